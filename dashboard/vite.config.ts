@@ -5,7 +5,7 @@ import react from "@vitejs/plugin-react";
 import { build, defineConfig, type Plugin } from "vite";
 
 const SERVICE = "http://127.0.0.1:8080";
-const FIRST_PAINT = "/src/ui/first-paint.ts";
+const FIRST_PAINT = "/src/ui/theme/first-paint.ts";
 
 /**
  * Builds a blocking script that runs before the first paint. Modules run after it, and the Content-Security-Policy

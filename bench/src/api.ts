@@ -17,7 +17,7 @@ import { emitTestEvent } from "@subtext/server/webhooks/emit";
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import { fastify } from "fastify";
 import { emitCompleted } from "../../server/test/support/emit-completed.ts";
-import { runLoadInThread } from "./api-load-thread.ts";
+import { runLoadInThread } from "./api/load-thread.ts";
 import { freePort } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
@@ -129,7 +129,7 @@ async function measureDeliveries(
   const { database, queue, endpointPolicy: policy } = parts;
   const db = database.kysely;
   const receivedAt: number[] = [];
-  const receiver = new Worker(join(import.meta.dirname, "api-receiver.ts"));
+  const receiver = new Worker(join(import.meta.dirname, "api/receiver.ts"));
   const [port] = await once(receiver, "message");
   receiver.on("message", (at) => receivedAt.push(at - performance.timeOrigin));
   const endpoint = await createWebhookEndpoint(

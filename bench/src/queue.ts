@@ -15,11 +15,11 @@ import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import { createEndpointPolicy } from "@subtext/server/webhooks/guard-url";
 import { sql } from "kysely";
 import pg from "pg";
-import { measureApiUnderWork } from "./api-under-work.ts";
-import { type Backlog, type BacklogResult, measureBacklog, quantile, type Times } from "./queue-backlog.ts";
-import { measureCost, startReceiver } from "./queue-cost.ts";
-import { acceptVideos, type QueueParts } from "./queue-videos.ts";
-import { CONCURRENCY, RECOGNITION_MS, startWorkers, stopWorkers } from "./queue-workers.ts";
+import { measureApiUnderWork } from "./api/under-work.ts";
+import { type Backlog, type BacklogResult, measureBacklog, quantile, type Times } from "./queue/backlog.ts";
+import { measureCost, startReceiver } from "./queue/cost.ts";
+import { acceptVideos, type QueueParts } from "./queue/videos.ts";
+import { CONCURRENCY, RECOGNITION_MS, startWorkers, stopWorkers } from "./queue/workers.ts";
 import { printTable } from "./table.ts";
 
 /**

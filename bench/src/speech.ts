@@ -6,8 +6,8 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { heapFlags } from "@subtext/speech/processes/spawn-options";
 import { cpuSeconds, memoryOverTime } from "./process-tree.ts";
-import { secondsByFunction } from "./speech-profile.ts";
-import type { SpeechRun } from "./speech-run.ts";
+import { secondsByFunction } from "./speech/profile.ts";
+import type { SpeechRun } from "./speech/run.ts";
 import { printTable } from "./table.ts";
 
 /**
@@ -31,8 +31,8 @@ const lengths = values.full ? [1, 60, 360] : values.minutes.split(",").map(Numbe
 const threadCounts = values.threads?.split(",").map(Number) ?? [...new Set([1, cores])];
 const processCounts = values.processes?.split(",").map(Number) ?? [cores];
 const ENGINES = values.model === undefined ? [null] : [null, values.model];
-const RUN = join(import.meta.dirname, "speech-run.ts");
-const MODEL_TIME = join(import.meta.dirname, "speech-model-time.ts");
+const RUN = join(import.meta.dirname, "speech/run.ts");
+const MODEL_TIME = join(import.meta.dirname, "speech/model-time.ts");
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
 if (spawnSync("ffmpeg", ["-version"]).status !== 0) {

@@ -8,8 +8,8 @@ import { ProblemError } from "./admin-client/request.ts";
 import { UploadQueue } from "./features/uploads/upload-queue.ts";
 import { UploadsContext } from "./features/uploads/use-uploads.ts";
 import { createAppRouter, isSignedOutError, returnTo } from "./router.tsx";
-import "./ui/tokens.css";
-import "./ui/base.css";
+import "./ui/theme/tokens.css";
+import "./ui/theme/base.css";
 import { Toasts } from "./ui/toasts.tsx";
 
 const queryClient = new QueryClient({

@@ -1,6 +1,7 @@
 import type { TranscriptWordsView } from "@subtext/server/admin/contract/video-detail";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { barsOf, parseWaveform, speechShare } from "../src/features/video-detail/player/waveform.ts";
 import {
   paragraphOf,
   parseTranscript,
@@ -8,9 +9,8 @@ import {
   textWithTimestamps,
   wordAt,
   wordAtOffset,
-} from "../src/features/video-detail/transcript-model.ts";
-import { TranscriptSearch } from "../src/features/video-detail/transcript-search.ts";
-import { barsOf, parseWaveform, speechShare } from "../src/features/video-detail/waveform.ts";
+} from "../src/features/video-detail/transcript/transcript-model.ts";
+import { TranscriptSearch } from "../src/features/video-detail/transcript/transcript-search.ts";
 
 const spoken = fc.record({
   word: fc.string({ unit: fc.constantFrom("a", "é", "ß", "漢", "👩", "."), minLength: 1, maxLength: 4 }),

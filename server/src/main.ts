@@ -36,6 +36,7 @@ import { Queue } from "./queue/queue.ts";
 import { startQueueMaintenance } from "./queue/queue-maintenance.ts";
 import type { Models } from "./speech/models.ts";
 import { describeEngines, describeMemory, openModels, openSpeech } from "./speech/speech.ts";
+import { startWork } from "./start-work.ts";
 import { openStores } from "./storage/open-stores.ts";
 import { databaseHome } from "./storage/ownership/queries.ts";
 import type { StoreOwnership } from "./storage/ownership/store-ownership.ts";
@@ -46,7 +47,6 @@ import { openTelemetry } from "./telemetry/telemetry.ts";
 import { RunningAttempts } from "./transcription/running-attempts.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
 import { createHostResolver } from "./webhooks/resolve-host.ts";
-import { startWork } from "./work.ts";
 
 const SWEEP_EVERY_MS = 5 * 60_000;
 /** How long a shutdown waits for running work. Unfinished work is retried when its heartbeat is missed. */

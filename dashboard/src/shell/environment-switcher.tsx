@@ -5,8 +5,8 @@ import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover, Separator }
 import { environmentsQuery } from "../admin-client/queries.ts";
 import { EnvironmentForm } from "../features/environments/environment-form.tsx";
 import { useMe } from "../hooks/use-me.ts";
-import controls from "../ui/controls.module.css";
-import { ModalDialog } from "../ui/controls.tsx";
+import controls from "../ui/forms/controls.module.css";
+import { ModalDialog } from "../ui/forms/controls.tsx";
 import { CheckIcon, PlusIcon, UpDownIcon } from "../ui/icons.tsx";
 import css from "./shell.module.css";
 

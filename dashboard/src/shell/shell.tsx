@@ -8,8 +8,8 @@ import { useUploads } from "../features/uploads/use-uploads.ts";
 import { lastEnvironment } from "../hooks/last-environment.ts";
 import { LiveUpdatesContext } from "../hooks/use-live-videos.ts";
 import { useMe } from "../hooks/use-me.ts";
-import controls from "../ui/controls.module.css";
-import { Button, ErrorNotice, ModalDialog } from "../ui/controls.tsx";
+import controls from "../ui/forms/controls.module.css";
+import { Button, ErrorNotice, ModalDialog } from "../ui/forms/controls.tsx";
 import {
   AccountIcon,
   AuditIcon,

@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { SegmentedControl } from "../ui/controls.tsx";
+import { SegmentedControl } from "../ui/forms/controls.tsx";
 import { MoonIcon, ScreenIcon, SunIcon } from "../ui/icons.tsx";
-import { selectedTheme, selectTheme, type Theme } from "../ui/theme.ts";
+import { selectedTheme, selectTheme, type Theme } from "../ui/theme/theme.ts";
 
 const OPTIONS = [
   { value: "system", name: "System", icon: <ScreenIcon /> },

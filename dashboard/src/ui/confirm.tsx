@@ -1,8 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { DialogTrigger } from "react-aria-components";
-import controls from "./controls.module.css";
-import { Button, ErrorNotice, ModalDialog } from "./controls.tsx";
+import controls from "./forms/controls.module.css";
+import { Button, ErrorNotice, ModalDialog } from "./forms/controls.tsx";
 
 /** A button that asks for confirmation before it runs its action. */
 export function Confirm({

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { Button } from "./controls.tsx";
 import css from "./copy.module.css";
+import { Button } from "./forms/controls.tsx";
 import { useToast } from "./toasts.tsx";
 
 export const COPY_BLOCKED =

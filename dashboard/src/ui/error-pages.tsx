@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useMatch, useRouter } from "@tanstack/react-router";
-import controls from "./controls.module.css";
-import { Button, ErrorNotice } from "./controls.tsx";
+import controls from "./forms/controls.module.css";
+import { Button, ErrorNotice } from "./forms/controls.tsx";
 import { PageHeader } from "./page.tsx";
 
 export function NotFoundPage() {

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from "react";
-import { Button } from "./controls.tsx";
-import logo from "./logo.svg";
+import { Button } from "./forms/controls.tsx";
 import css from "./page.module.css";
+import logo from "./theme/logo.svg";
 
 export function Brand() {
   return (

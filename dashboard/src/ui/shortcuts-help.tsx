@@ -1,8 +1,8 @@
 import { Fragment, useState } from "react";
 import { Button as AriaButton, Dialog, DialogTrigger, Heading, Popover } from "react-aria-components";
 import { areSingleKeysEnabled, enableSingleKeys, type Shortcut } from "../hooks/shortcuts.ts";
-import controls from "./controls.module.css";
-import { Switch } from "./controls.tsx";
+import controls from "./forms/controls.module.css";
+import { Switch } from "./forms/controls.tsx";
 import { KeyboardIcon } from "./icons.tsx";
 import css from "./shortcuts-help.module.css";
 

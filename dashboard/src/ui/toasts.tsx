@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from "react";
-import { Button } from "./controls.tsx";
+import { Button } from "./forms/controls.tsx";
 import { CloseIcon } from "./icons.tsx";
 import css from "./toasts.module.css";
 

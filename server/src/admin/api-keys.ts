@@ -9,7 +9,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import { handlersOf } from "./operation.ts";
-import { viewApiKey } from "./views.ts";
+import { viewApiKey } from "./serializers.ts";
 
 export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
   return handlersOf({

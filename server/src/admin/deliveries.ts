@@ -5,7 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import type { Queue } from "../queue/queue.ts";
-import { type DeliveryWithAttempts, representDelivery, uploadedFileName } from "../resources/resources.ts";
+import { type DeliveryWithAttempts, representDelivery, uploadedFileName } from "../resources/serializers.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { videosOfTranscriptions } from "../videos/queries.ts";
 import { findEventSubjects } from "../webhooks/due-delivery-queries.ts";

@@ -11,7 +11,7 @@ import type { Clock } from "../lib/clock.ts";
 import { getWeight, listWeights, setWeight } from "../queue/fair-queueing.ts";
 import { countDue } from "../videos/retention-queries.ts";
 import { handlersOf } from "./operation.ts";
-import { viewEnvironment } from "./views.ts";
+import { viewEnvironment } from "./serializers.ts";
 
 /** Due videos are counted up to this number. */
 const MAX_COUNTED_DUE = 10_000;

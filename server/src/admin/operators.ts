@@ -7,7 +7,7 @@ import { invite } from "../operators/invitations.ts";
 import type { Operators } from "../operators/operators.ts";
 import { deleteInvitation, listInvitations, listOperators } from "../operators/queries.ts";
 import { handlersOf } from "./operation.ts";
-import { viewInvitation, viewOperator } from "./views.ts";
+import { viewInvitation, viewOperator } from "./serializers.ts";
 
 export function operatorHandlers(deps: { db: Db; clock: Clock; operators: Operators }) {
   const { db, clock, operators } = deps;

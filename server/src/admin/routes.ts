@@ -12,16 +12,16 @@ import { ADMIN_OPERATIONS, type Call, type Handlers, type OperationKey } from ".
 import { operatorHandlers } from "./operators.ts";
 import { searchHandlers } from "./search.ts";
 import { setupHandlers } from "./setup.ts";
-import { signInHandlers } from "./sign-in.ts";
-import { SignInLimits } from "./sign-in-limits.ts";
+import { SignInLimits } from "./sign-in/limits.ts";
+import { signInHandlers } from "./sign-in/sign-in.ts";
 import { type StoreDeps, storeHandlers } from "./storage.ts";
 import { type SystemDeps, systemHandlers } from "./system.ts";
-import { transcriptionHandlers } from "./transcriptions.ts";
 import { UploadedBytes } from "./uploaded-bytes.ts";
-import { type VideoDetailDeps, videoDetailHandlers } from "./video-detail.ts";
-import { videoFileHandlers } from "./video-files.ts";
-import { videoStreamHandlers } from "./video-stream.ts";
-import { type UploadDeps, type VideoListDeps, videoHandlers } from "./videos.ts";
+import { type VideoDetailDeps, videoDetailHandlers } from "./videos/detail.ts";
+import { videoFileHandlers } from "./videos/files.ts";
+import { videoStreamHandlers } from "./videos/stream.ts";
+import { transcriptionHandlers } from "./videos/transcriptions.ts";
+import { type UploadDeps, type VideoListDeps, videoHandlers } from "./videos/videos.ts";
 import { type WebhookEndpointDeps, webhookEndpointHandlers } from "./webhook-endpoints.ts";
 
 export interface AdminDeps

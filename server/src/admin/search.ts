@@ -3,7 +3,7 @@ import { Value } from "typebox/value";
 import type { Db } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import { AppError } from "../lib/errors.ts";
-import { representVideo } from "../resources/resources.ts";
+import { representVideo } from "../resources/serializers.ts";
 import { countTerms, parseQuery, type Query } from "../search/query.ts";
 import { type FoundVideo, type Place, searchTranscripts } from "../search/search.ts";
 import { findVideos } from "../videos/list-queries.ts";

@@ -6,8 +6,8 @@ import type { Clock } from "../lib/clock.ts";
 import { acceptInvitation, lookUpInvitation } from "../operators/invitations.ts";
 import { checkEmail, type Operators } from "../operators/operators.ts";
 import { handlersOf } from "./operation.ts";
-import { beginSession } from "./sign-in.ts";
-import { viewInvitation } from "./views.ts";
+import { viewInvitation } from "./serializers.ts";
+import { beginSession } from "./sign-in/sign-in.ts";
 
 /** What a client without an account may do with a secret link: set the service up, or accept an invitation. */
 export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators }) {

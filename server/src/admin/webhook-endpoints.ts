@@ -4,7 +4,7 @@ import { getEnvironment } from "../environments/environments.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
-import { representWebhookEndpointWithSecret } from "../resources/resources.ts";
+import { representWebhookEndpointWithSecret } from "../resources/serializers.ts";
 import { countDeliveries, latestDeliveries } from "../webhooks/endpoint-health-queries.ts";
 import {
   deleteWebhookEndpoint,
@@ -15,7 +15,7 @@ import { changeWebhookEndpoint, createWebhookEndpoint, rotateSecret } from "../w
 import { type EndpointPolicy, parseEndpointUrl } from "../webhooks/guard-url.ts";
 import { RECENT_HOURS, type WebhookEndpointView } from "./contract/webhook.ts";
 import { handlersOf } from "./operation.ts";
-import { viewWebhookEndpoint } from "./views.ts";
+import { viewWebhookEndpoint } from "./serializers.ts";
 
 export interface WebhookEndpointDeps {
   db: Db;

@@ -1,7 +1,7 @@
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../lib/errors.ts";
-import { representTranscription } from "../resources/resources.ts";
+import { representTranscription } from "../resources/serializers.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { type OperationDeps, serveVideo } from "./operation.ts";
 

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import type { Queue } from "../queue/queue.ts";
-import { representVideo } from "../resources/resources.ts";
+import { representVideo } from "../resources/serializers.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { RunningAttempts } from "../transcription/running-attempts.ts";

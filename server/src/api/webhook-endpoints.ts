@@ -8,7 +8,7 @@ import {
   representDelivery,
   representWebhookEndpoint,
   representWebhookEndpointWithSecret,
-} from "../resources/resources.ts";
+} from "../resources/serializers.ts";
 import { deleteWebhookEndpoint, pageOfWebhookEndpoints } from "../webhooks/endpoint-queries.ts";
 import {
   changeWebhookEndpoint,

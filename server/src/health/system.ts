@@ -7,7 +7,7 @@ import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeProcesses } from "../lib/processes.ts";
 import { type EndedGroup, endedInLastDay } from "../queue/throughput.ts";
-import { uploadedFileName } from "../resources/resources.ts";
+import { uploadedFileName } from "../resources/serializers.ts";
 import type { Models } from "../speech/models.ts";
 import { diskSpace, diskUse } from "../storage/disk/disk-use.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { BucketConfig } from "../config/bucket.ts";
+import type { BucketConfig } from "../config/object-storage.ts";
 import { AppError } from "../lib/errors.ts";
 import { type FolderLock, lockFolder } from "../lib/folder-lock.ts";
 import { openObjectRecordingStore } from "./object-recording-store.ts";

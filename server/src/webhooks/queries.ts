@@ -5,7 +5,7 @@ import {
   MAX_LISTED_ATTEMPTS,
 } from "@subtext/client/contract/webhook-endpoint";
 import type { Db, DeliveryRow, EventDetail, EventRow, Tx } from "../db/schema.ts";
-import type { DeliveryWithAttempts } from "../resources/resources.ts";
+import type { DeliveryWithAttempts } from "../resources/serializers.ts";
 
 export async function insertEvent(
   tx: Tx,

@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId, newId } from "../lib/ids.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
-import type { DeliveryWithAttempts } from "../resources/resources.ts";
+import type { DeliveryWithAttempts } from "../resources/serializers.ts";
 import { emitTestEvent } from "./emit.ts";
 import { requireEnabled } from "./endpoints.ts";
 import { findDelivery, lockUndelivered, restartDelivery } from "./queries.ts";

@@ -5,7 +5,7 @@ import {
   type WebhookTestEvent,
 } from "@subtext/client/contract/webhook";
 import type { EventRow, WebhookEndpointRow } from "../db/schema.ts";
-import { representTranscription } from "../resources/resources.ts";
+import { representTranscription } from "../resources/serializers.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { EventSubject } from "./due-delivery-queries.ts";
 import { ROTATION_MS } from "./endpoints.ts";

@@ -4,7 +4,7 @@ import { normalizeWords } from "@subtext/captions/words";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TranscriptWordsView } from "../../src/admin/contract/video-detail.ts";
-import { transcriptWords } from "../../src/admin/transcript-words.ts";
+import { transcriptWords } from "../../src/admin/videos/transcript-words.ts";
 
 const word = fc.constantFrom("Hello,", "world.", "東京", "で", "12", "สวัสดี", "مرحبا", "so", "Yes!");
 const spoken = fc

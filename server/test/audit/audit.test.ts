@@ -5,7 +5,7 @@ import type { NewApiKeyView } from "../../src/admin/contract/api-key.ts";
 import type { AuditEventView, AuditPageView } from "../../src/admin/contract/audit.ts";
 import type { EnvironmentView } from "../../src/admin/contract/environment.ts";
 import type { NewInvitationView } from "../../src/admin/contract/operator.ts";
-import { SignInAudit } from "../../src/admin/sign-in-audit.ts";
+import { SignInAudit } from "../../src/admin/sign-in/audit.ts";
 import { recordAuditEvent } from "../../src/audit/audit-events.ts";
 import { forgetAuditEvents, listAuditOperators } from "../../src/audit/queries.ts";
 import { sweep } from "../../src/cleanup/sweep.ts";

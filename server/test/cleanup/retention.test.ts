@@ -7,7 +7,7 @@ import { checkAllFiles } from "../../src/cleanup/sweep-missing-files.ts";
 import type { Schema } from "../../src/db/schema.ts";
 import { changeRetention } from "../../src/environments/environments.ts";
 import { diagnose } from "../../src/health/doctor.ts";
-import { representTranscription } from "../../src/resources/resources.ts";
+import { representTranscription } from "../../src/resources/serializers.ts";
 import { fileKey, filePrefix, TRANSCRIPTS_PREFIX } from "../../src/storage/transcript-files.ts";
 import { findTranscription } from "../../src/transcription/queries.ts";
 import { codeOf, sendAsCommandLine } from "../admin/operator-requests.ts";

@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { BucketConfig } from "../../src/config/bucket.ts";
+import type { BucketConfig } from "../../src/config/object-storage.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import type { Service } from "../../src/main.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";

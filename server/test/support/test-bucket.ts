@@ -1,5 +1,5 @@
 import { BucketAlreadyOwnedByYou, CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
-import type { BucketConfig } from "../../src/config/bucket.ts";
+import type { BucketConfig } from "../../src/config/object-storage.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
 import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 

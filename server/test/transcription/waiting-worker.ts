@@ -6,13 +6,13 @@ import { openDatabase } from "../../src/db/open.ts";
 import type { Schema } from "../../src/db/schema.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { Queue } from "../../src/queue/queue.ts";
+import { startWork, type WorkDeps } from "../../src/start-work.ts";
 import { openDiskTranscriptStore } from "../../src/storage/disk/disk-transcript-store.ts";
 import type { RecordingStore } from "../../src/storage/recording-store.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { RunningAttempts } from "../../src/transcription/running-attempts.ts";
 import { createEndpointPolicy } from "../../src/webhooks/guard-url.ts";
 import { createHostResolver } from "../../src/webhooks/resolve-host.ts";
-import { startWork, type WorkDeps } from "../../src/work.ts";
 import { FAKE_TRANSCRIPT } from "../support/fake-transcript.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Fault, World } from "./fault.ts";
-import { faultsFor } from "./faults.ts";
+import { faultsFor } from "./faults/all-faults.ts";
+import type { Fault, World } from "./faults/fault.ts";
 import { between, pickByShare, type Random, seeded } from "./seeded.ts";
 
 /** Number of faults that run concurrently. */

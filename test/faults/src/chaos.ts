@@ -13,7 +13,7 @@ import {
   redeliverPending,
   waitUntilDelivered,
 } from "./checks.ts";
-import type { World } from "./fault.ts";
+import type { World } from "./faults/fault.ts";
 import { Fleet } from "./fleet.ts";
 import { Receiver } from "./receiver.ts";
 import { makeRecordings, transcribeBaseline } from "./recordings.ts";

@@ -10,7 +10,7 @@ import { openS3ObjectStore } from "@subtext/server/storage/s3/s3-object-store";
 import { confidenceKey, fileKey, waveformKey } from "@subtext/server/storage/transcript-files";
 import { findWebhookEndpoint } from "@subtext/server/webhooks/endpoint-queries";
 import { redeliver } from "@subtext/server/webhooks/redeliver";
-import type { World } from "./fault.ts";
+import type { World } from "./faults/fault.ts";
 import type { ReceivedEvents } from "./receiver.ts";
 import { readWords } from "./recordings.ts";
 

@@ -1,7 +1,7 @@
 import { sleep, type Tenant } from "@subtext/bench/spawned-service";
 import { findRunning, overHttp } from "@subtext/server/cli/internal-client";
 import { readConfig } from "@subtext/server/config/config";
-import type { World } from "./fault.ts";
+import type { World } from "./faults/fault.ts";
 import type { Upload } from "./uploads.ts";
 
 /** Longer than any delay between attempts plus the time for a long queue. */

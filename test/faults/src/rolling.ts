@@ -7,8 +7,8 @@ import { join, resolve } from "node:path";
 import { json } from "node:stream/consumers";
 import { freePort, SpawnedService, sleep } from "@subtext/bench/spawned-service";
 import { printTable } from "@subtext/bench/table";
-import { startBalancer } from "./rolling-balancer.ts";
-import { keepReading, keepUploading, type Reads, type Uploads } from "./rolling-load.ts";
+import { startBalancer } from "./rolling/balancer.ts";
+import { keepReading, keepUploading, type Reads, type Uploads } from "./rolling/load.ts";
 import { startSharedStores } from "./stores.ts";
 
 // Stops and starts each process of a deployment on PostgreSQL and S3 in turn, as an upgrade does, while clients upload

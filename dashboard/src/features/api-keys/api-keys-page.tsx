@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
-import { ErrorNotice } from "../../ui/controls.tsx";
+import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { EmptyState, Loading, PageHeader, Section, ShowMore } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
 import { KeyTable } from "./key-table.tsx";

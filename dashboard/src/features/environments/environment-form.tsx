@@ -3,8 +3,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
-import css from "../../ui/controls.module.css";
-import { Button, Form, Switch, TextField } from "../../ui/controls.tsx";
+import css from "../../ui/forms/controls.module.css";
+import { Button, Form, Switch, TextField } from "../../ui/forms/controls.tsx";
 
 interface EnvironmentFormProps {
   onCreated(environment: EnvironmentView): void;

@@ -2,8 +2,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
 import { useState } from "react";
 import { request } from "../../admin-client/request.ts";
-import { NameField, NewPasswordField } from "../../ui/account-fields.tsx";
-import { Button, ErrorNotice, Form } from "../../ui/controls.tsx";
+import { NameField, NewPasswordField } from "../../ui/forms/account-fields.tsx";
+import { Button, ErrorNotice, Form } from "../../ui/forms/controls.tsx";
 import { Loading } from "../../ui/page.tsx";
 import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 

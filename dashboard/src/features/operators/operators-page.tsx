@@ -8,10 +8,17 @@ import { request } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import controls from "../../ui/controls.module.css";
-import { Button, ErrorNotice, Form, ModalDialog, SegmentedControl, TextField } from "../../ui/controls.tsx";
 import { Secret } from "../../ui/copy.tsx";
 import { formatAgo } from "../../ui/format.ts";
+import controls from "../../ui/forms/controls.module.css";
+import {
+  Button,
+  ErrorNotice,
+  Form,
+  ModalDialog,
+  SegmentedControl,
+  TextField,
+} from "../../ui/forms/controls.tsx";
 import { PlusIcon } from "../../ui/icons.tsx";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";

@@ -4,9 +4,9 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { request } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
-import controls from "../../ui/controls.module.css";
-import { Button, ErrorNotice, Form, ModalDialog, TextField } from "../../ui/controls.tsx";
 import { formatCount } from "../../ui/format.ts";
+import controls from "../../ui/forms/controls.module.css";
+import { Button, ErrorNotice, Form, ModalDialog, TextField } from "../../ui/forms/controls.tsx";
 import { Section } from "../../ui/page.tsx";
 import { RadioOptions, SaveButton, useChangeEnvironment } from "./settings-form.tsx";
 

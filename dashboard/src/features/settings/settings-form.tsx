@@ -2,8 +2,8 @@ import type { EnvironmentView } from "@subtext/server/admin/contract/environment
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
-import controls from "../../ui/controls.module.css";
-import { Button } from "../../ui/controls.tsx";
+import controls from "../../ui/forms/controls.module.css";
+import { Button } from "../../ui/forms/controls.tsx";
 import css from "./settings-form.module.css";
 
 type EnvironmentChange = Partial<

@@ -1,7 +1,7 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useMe } from "../../hooks/use-me.ts";
-import { ErrorNotice, Notice, Switch } from "../../ui/controls.tsx";
+import { ErrorNotice, Notice, Switch } from "../../ui/forms/controls.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { Retention } from "./retention.tsx";
 import { OwnerOnly, useChangeEnvironment } from "./settings-form.tsx";

@@ -2,8 +2,8 @@ import type { EnvironmentView } from "@subtext/server/admin/contract/environment
 import { useState } from "react";
 import { messageOf } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
-import { Form } from "../../ui/controls.tsx";
-import { MultilineField } from "../../ui/form-fields.tsx";
+import { Form } from "../../ui/forms/controls.tsx";
+import { MultilineField } from "../../ui/forms/form-fields.tsx";
 import { Section } from "../../ui/page.tsx";
 import { RadioOptions, SaveButton, useChangeEnvironment } from "./settings-form.tsx";
 

@@ -2,7 +2,7 @@ import type { EnvironmentView } from "@subtext/server/admin/contract/environment
 import { MAX_WEIGHT } from "@subtext/server/db/enums";
 import { useState } from "react";
 import { useMe } from "../../hooks/use-me.ts";
-import { Form, TextField } from "../../ui/controls.tsx";
+import { Form, TextField } from "../../ui/forms/controls.tsx";
 import { Section } from "../../ui/page.tsx";
 import { SaveButton, useChangeEnvironment } from "./settings-form.tsx";
 

@@ -4,9 +4,9 @@ import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
 import { useState } from "react";
 import { setUpQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
-import { NameField, NewPasswordField } from "../../ui/account-fields.tsx";
-import controls from "../../ui/controls.module.css";
-import { Button, ErrorNotice, Form, Switch, TextField } from "../../ui/controls.tsx";
+import { NameField, NewPasswordField } from "../../ui/forms/account-fields.tsx";
+import controls from "../../ui/forms/controls.module.css";
+import { Button, ErrorNotice, Form, Switch, TextField } from "../../ui/forms/controls.tsx";
 import { Loading } from "../../ui/page.tsx";
 import { FieldGroup, SignedOutPage } from "../../ui/signed-out-page.tsx";
 

@@ -3,8 +3,8 @@ import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { setUpQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
-import controls from "../../ui/controls.module.css";
-import { Button, Form, TextField } from "../../ui/controls.tsx";
+import controls from "../../ui/forms/controls.module.css";
+import { Button, Form, TextField } from "../../ui/forms/controls.tsx";
 import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 
 export function SignInPage() {

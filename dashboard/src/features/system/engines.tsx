@@ -1,6 +1,6 @@
 import type { ModelView, SystemView } from "@subtext/server/admin/contract/system";
-import { Notice } from "../../ui/controls.tsx";
 import { formatBytes, formatDuration } from "../../ui/format.ts";
+import { Notice } from "../../ui/forms/controls.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { Card, TextWithCode } from "./card.tsx";
 import css from "./tables.module.css";

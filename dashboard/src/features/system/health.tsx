@@ -1,7 +1,7 @@
 import type { FindingView } from "@subtext/server/admin/contract/system";
 import { useQuery } from "@tanstack/react-query";
-import { Button, ErrorNotice } from "../../ui/controls.tsx";
 import { formatCount } from "../../ui/format.ts";
+import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { Card, TextWithCode } from "./card.tsx";
 import css from "./health.module.css";
 import { doctorQuery } from "./queries.ts";

@@ -1,7 +1,7 @@
 import type { HourView, SystemView } from "@subtext/server/admin/contract/system";
 import { useQuery } from "@tanstack/react-query";
-import { ErrorNotice } from "../../ui/controls.tsx";
 import { formatDuration } from "../../ui/format.ts";
+import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ActiveJobs } from "./active-jobs.tsx";
 import { BarChart } from "./bar-chart.tsx";

@@ -1,5 +1,5 @@
-import { Button } from "../../ui/controls.tsx";
 import { formatBytes, formatCount } from "../../ui/format.ts";
+import { Button } from "../../ui/forms/controls.tsx";
 import { CloseIcon } from "../../ui/icons.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import css from "./upload-panel.module.css";

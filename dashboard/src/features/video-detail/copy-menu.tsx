@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
-import controls from "../../ui/controls.module.css";
-import { Button } from "../../ui/controls.tsx";
+import controls from "../../ui/forms/controls.module.css";
+import { Button } from "../../ui/forms/controls.tsx";
 import { CopyIcon } from "../../ui/icons.tsx";
-import type { TranscriptController } from "./transcript-controller.ts";
-import { plainText, quote, type Transcript, textWithTimestamps } from "./transcript-model.ts";
+import type { TranscriptController } from "./transcript/transcript-controller.ts";
+import { plainText, quote, type Transcript, textWithTimestamps } from "./transcript/transcript-model.ts";
 
 interface CopyMenuProps {
   transcript: Transcript;

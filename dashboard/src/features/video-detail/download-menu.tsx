@@ -2,8 +2,8 @@ import { type FileFormat, TRANSCRIPT_FORMATS } from "@subtext/client/contract/tr
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
-import controls from "../../ui/controls.module.css";
-import { Button, ErrorNotice } from "../../ui/controls.tsx";
+import controls from "../../ui/forms/controls.module.css";
+import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { DownloadIcon } from "../../ui/icons.tsx";
 import { fileUrl, type VideoAddress, videoQuery } from "./queries.ts";
 

@@ -3,8 +3,8 @@ import type { VideoView } from "@subtext/server/admin/contract/video";
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { queryOptions } from "@tanstack/react-query";
 import { request, urlOf } from "../../admin-client/request.ts";
-import { parseTranscript } from "./transcript-model.ts";
-import { parseWaveform } from "./waveform.ts";
+import { parseWaveform } from "./player/waveform.ts";
+import { parseTranscript } from "./transcript/transcript-model.ts";
 
 const DELIVERY_POLL_MS = 5_000;
 const POLL_MS = 60_000;

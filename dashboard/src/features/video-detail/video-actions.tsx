@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { videosKey } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { Button, ErrorNotice } from "../../ui/controls.tsx";
+import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { type VideoAddress, videoParams, videoQuery } from "./queries.ts";
 
 /** For failed transcriptions. */

@@ -3,9 +3,9 @@ import type { AttemptRequestView } from "@subtext/server/admin/contract/webhook"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
 import { useNow } from "../../hooks/use-now.ts";
-import { Button, ErrorNotice } from "../../ui/controls.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { formatDateTime } from "../../ui/format.ts";
+import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import table from "../../ui/table.module.css";
 import { deliveryQuery, endpointKey } from "./queries.ts";
 import { formatUntil, responseText } from "./texts.ts";

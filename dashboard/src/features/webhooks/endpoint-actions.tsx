@@ -5,7 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { request } from "../../admin-client/request.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { Button, ErrorNotice, ModalDialog } from "../../ui/controls.tsx";
+import { Button, ErrorNotice, ModalDialog } from "../../ui/forms/controls.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";
 import { endpointKey, endpointsQuery } from "./queries.ts";
 import css from "./webhooks.module.css";

@@ -3,9 +3,9 @@ import type { NewWebhookEndpoint } from "@subtext/client/contract/webhook-endpoi
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { FieldError, Input, Label, Text, TextField } from "react-aria-components";
-import controls from "../../ui/controls.module.css";
-import { Button, Form } from "../../ui/controls.tsx";
-import { CheckboxList, MultilineField } from "../../ui/form-fields.tsx";
+import controls from "../../ui/forms/controls.module.css";
+import { Button, Form } from "../../ui/forms/controls.tsx";
+import { CheckboxList, MultilineField } from "../../ui/forms/form-fields.tsx";
 import { EVENT_TEXTS } from "./texts.ts";
 import { useUrlCheck } from "./use-url-check.ts";
 

@@ -4,10 +4,10 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { ProblemError } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { ErrorNotice } from "../../ui/controls.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
 import { formatDateTime } from "../../ui/format.ts";
+import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { BackIcon } from "../../ui/icons.tsx";
 import page from "../../ui/page.module.css";
 import { Loading, PageHeader, Section } from "../../ui/page.tsx";

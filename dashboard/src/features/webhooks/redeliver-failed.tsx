@@ -3,10 +3,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { DialogTrigger } from "react-aria-components";
 import { request } from "../../admin-client/request.ts";
-import controls from "../../ui/controls.module.css";
-import { Button, Form, ModalDialog, Notice } from "../../ui/controls.tsx";
-import { type SelectedTime, TimeSelect } from "../../ui/form-fields.tsx";
 import { formatCount } from "../../ui/format.ts";
+import controls from "../../ui/forms/controls.module.css";
+import { Button, Form, ModalDialog, Notice } from "../../ui/forms/controls.tsx";
+import { type SelectedTime, TimeSelect } from "../../ui/forms/form-fields.tsx";
 import { endpointKey } from "./queries.ts";
 
 const PERIODS = {

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
 import { useNow } from "../../hooks/use-now.ts";
-import { Button, ErrorNotice, Notice } from "../../ui/controls.tsx";
+import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
 import { deliveryQuery, endpointKey } from "./queries.ts";
 import { formatUntil, responseText } from "./texts.ts";
 

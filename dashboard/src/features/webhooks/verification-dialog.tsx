@@ -1,7 +1,7 @@
 import { useState } from "react";
-import controls from "../../ui/controls.module.css";
-import { Button, SegmentedControl } from "../../ui/controls.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
+import controls from "../../ui/forms/controls.module.css";
+import { Button, SegmentedControl } from "../../ui/forms/controls.tsx";
 import { LANGUAGES, type Language, VERIFICATION_CODE } from "./verification-code.ts";
 
 const OPTIONS = LANGUAGES.map((name) => ({ value: name, name }));

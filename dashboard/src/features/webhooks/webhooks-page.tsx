@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
-import { ErrorNotice } from "../../ui/controls.tsx";
+import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { EmptyState, Loading, PageHeader, Section } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
 import { EndpointTable } from "./endpoint-table.tsx";

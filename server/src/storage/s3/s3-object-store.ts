@@ -11,7 +11,7 @@ import {
   type S3ClientConfig,
 } from "@aws-sdk/client-s3";
 import type { Logger } from "pino";
-import type { BucketConfig } from "../../config/bucket.ts";
+import type { BucketConfig } from "../../config/object-storage.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../content-disposition.ts";

@@ -1,0 +1,78 @@
+import { printTable } from "../table.ts";
+import { Confusion } from "./scores.ts";
+import { VOICE_SETS, type VoiceSet } from "./voices.ts";
+
+/**
+ * Counts the detected languages of clips in English and in other languages, each with at least ten seconds of speech.
+ */
+export class LanguageDecisions {
+  readonly #languages = new Confusion();
+  readonly #english = new Confusion();
+  readonly #others = new Confusion();
+  readonly #conditions = new Confusion();
+  readonly #voices = new Confusion();
+
+  addEnglish(set: VoiceSet, voice: string, condition: string, detected: string): void {
+    this.#languages.add(`English, ${set} voices`, detected);
+    this.#english.add(set, detected);
+    this.#voices.add(`${voice} (${set})`, detected);
+    if (set === "fresh") this.#conditions.add(condition, detected);
+  }
+
+  addOther(set: VoiceSet, code: string, detected: string): void {
+    this.#languages.add(code, detected);
+    this.#others.add(set, detected);
+  }
+
+  print(): void {
+    const { head, rows } = this.#languages.table();
+    printTable("Detected language, bundled engine, at least ten seconds of speech", head, rows);
+    const others = "refused ≥ 95 %, en ≤ 2 %";
+    const english = "refused ≤ 1 %";
+    printTable(
+      "English or not, bundled engine, at least ten seconds of speech",
+      ["spoken", "clips", "→ refused", "→ und", "→ zxx", "→ en", "target"],
+      [
+        ...VOICE_SETS.map((set) => [
+          `other languages, ${set}`,
+          ...shares(this.#others, (name) => name === set),
+          others,
+        ]),
+        ["all other languages", ...shares(this.#others), others],
+        ...VOICE_SETS.map((set) => [
+          `English, ${set} voices`,
+          ...shares(this.#english, (name) => name === set),
+          english,
+        ]),
+        ...this.#conditions
+          .truths()
+          .map((condition) => [
+            `  … fresh, ${condition}`,
+            ...shares(this.#conditions, (name) => name === condition),
+            "",
+          ]),
+        ["English, all voices", ...shares(this.#english), english],
+      ].filter(([, clips]) => clips !== "0"),
+    );
+    const refused = this.#voices
+      .truths()
+      .map((voice) => [voice, ...counts(this.#voices, voice)])
+      .filter(([, , count]) => count !== "0");
+    if (refused.length > 0) {
+      printTable("Refused English", ["voice", "clips", "→ refused", "→ und", "→ zxx", "→ en"], refused);
+    }
+  }
+}
+
+const OUTCOMES = ["refused", "und", "zxx", "en"] as const;
+
+function counts(confusion: Confusion, truth: string): string[] {
+  const is = (name: string) => name === truth;
+  return [confusion.count(is), ...OUTCOMES.map((detected) => confusion.count(is, detected))].map(String);
+}
+
+function shares(confusion: Confusion, truths: (truth: string) => boolean = () => true): string[] {
+  const clips = confusion.count(truths);
+  const share = (detected: string) => ((100 * confusion.count(truths, detected)) / clips).toFixed(1);
+  return [String(clips), ...OUTCOMES.map((detected) => `${share(detected)} %`)];
+}

@@ -1,0 +1,56 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Clip, type SpokenWord, samplesOfFile } from "./synthetic-speech.ts";
+
+/**
+ * Voices in Debian's festvox-kallpc16k, festvox-kdlpc16k and festvox-us-slt-hts: two male diphone voices and a female
+ * HMM voice.
+ */
+export type FestivalVoice = "kal_diphone" | "ked_diphone" | "cmu_us_slt_arctic_hts";
+
+export function hasFestival(): boolean {
+  return spawnSync("festival", ["--version"]).error === undefined;
+}
+
+/** Synthesizes speech deterministically with festival. */
+export class FestivalSpeaker {
+  say(voice: FestivalVoice, text: string): Clip {
+    const folder = mkdtempSync(join(tmpdir(), "festival-"));
+    try {
+      const wav = join(folder, "said.wav");
+      const script = join(folder, "say.scm");
+      writeFileSync(
+        script,
+        `(voice_${voice})
+         (set! said (utt.synth (Utterance Text ${JSON.stringify(text)})))
+         (utt.save.wave spoken ${JSON.stringify(wav)} 'riff)
+         (mapcar
+           (lambda (word)
+             (format t "%s %f %f\\n" (item.name word) (item.feat word "word_start") (item.feat word "word_end")))
+           (utt.relation.items said 'Word))`,
+      );
+      const spoken = execFileSync("festival", ["-b", script], { encoding: "utf8" });
+      return { samples: samplesOfFile(wav), words: wordTimes(text, spoken) };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+}
+
+/**
+ * Returns the times of the words. festival counts punctuation and "'s" as words. If the count still differs, the words
+ * have no times.
+ */
+function wordTimes(text: string, spoken: string): SpokenWord[] {
+  const spans = [...spoken.matchAll(/^[a-z]\S* ([\d.]+) ([\d.]+)$/gim)].map(([, start, end]) => ({
+    start: Number(start),
+    end: Number(end),
+  }));
+  const words = text.match(/\S+/g) ?? [];
+  return words.map((word, index) => {
+    const span = spans.length === words.length ? spans[index] : undefined;
+    return { word, start: span?.start ?? null, end: span?.end ?? null };
+  });
+}

@@ -1,0 +1,173 @@
+import type { OtherLanguage } from "./texts.ts";
+
+/** The languages whose clips calibrate the classification thresholds. */
+export const CALIBRATION_LANGUAGES: readonly OtherLanguage[] = [
+  {
+    code: "es",
+    voice: "es",
+    sentences: [
+      "La panadería de la esquina abre temprano y huele a pan recién hecho.",
+      "Mi vecina perdió las llaves y tuvo que esperar en la calle.",
+      "Si mañana no llueve, iremos a caminar por el monte.",
+      "El profesor pidió a los alumnos que escribieran una carta.",
+      "Nadie sabía por qué se apagaron las luces durante el concierto.",
+      "Todos los veranos hay una fiesta con música en la plaza del pueblo.",
+    ],
+  },
+  {
+    code: "fr",
+    voice: "fr",
+    sentences: [
+      "La boulangerie du coin ouvre tôt et sent le pain chaud.",
+      "Ma voisine a perdu ses clés et a dû attendre dans la rue.",
+      "S'il ne pleut pas demain, nous irons marcher dans la forêt.",
+      "Le professeur a demandé aux élèves d'écrire une lettre.",
+      "Personne ne savait pourquoi les lumières s'étaient éteintes.",
+      "Chaque été, il y a une fête avec de la musique sur la place.",
+    ],
+  },
+  {
+    code: "de",
+    voice: "de",
+    sentences: [
+      "Die Bäckerei an der Ecke macht früh auf und duftet nach frischem Brot.",
+      "Meine Nachbarin hat ihre Schlüssel verloren und musste draußen warten.",
+      "Wenn es morgen nicht regnet, gehen wir im Wald spazieren.",
+      "Der Lehrer bat die Schüler, einen Brief zu schreiben.",
+      "Niemand wusste, warum während des Konzerts das Licht ausging.",
+      "Jeden Sommer gibt es auf dem Dorfplatz ein Fest mit Musik.",
+    ],
+  },
+  {
+    code: "nl",
+    voice: "nl",
+    sentences: [
+      "De bakker op de hoek gaat vroeg open en het ruikt er naar vers brood.",
+      "Mijn buurvrouw was haar sleutels kwijt en moest buiten wachten.",
+      "Als het morgen droog blijft, gaan we wandelen in het bos.",
+      "De leraar vroeg de leerlingen om een brief te schrijven.",
+      "Niemand wist waarom het licht uitging tijdens het concert.",
+      "Elke zomer is er een feest met muziek op het plein.",
+    ],
+  },
+  {
+    code: "sv",
+    voice: "sv",
+    sentences: [
+      "Bageriet på hörnet öppnar tidigt och det luktar nybakat bröd.",
+      "Min granne tappade sina nycklar och fick vänta på gatan.",
+      "Om det inte regnar i morgon går vi en tur i skogen.",
+      "Läraren bad eleverna att skriva ett brev till en vän.",
+      "Ingen visste varför ljuset slocknade mitt under konserten.",
+      "Varje sommar är det fest med musik på torget i byn.",
+    ],
+  },
+  {
+    code: "pl",
+    voice: "pl",
+    sentences: [
+      "Piekarnia na rogu otwiera się wcześnie i pachnie świeżym chlebem.",
+      "Moja sąsiadka zgubiła klucze i musiała czekać na ulicy.",
+      "Jeśli jutro nie będzie padać, pójdziemy na spacer do lasu.",
+      "Nauczyciel poprosił uczniów, żeby napisali list.",
+      "Nikt nie wiedział, dlaczego zgasło światło podczas koncertu.",
+      "Każdego lata na rynku odbywa się zabawa z muzyką.",
+    ],
+  },
+  {
+    code: "fi",
+    voice: "fi",
+    sentences: [
+      "Kulman leipomo avataan aikaisin ja siellä tuoksuu tuore leipä.",
+      "Naapurini hukkasi avaimensa ja joutui odottamaan kadulla.",
+      "Jos huomenna ei sada, menemme kävelylle metsään.",
+      "Opettaja pyysi oppilaita kirjoittamaan kirjeen ystävälle.",
+      "Kukaan ei tiennyt, miksi valot sammuivat kesken konsertin.",
+      "Joka kesä torilla on juhla, jossa soitetaan musiikkia.",
+    ],
+  },
+  {
+    code: "ru",
+    voice: "ru",
+    sentences: [
+      "Пекарня на углу открывается рано, и там пахнет свежим хлебом.",
+      "Моя соседка потеряла ключи и ждала на улице.",
+      "Если завтра не будет дождя, мы пойдём гулять в лес.",
+      "Учитель попросил учеников написать письмо другу.",
+      "Никто не знал, почему во время концерта погас свет.",
+      "Каждое лето на площади бывает праздник с музыкой.",
+    ],
+  },
+  {
+    code: "tr",
+    voice: "tr",
+    sentences: [
+      "Köşedeki fırın erken açılır ve taze ekmek kokar.",
+      "Komşum anahtarlarını kaybetti ve sokakta beklemek zorunda kaldı.",
+      "Yarın yağmur yağmazsa ormanda yürüyüşe çıkacağız.",
+      "Öğretmen öğrencilerden bir mektup yazmalarını istedi.",
+      "Konser sırasında ışıkların neden söndüğünü kimse bilmiyordu.",
+      "Her yaz köy meydanında müzikli bir şenlik yapılır.",
+    ],
+  },
+  {
+    code: "zh",
+    voice: "cmn",
+    sentences: [
+      "街角的面包店很早就开门，闻起来很香。",
+      "我的邻居丢了钥匙，只好在外面等。",
+      "如果明天不下雨，我们就去森林里散步。",
+      "老师请学生们给朋友写一封信。",
+      "没有人知道音乐会上为什么突然停电了。",
+      "每年夏天，广场上都有音乐和好吃的东西。",
+    ],
+  },
+  {
+    code: "hi",
+    voice: "hi",
+    sentences: [
+      "कोने की दुकान सुबह जल्दी खुलती है और वहाँ ताज़ी रोटी मिलती है।",
+      "मेरी पड़ोसन की चाबी खो गई और उसे बाहर इंतज़ार करना पड़ा।",
+      "अगर कल बारिश नहीं हुई तो हम जंगल में घूमने जाएँगे।",
+      "शिक्षक ने बच्चों से एक चिट्ठी लिखने को कहा।",
+      "किसी को नहीं पता था कि बत्ती क्यों चली गई।",
+      "हर गर्मी में गाँव में संगीत का मेला लगता है।",
+    ],
+  },
+  {
+    code: "ar",
+    voice: "ar",
+    sentences: [
+      "المخبز في الزاوية يفتح مبكرا ورائحة الخبز طيبة.",
+      "فقدت جارتي المفاتيح وانتظرت في الشارع.",
+      "إذا لم ينزل المطر غدا سنذهب إلى الغابة.",
+      "طلب المعلم من الطلاب أن يكتبوا رسالة.",
+      "لم يعرف أحد لماذا انطفأت الأنوار.",
+      "في كل صيف هناك حفل موسيقي في الساحة.",
+    ],
+  },
+  {
+    code: "id",
+    voice: "id",
+    sentences: [
+      "Toko roti di sudut jalan buka pagi sekali dan baunya harum.",
+      "Tetangga saya kehilangan kunci dan harus menunggu di luar.",
+      "Kalau besok tidak hujan, kita akan berjalan di hutan.",
+      "Guru meminta murid menulis surat kepada teman.",
+      "Tidak ada yang tahu mengapa lampu padam saat konser.",
+      "Setiap tahun ada pesta dengan musik di alun-alun desa.",
+    ],
+  },
+  {
+    code: "hu",
+    voice: "hu",
+    sentences: [
+      "A sarki pékség korán nyit, és friss kenyér illata van.",
+      "A szomszédom elvesztette a kulcsait, és az utcán várt.",
+      "Ha holnap nem esik az eső, sétálni megyünk az erdőbe.",
+      "A tanár megkérte a diákokat, hogy írjanak egy levelet.",
+      "Senki sem tudta, miért aludtak ki a fények a koncerten.",
+      "Minden nyáron zenés ünnepet tartanak a főtéren.",
+    ],
+  },
+];

@@ -1,0 +1,99 @@
+import { compareWords, plainWords, quantile } from "../../../speech/test/support/spoken.ts";
+import type { SpokenWord } from "./synthetic-speech.ts";
+
+/** Sums the word errors and time differences of clips. */
+export class Tally {
+  readonly starts: number[] = [];
+  readonly ends: number[] = [];
+  clips = 0;
+  #spoken = 0;
+  #wrong = 0;
+
+  /** Compares words without case and punctuation. The times of matching words are compared too. */
+  add(
+    spoken: readonly SpokenWord[],
+    recognized: readonly { word: string; start: number; end: number }[],
+  ): void {
+    const plain = (word: string) => plainWords(word).join("");
+    const { agreeing, errorRate } = compareWords(
+      spoken.map(({ word }) => plain(word)),
+      recognized.map(({ word }) => plain(word)),
+    );
+    this.clips++;
+    this.#spoken += spoken.length;
+    this.#wrong += Math.round(errorRate * spoken.length);
+    for (const [spokenAt, recognizedAt] of agreeing) {
+      const [truth, found] = [spoken[spokenAt] as SpokenWord, recognized[recognizedAt]];
+      if (found === undefined) continue;
+      if (truth.start !== null) this.starts.push(Math.abs(found.start - truth.start));
+      if (truth.end !== null) this.ends.push(Math.abs(found.end - truth.end));
+    }
+  }
+
+  merge(other: Tally): void {
+    this.starts.push(...other.starts);
+    this.ends.push(...other.ends);
+    this.clips += other.clips;
+    this.#spoken += other.#spoken;
+    this.#wrong += other.#wrong;
+  }
+
+  get words(): number {
+    return this.#spoken;
+  }
+
+  get wordError(): number {
+    return this.#spoken === 0 ? 0 : this.#wrong / this.#spoken;
+  }
+
+  /** Returns the cells for `TALLY_HEAD`. */
+  row(): string[] {
+    const milliseconds = (values: readonly number[], share: number) =>
+      values.length === 0 ? "–" : `${Math.round(1000 * quantile(values, share))} ms`;
+    return [
+      String(this.clips),
+      String(this.#spoken),
+      this.wordError.toFixed(3),
+      milliseconds(this.starts, 0.5),
+      milliseconds(this.starts, 0.9),
+      milliseconds(this.ends, 0.5),
+      milliseconds(this.ends, 0.9),
+    ];
+  }
+}
+
+export const TALLY_HEAD = ["clips", "words", "WER", "start median", "start p90", "end median", "end p90"];
+
+/** A confusion matrix: how often each true class was detected as which class. */
+export class Confusion {
+  readonly #rows = new Map<string, Map<string, number>>();
+
+  add(truth: string, detected: string): void {
+    const row = this.#rows.get(truth) ?? new Map<string, number>();
+    row.set(detected, (row.get(detected) ?? 0) + 1);
+    this.#rows.set(truth, row);
+  }
+
+  /** Returns the true classes in order of first occurrence. */
+  truths(): string[] {
+    return [...this.#rows.keys()];
+  }
+
+  count(truths: (truth: string) => boolean, detected?: string): number {
+    let sum = 0;
+    for (const [truth, row] of this.#rows) {
+      if (!truths(truth)) continue;
+      for (const [name, count] of row) if (detected === undefined || name === detected) sum += count;
+    }
+    return sum;
+  }
+
+  table(): { head: string[]; rows: string[][] } {
+    const detected = [...new Set([...this.#rows.values()].flatMap((row) => [...row.keys()]))].toSorted();
+    const rows = [...this.#rows].map(([truth, row]) => [
+      truth,
+      ...detected.map((name) => String(row.get(name) ?? "·")),
+    ]);
+    return { head: ["spoken", ...detected.map((name) => `→ ${name}`)], rows };
+  }
+}

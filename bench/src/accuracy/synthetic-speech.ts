@@ -1,0 +1,127 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { compileSpeaker, type SpokenText, speak } from "../../../speech/test/fixtures/speech/speak.ts";
+
+export const SAMPLE_RATE = 16_000;
+
+/** A spoken word with its times in seconds; null if the synthesizer merges the word with the previous one. */
+export interface SpokenWord {
+  word: string;
+  start: number | null;
+  end: number | null;
+}
+
+/** Audio with its words. */
+export interface Clip {
+  samples: Float32Array;
+  words: SpokenWord[];
+}
+
+/** Synthesizes speech with libespeak-ng and caches the audio for the next run. */
+export class Speaker {
+  readonly #folder: string;
+  readonly #binary: string;
+
+  /** @param folder created if it is missing */
+  constructor(folder: string) {
+    mkdirSync(folder, { recursive: true });
+    this.#folder = folder;
+    this.#binary = join(folder, "speak");
+    compileSpeaker(this.#binary);
+  }
+
+  say(voice: string, wordsPerMinute: number, text: string): Clip {
+    const key = createHash("sha256")
+      .update(JSON.stringify([voice, wordsPerMinute, text]))
+      .digest("hex");
+    const cached = join(this.#folder, key.slice(0, 24));
+    if (!existsSync(`${cached}.json`)) {
+      const spoken = speak(this.#binary, voice, wordsPerMinute, text);
+      writeFileSync(`${cached}.pcm`, spoken.pcm);
+      writeFileSync(`${cached}.json`, JSON.stringify(spoken.words));
+    }
+    const words = JSON.parse(readFileSync(`${cached}.json`, "utf8")) as SpokenText["words"];
+    return { samples: samplesOf(readFileSync(`${cached}.pcm`)), words };
+  }
+}
+
+/** Converts signed 16-bit little-endian PCM to samples, −1 … 1. */
+export function samplesOf(pcm: Buffer): Float32Array {
+  return Float32Array.from({ length: pcm.length >> 1 }, (_, index) => pcm.readInt16LE(2 * index) / 32_768);
+}
+
+export function samplesOfFile(path: string): Float32Array {
+  const raw = ["-ar", String(SAMPLE_RATE), "-ac", "1", "-f", "s16le", "-"];
+  return samplesOf(execFileSync("ffmpeg", ["-v", "error", "-i", path, ...raw], { maxBuffer: 1 << 28 }));
+}
+
+/** Concatenates clips; numbers are seconds of silence. */
+export function joinClips(parts: readonly (Clip | number)[]): Clip {
+  const lengths = parts.map((part) =>
+    typeof part === "number" ? Math.round(part * SAMPLE_RATE) : part.samples.length,
+  );
+  const samples = new Float32Array(lengths.reduce((sum, length) => sum + length, 0));
+  const words: SpokenWord[] = [];
+  let at = 0;
+  for (const [index, part] of parts.entries()) {
+    if (typeof part !== "number") {
+      samples.set(part.samples, at);
+      words.push(...shifted(part.words, at / SAMPLE_RATE));
+    }
+    at += lengths[index] as number;
+  }
+  return { samples, words };
+}
+
+function shifted(words: readonly SpokenWord[], seconds: number): SpokenWord[] {
+  return words.map(({ word, start, end }) => ({
+    word,
+    start: start === null ? null : start + seconds,
+    end: end === null ? null : end + seconds,
+  }));
+}
+
+/**
+ * Adds background sound to a clip.
+ * @param decibels signal-to-noise ratio by mean power, without silence
+ */
+export function over(clip: Clip, sound: Float32Array, decibels: number): Clip {
+  const gain = (rootMeanSquare(clip.samples) / rootMeanSquare(sound)) * 10 ** (-decibels / 20);
+  const samples = clip.samples.map(
+    (sample, index) => 0.7 * (sample + gain * (sound[index % sound.length] as number)),
+  );
+  return { samples, words: clip.words };
+}
+
+function rootMeanSquare(samples: Float32Array): number {
+  let energy = 0;
+  let count = 0;
+  for (const sample of samples) {
+    if (Math.abs(sample) < 1e-4) continue;
+    energy += sample ** 2;
+    count++;
+  }
+  return Math.sqrt(energy / Math.max(1, count));
+}
+
+/** Returns a deterministic generator of numbers 0 ≤ x < 1 (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Draws random items without replacement. */
+export function drawn<T>(items: readonly T[], count: number, random: () => number): T[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .slice(0, count)
+    .map(({ item }) => item);
+}

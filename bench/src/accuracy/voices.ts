@@ -1,0 +1,150 @@
+import type { FestivalSpeaker, FestivalVoice } from "./festival.ts";
+import type { FliteSpeaker, FliteVoice } from "./flite.ts";
+import type { Clip, Speaker } from "./synthetic-speech.ts";
+import { CHECKED_ENGLISH_SENTENCES, ENGLISH_SENTENCES, FRESH_ENGLISH_SENTENCES } from "./texts.ts";
+
+/** The voices that speak English, and their sentences. */
+export type VoiceSet = "calibration" | "checked" | "fresh";
+export const VOICE_SETS: readonly VoiceSet[] = ["calibration", "checked", "fresh"];
+
+export const SENTENCES_OF: Record<VoiceSet, readonly string[]> = {
+  calibration: ENGLISH_SENTENCES,
+  checked: [...ENGLISH_SENTENCES, ...CHECKED_ENGLISH_SENTENCES],
+  fresh: FRESH_ENGLISH_SENTENCES,
+};
+
+/** Speech synthesizers. Voices of synthesizers that are not installed (null) are omitted. */
+export interface Speakers {
+  espeak: Speaker;
+  flite: FliteSpeaker | null;
+  festival: FestivalSpeaker | null;
+}
+
+export interface Voice {
+  name: string;
+  say: (text: string) => Clip;
+}
+
+/** Calibration voices of libespeak-ng, to which constants were fitted, with words per minute. */
+const CALIBRATION_VOICES: readonly [voice: string, wordsPerMinute: number][] = [
+  ["en-us", 155],
+  ["en", 150],
+  ["en-us+f3", 160],
+  ["en+m7", 150],
+  ["en-us+m1", 170],
+  ["en+f2", 145],
+];
+
+/**
+ * Validation voices with other variants, accents and paces: nothing was fitted to them, but their results influenced
+ * the choice of limits and padding.
+ */
+const CHECKED_VOICES: readonly [voice: string, wordsPerMinute: number][] = [
+  ["en-gb-scotland", 150],
+  ["en-029", 145],
+  ["en-gb-x-rp", 165],
+  ["en-us-nyc", 150],
+  ["en-us+linda", 150],
+  ["en+steph2", 155],
+  ["en-us+m3", 135],
+  ["en-us+john", 160],
+  ["en-gb-x-gbclan", 150],
+  ["en-gb-x-gbcwmd", 155],
+  ["en-us+f4", 150],
+  ["en+m6", 165],
+  ["en-us+Andy", 145],
+  ["en+Alicia", 150],
+  ["en-us+michel", 155],
+  ["en+anika", 160],
+];
+const CHECKED_FLITE_VOICES: readonly [voice: FliteVoice, stretch: number][] = [
+  ["rms", 0.9],
+  ["slt", 1],
+  ["awb", 1.05],
+];
+
+/**
+ * Held-out variants: their results did not influence any choice, and they were selected by rule. From the variants of
+ * libespeak-ng 1.51 with a person's first name, in alphabetical order, without numbered duplicates and without those
+ * above, every second one was taken. The accents and paces below are assigned to them in turn.
+ */
+const FRESH_VARIANTS = [
+  "adam",
+  "Andrea",
+  "antonio",
+  "benjamin",
+  "caleb",
+  "Denis",
+  "ed",
+  "Gene",
+  "Henrique",
+  "iven",
+  "Lee",
+  "Marco",
+  "max",
+  "miguel",
+  "Nguyen",
+  "pablo",
+  "pedro",
+  "rob",
+  "sandro",
+  "steph",
+  "victor",
+] as const;
+const ACCENTS = [
+  "en-us",
+  "en",
+  "en-us-nyc",
+  "en-gb-x-rp",
+  "en-gb-scotland",
+  "en-029",
+  "en-gb-x-gbclan",
+  "en-gb-x-gbcwmd",
+] as const;
+const FRESH_WORDS_PER_MINUTE = [145, 150, 155, 160, 165] as const;
+/** All other voices of flite and Debian's festival, except one that can only speak times of day. */
+const FRESH_FLITE_VOICES: readonly FliteVoice[] = ["kal", "kal16"];
+const FRESH_FESTIVAL_VOICES: readonly FestivalVoice[] = [
+  "kal_diphone",
+  "ked_diphone",
+  "cmu_us_slt_arctic_hts",
+];
+
+export function voicesOf(set: VoiceSet, speakers: Speakers): Voice[] {
+  const espeak = ([name, wordsPerMinute]: readonly [string, number]): Voice => ({
+    name,
+    say: (text) => speakers.espeak.say(name, wordsPerMinute, text),
+  });
+  if (set === "calibration") return CALIBRATION_VOICES.map(espeak);
+  if (set === "checked")
+    return [...CHECKED_VOICES.map(espeak), ...fliteVoices(speakers, CHECKED_FLITE_VOICES)];
+  const { festival } = speakers;
+  return [
+    ...FRESH_VARIANTS.map((variant, index) =>
+      espeak([
+        `${ACCENTS[index % ACCENTS.length]}+${variant}`,
+        FRESH_WORDS_PER_MINUTE[index % FRESH_WORDS_PER_MINUTE.length] as number,
+      ]),
+    ),
+    ...fliteVoices(
+      speakers,
+      FRESH_FLITE_VOICES.map((name) => [name, 1]),
+    ),
+    ...(festival === null
+      ? []
+      : FRESH_FESTIVAL_VOICES.map(
+          (name): Voice => ({ name: `festival ${name}`, say: (text) => festival.say(name, text) }),
+        )),
+  ];
+}
+
+function fliteVoices(
+  { flite }: Speakers,
+  voices: readonly (readonly [voice: FliteVoice, stretch: number])[],
+): Voice[] {
+  if (flite === null) return [];
+  return voices.map(([name, stretch]) => ({
+    name: `flite ${name}`,
+    say: (text) => flite.say(name, stretch, text),
+  }));
+}

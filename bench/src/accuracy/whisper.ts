@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openWhisper } from "@subtext/speech/engines/whisper/whisper";
+import { HELD_OUT_VARIANTS, VOICES } from "../../../speech/test/fixtures/languages/held-out.ts";
+import { printTable } from "../table.ts";
+import { Confusion, TALLY_HEAD, Tally } from "./scores.ts";
+import { pinkNoise } from "./sounds.ts";
+import { joinClips, over, type Speaker, seeded } from "./synthetic-speech.ts";
+import { openTranscriber } from "./transcriber.ts";
+
+const MODEL_FOLDER = join(import.meta.dirname, "../../../speech/test/tiny-whisper/model");
+
+/**
+ * Measures the `whisper` engine with the model that was trained for its tests, on known sentences in held-out voices.
+ */
+export async function measureWhisper(speaker: Speaker, folder: string, quick: boolean): Promise<void> {
+  const sentences: Record<string, string[]> = JSON.parse(
+    readFileSync(join(MODEL_FOLDER, "sentences.json"), "utf8"),
+  );
+  const transcriber = await openTranscriber(folder, {
+    bundled: null,
+    multilingual: await openWhisper({ folder: MODEL_FOLDER, threads: 1 }),
+    bundledTakesEnglish: false,
+    remedy: "",
+  });
+  const noise = pinkNoise(20);
+  const confusion = new Confusion();
+  const tallies = new Map<string, Tally>();
+  const random = seeded(7);
+  try {
+    for (const [language, voices] of Object.entries(VOICES)) {
+      for (const [index, text] of (sentences[language] ?? []).entries()) {
+        if (quick && index % 4 !== 0) continue;
+        const variant = HELD_OUT_VARIANTS[index % HELD_OUT_VARIANTS.length];
+        const voice = `${voices[index % voices.length]}+${variant}`;
+        const wordsPerMinute = 125 + Math.floor(55 * random());
+        const clip = joinClips([0.2 + random(), speaker.say(voice, wordsPerMinute, text), 0.5]);
+        for (const [condition, mixedClip] of [
+          ["clean", clip],
+          ["noise 15 dB", over(clip, noise, 15)],
+        ] as const) {
+          const result = await transcriber.recognize(mixedClip.samples);
+          const tally = tallies.get(condition) ?? new Tally();
+          tallies.set(condition, tally);
+          tally.add(clip.words, result.words);
+          confusion.add(language, result.language);
+        }
+      }
+    }
+  } finally {
+    await transcriber.close();
+  }
+  printTable(
+    "Whisper engine, tiny Whisper model, held-out voices (target: WER ≤ 0.01, start p90 ≤ 25 ms)",
+    ["speech", ...TALLY_HEAD],
+    [...tallies].map(([name, tally]) => [name, ...tally.row()]),
+  );
+  const { head, rows } = confusion.table();
+  printTable("Detected language, whisper engine (target: 100 %)", head, rows);
+}

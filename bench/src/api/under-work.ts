@@ -1,0 +1,228 @@
+import { execFileSync } from "node:child_process";
+import { join, resolve } from "node:path";
+import { DEFAULT_PAGE_SIZE } from "@subtext/client/contract/page";
+import { createApiKey } from "@subtext/server/api-keys/api-keys";
+import { createEnvironment } from "@subtext/server/environments/environments";
+import { emitCompleted } from "../../../server/test/support/emit-completed.ts";
+import { bucketEnv, makeTestBucket } from "../../../server/test/support/test-bucket.ts";
+import { quantile } from "../queue/backlog.ts";
+import { startReceiver } from "../queue/cost.ts";
+import type { QueueParts } from "../queue/videos.ts";
+import { freePort, SpawnedService, sleep } from "../spawned-service.ts";
+import { printTable } from "../table.ts";
+import { runLoadInThread } from "./load-thread.ts";
+import {
+  countCompleted,
+  countOpen,
+  startTranscribingWorker,
+  startWaitingWorkers,
+  uploadRecordings,
+  WAITING_WORKERS,
+} from "./work.ts";
+
+const SCRIPTS = resolve(import.meta.dirname, "../../../scripts");
+const BUCKET = "subtext-bench";
+
+const CONCURRENCIES = [1, 16, 64];
+const READ_MS = 1_250;
+/** Duration of the measurement of workers without reads. */
+const ALONE_MS = 3_000;
+
+interface Read {
+  name: string;
+  url: string;
+}
+
+/** Worker load during the reads. */
+interface Work {
+  name: string;
+  /** Starts the workers, which `started` stops. Resolves when all of them are busy. */
+  start(started: AsyncDisposableStack): Promise<void>;
+}
+
+/** Measurements of one read with one concurrency and one kind of work, over all rounds. */
+interface Cell {
+  latenciesMs: number[];
+  perSecond: number[];
+}
+
+/** Completed videos and the elapsed seconds. */
+interface Completed {
+  videos: number;
+  seconds: number;
+}
+
+/**
+ * Measures how fast a process with the role `api` answers reads in three cases: workers on the same machine are idle,
+ * workers keep PostgreSQL busy (with an engine that only waits), and a worker transcribes recordings on all cores. Also
+ * measures how many videos these workers complete with and without reads. The cases alternate each round, so that other
+ * load on the machine affects all of them. The files are on a separate S3 server, which requires Debian's
+ * python3-swift.
+ */
+export async function measureApiUnderWork(
+  parts: QueueParts,
+  { url, folder, rounds }: { url: string; folder: string; rounds: number },
+): Promise<void> {
+  await using started = new AsyncDisposableStack();
+  const interrupted = new AbortController();
+  for (const end of ["SIGINT", "SIGTERM"] as const) {
+    const interrupt = () => interrupted.abort(new Error(`ended by ${end}`));
+    process.once(end, interrupt);
+    started.defer(() => void process.off(end, interrupt));
+  }
+  const settings = { DATABASE_URL: url, ...(await startBucket(join(folder, "s3"), started)) };
+  const api = new SpawnedService(join(folder, "api"), await freePort(), {
+    ...settings,
+    ROLE: "api",
+    DRAIN_SECONDS: "0",
+  });
+  const receiver = await startReceiver();
+  started.defer(() => receiver.close());
+  const tenant = await api.createTenant(receiver.url);
+  const { key: readerKey, reads } = await makeReads(api);
+  started.defer(() => api.end("SIGKILL"));
+  await api.start();
+
+  const works: Work[] = [
+    { name: "no work", start: async () => {} },
+    {
+      name: `${WAITING_WORKERS} waiting workers`,
+      start: (resources) => startWaitingWorkers(parts, { url, folder, tenant }, resources),
+    },
+    {
+      name: "1 transcribing worker",
+      start: async (resources) => {
+        await uploadRecordings(api, tenant);
+        await startTranscribingWorker(parts, { settings, folder }, resources);
+      },
+    },
+  ];
+  const cells = new Map<string, Cell>();
+  const done = new Map<string, Completed>();
+  for (let round = 0; round < rounds; round++) {
+    for (const work of works) {
+      await using resources = new AsyncDisposableStack();
+      await work.start(resources);
+      const count = async (readers: number, meanwhile: () => Promise<unknown>) => {
+        interrupted.signal.throwIfAborted();
+        const key = `${work.name} ${readers}`;
+        const before = await countCompleted(parts);
+        const startedAt = performance.now();
+        await meanwhile();
+        const sum = done.get(key) ?? { videos: 0, seconds: 0 };
+        sum.seconds += (performance.now() - startedAt) / 1000;
+        sum.videos += (await countCompleted(parts)) - before;
+        done.set(key, sum);
+      };
+      if (work !== works[0]) await count(0, () => sleep(ALONE_MS));
+      for (const concurrency of CONCURRENCIES) {
+        for (const read of reads) {
+          await count(concurrency, async () => {
+            const headers = { authorization: `Bearer ${readerKey}` };
+            const load = { url: read.url, headers, concurrency, milliseconds: READ_MS };
+            const { perSecond, latenciesMs } = await runLoadInThread(load);
+            const key = `${read.name} ${concurrency} ${work.name}`;
+            const cell = cells.get(key) ?? { latenciesMs: [], perSecond: [] };
+            cell.perSecond.push(perSecond);
+            for (const latencyMs of latenciesMs) cell.latenciesMs.push(latencyMs);
+            cells.set(key, cell);
+          });
+        }
+      }
+      if (work !== works[0] && (await countOpen(parts)) === 0)
+        throw new Error(`${work.name}: no work was left`);
+    }
+  }
+  printReads(reads, works, cells);
+  printWork(works.slice(1), done);
+}
+
+function printReads(reads: Read[], works: Work[], cells: Map<string, Cell>): void {
+  const lines = reads.flatMap(({ name }) =>
+    CONCURRENCIES.flatMap((concurrency) => {
+      const cellOf = (work: Work) => cells.get(`${name} ${concurrency} ${work.name}`)!;
+      const rateOf = (work: Work) => mean(cellOf(work).perSecond);
+      return works.map((work) => {
+        const { latenciesMs } = cellOf(work);
+        return [
+          name,
+          String(concurrency),
+          work.name,
+          rateOf(work).toFixed(0),
+          (rateOf(work) / rateOf(works[0]!)).toFixed(2),
+          `${quantile(latenciesMs, 0.5).toFixed(1)} ms`,
+          `${quantile(latenciesMs, 0.99).toFixed(1)} ms`,
+        ];
+      });
+    }),
+  );
+  printTable(
+    "GET requests to an api process, with workers on the same machine",
+    ["", "concurrency", "beside", "responses per second", "relative to idle", "p50", "p99"],
+    lines,
+  );
+}
+
+function printWork(works: Work[], done: Map<string, Completed>): void {
+  const lines = works.flatMap(({ name }) => {
+    const rateOf = (readers: number) => {
+      const { videos, seconds } = done.get(`${name} ${readers}`)!;
+      return videos / seconds;
+    };
+    return [0, ...CONCURRENCIES].map((readers) => [
+      name,
+      String(readers),
+      String(done.get(`${name} ${readers}`)!.videos),
+      rateOf(readers).toFixed(1),
+      rateOf(0) > 0 ? (rateOf(readers) / rateOf(0)).toFixed(2) : "-",
+    ]);
+  });
+  printTable(
+    "Throughput of the workers meanwhile",
+    ["", "concurrent reads", "videos", "videos per second", "relative to no reads"],
+    lines,
+  );
+}
+
+/** Creates the requests, which read an environment whose videos are not queued for workers. */
+async function makeReads(api: SpawnedService): Promise<{ key: string; reads: Read[] }> {
+  return await api.withParts(async (parts) => {
+    const deps = { db: parts.database.kysely, clock: parts.clock };
+    const { id: environmentId } = await createEnvironment(deps, { name: "Readers", aiTranscription: true });
+    const { key } = await createApiKey(deps, {
+      environmentId,
+      name: "bench",
+      permissions: ["get_video"],
+      expiresAt: null,
+    });
+    let videoId = "";
+    for (let number = 0; number < 2 * DEFAULT_PAGE_SIZE; number++) {
+      videoId = await emitCompleted({ parts }, environmentId);
+    }
+    const reads = [
+      { name: "transcription", url: `${api.url}/api/v1/videos/${videoId}/transcription` },
+      { name: `list of ${DEFAULT_PAGE_SIZE} videos`, url: `${api.url}/api/v1/videos` },
+    ];
+    return { key, reads };
+  });
+}
+
+/**
+ * Starts an S3 server and returns the settings of a process that stores its files there. @throws if Swift is not
+ * installed
+ */
+async function startBucket(folder: string, started: AsyncDisposableStack): Promise<Record<string, string>> {
+  const run = (script: string) =>
+    execFileSync(join(SCRIPTS, script), [folder], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+  const s3 = JSON.parse(run("start-s3")) as Parameters<typeof bucketEnv>[0];
+  started.defer(() => void run("stop-s3"));
+  await makeTestBucket(s3, BUCKET);
+  return bucketEnv(s3, BUCKET);
+}
+
+function mean(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,106 @@
+import type { Database } from "@subtext/server/db/database";
+import type { Schema } from "@subtext/server/db/schema";
+import type { JobTag } from "@subtext/server/queue/fair-queueing";
+import { createLog } from "@subtext/server/telemetry/log";
+import { claimTranscription } from "@subtext/server/transcription/claim";
+import { listVideos, transcriptionsOfVideos } from "@subtext/server/videos/queries";
+import { sql } from "kysely";
+import { PgBoss } from "pg-boss";
+import { fillBacklog, type QueueParts } from "./videos.ts";
+
+const CLAIMS = 500;
+const WARM_UP_CLAIMS = 20;
+const PAGES = 50;
+const PAGE = 50;
+
+export interface Backlog {
+  rows: number;
+  environments: number;
+  /** Whether one environment has 90% of the jobs. */
+  flood: boolean;
+  /** Number of jobs that are claimed before the measurement. They leave dead entries at the start of the index. */
+  claimedBefore: number;
+}
+
+export interface Times {
+  p50: number;
+  p99: number;
+}
+
+/** Times in milliseconds. */
+export interface BacklogResult extends Backlog {
+  database: "postgres" | "embedded";
+  fetch: Times;
+  claimTransaction: Times;
+  page: Times;
+}
+
+/** Duration of claiming one job and of listing a page. */
+export async function measureBacklog(
+  parts: QueueParts,
+  database: Database<Schema>,
+  backlog: Backlog,
+): Promise<BacklogResult> {
+  const { db } = parts;
+  await fillBacklog(parts, backlog);
+  const boss = new PgBoss({ ...database.boss, supervise: false, schedule: false, migrate: false });
+  await boss.start();
+  if (backlog.claimedBefore > 0) {
+    await sql`
+      update pgboss.job set state = 'active', started_on = now() where name = 'transcribe' and id in (
+        select id from pgboss.job where name = 'transcribe' order by priority desc, created_on
+        limit ${backlog.claimedBefore})`.execute(db);
+  }
+  const fetches: number[] = [];
+  const claims: number[] = [];
+  const { signal } = new AbortController();
+  for (let number = 0; number < WARM_UP_CLAIMS + CLAIMS; number++) {
+    const startedAt = performance.now();
+    const [job] = await boss.fetch<{ subjectId: string; tag: JobTag }>("transcribe");
+    const fetchedAt = performance.now();
+    const claim = await claimTranscription(
+      { ...parts, log: createLog("silent"), maxConcurrentPerEnvironment: null },
+      { id: job!.id, subjectId: job!.data.subjectId, tag: job!.data.tag, signal },
+      signal,
+    );
+    if (!claim) throw new Error("a fetched job could not be claimed");
+    if (number < WARM_UP_CLAIMS) continue;
+    fetches.push(fetchedAt - startedAt);
+    claims.push(performance.now() - fetchedAt);
+  }
+  // The embedded database has only one connection, which its owner closes.
+  await boss.stop({ graceful: false, close: database.kind === "postgres" });
+
+  const pages: number[] = [];
+  for (let number = 0; number < PAGES; number++) {
+    const before = performance.now();
+    const videos = await listVideos(db, "env_00000001", {
+      transcriptionStatus: "PENDING",
+      before: null,
+      limit: PAGE,
+    });
+    await transcriptionsOfVideos(
+      db,
+      videos.map(({ id }) => id),
+    );
+    pages.push(performance.now() - before);
+  }
+  return {
+    database: database.kind,
+    ...backlog,
+    fetch: times(fetches),
+    claimTransaction: times(claims),
+    page: times(pages),
+  };
+}
+
+function times(values: number[]): Times {
+  const rounded = (share: number) => Math.round(quantile(values, share) * 100) / 100;
+  return { p50: rounded(0.5), p99: rounded(0.99) };
+}
+
+/** @param share 0 … 1 */
+export function quantile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

@@ -1,0 +1,88 @@
+import { type KeyboardEvent, useDeferredValue, useEffect, useId, useMemo, useState } from "react";
+import controls from "../../../ui/forms/controls.module.css";
+import { Button } from "../../../ui/forms/controls.tsx";
+import { DownIcon, SearchIcon, UpIcon } from "../../../ui/icons.tsx";
+import css from "./transcript.module.css";
+import type { TranscriptController } from "./transcript-controller.ts";
+import type { Transcript } from "./transcript-model.ts";
+import { MAX_MATCHES, type Match, TranscriptSearch } from "./transcript-search.ts";
+
+interface TranscriptSearchFieldProps {
+  transcript: Transcript;
+  controller: TranscriptController | null;
+  inputRef: React.Ref<HTMLInputElement>;
+  /** Called on Escape in the empty field, to move the focus to the transcript. */
+  onLeave(): void;
+}
+
+export function TranscriptSearchField({
+  transcript,
+  controller,
+  inputRef,
+  onLeave,
+}: TranscriptSearchFieldProps) {
+  const [query, setQuery] = useState("");
+  const search = useMemo(() => new TranscriptSearch(transcript.paragraphs), [transcript]);
+  const deferred = useDeferredValue(query);
+  const matches = useMemo(() => search.find(deferred), [search, deferred]);
+  const [selected, setSelected] = useState<{ matches: readonly Match[]; index: number }>({
+    matches,
+    index: 0,
+  });
+  // A new query starts at its first match.
+  const index = selected.matches === matches ? selected.index : 0;
+  const countId = useId();
+
+  useEffect(() => controller?.showMatches(matches), [controller, matches]);
+  useEffect(() => controller?.showMatch(matches[index] ?? null), [controller, matches, index]);
+
+  const step = (by: number) => {
+    if (matches.length > 0) setSelected({ matches, index: (index + by + matches.length) % matches.length });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
+    else if (event.key !== "Escape") return;
+    else if (query !== "") setQuery("");
+    else onLeave();
+    event.preventDefault();
+  };
+  return (
+    <search className={css.search}>
+      <SearchIcon />
+      <input
+        ref={inputRef}
+        type="text"
+        enterKeyHint="search"
+        spellCheck={false}
+        autoComplete="off"
+        dir="auto"
+        aria-label="Search transcript"
+        aria-describedby={countId}
+        placeholder="Search transcript"
+        maxLength={200}
+        value={query}
+        onChange={({ currentTarget }) => setQuery(currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <span className={query === "" ? controls.hidden : css.count} id={countId} role="status">
+        {query !== "" && countText(matches.length, index)}
+      </span>
+      {query !== "" && (
+        <>
+          <Button variant="quiet" iconOnly aria-label="Previous match" onPress={() => step(-1)}>
+            <UpIcon />
+          </Button>
+          <Button variant="quiet" iconOnly aria-label="Next match" onPress={() => step(1)}>
+            <DownIcon />
+          </Button>
+        </>
+      )}
+    </search>
+  );
+}
+
+function countText(count: number, index: number): string {
+  if (count === 0) return "No results";
+  const total = count === MAX_MATCHES ? `${count.toLocaleString("en")}+` : count.toLocaleString("en");
+  return `${(index + 1).toLocaleString("en")} of ${total}`;
+}

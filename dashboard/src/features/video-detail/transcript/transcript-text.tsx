@@ -1,0 +1,97 @@
+import type { LanguageSegmentView } from "@subtext/server/admin/contract/video-detail";
+import { memo, type Ref } from "react";
+import { formatClock } from "../../../ui/format.ts";
+import css from "./transcript.module.css";
+import { LOW_CONFIDENCE_PERCENT, type Paragraph, type Transcript } from "./transcript-model.ts";
+
+/** Estimates the height of paragraphs that are not laid out yet. */
+const CHARACTERS_PER_LINE = 56;
+const LINE_REM = 1.75;
+
+interface TranscriptTextProps {
+  transcript: Transcript;
+  segments: readonly LanguageSegmentView[];
+  showLowConfidence: boolean;
+  ref: Ref<HTMLElement>;
+}
+
+/** Renders the entire text, so that the browser's search finds it. The browser lays out only visible paragraphs. */
+export const TranscriptText = memo(function TranscriptText(props: TranscriptTextProps) {
+  const { transcript, segments, showLowConfidence, ref } = props;
+  return (
+    <section
+      ref={ref}
+      className={css.text}
+      data-low-confidence={showLowConfidence || undefined}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and arrow keys move through its words
+      tabIndex={0}
+      aria-label="Transcript. Arrow keys move through the words, Enter plays from there."
+    >
+      {transcript.paragraphs.map((paragraph, index) => (
+        <ParagraphText
+          key={paragraph.firstWord}
+          index={index}
+          paragraph={paragraph}
+          confidences={transcript.confidences}
+          language={languageAt(segments, paragraph.start) ?? transcript.language}
+        />
+      ))}
+    </section>
+  );
+});
+
+const ParagraphText = memo(function ParagraphText(props: {
+  index: number;
+  paragraph: Paragraph;
+  confidences: Transcript["confidences"];
+  language: string;
+}) {
+  const { index, paragraph, confidences, language } = props;
+  const lines = Math.ceil(paragraph.text.length / CHARACTERS_PER_LINE);
+  return (
+    <div
+      className={css.paragraph}
+      style={{ containIntrinsicBlockSize: `auto ${lines * LINE_REM + 0.75}rem` }}
+    >
+      <button
+        className={css.time}
+        type="button"
+        tabIndex={-1}
+        data-paragraph={index}
+        aria-label={`Play from ${formatClock(paragraph.start)}`}
+      >
+        {formatClock(paragraph.start)}
+      </button>
+      <p dir="auto" lang={language}>
+        {confidences ? markLowConfidence(paragraph, confidences) : paragraph.text}
+      </p>
+    </div>
+  );
+});
+
+/** Wraps low-confidence words in elements. */
+function markLowConfidence(
+  { text, wordStarts, wordEnds, firstWord }: Paragraph,
+  confidences: readonly (number | null)[],
+) {
+  const parts: (string | React.ReactElement)[] = [];
+  let end = 0;
+  for (let index = 0; index < wordStarts.length; index++) {
+    const percent = confidences[firstWord + index];
+    if (percent === null || percent === undefined || percent >= LOW_CONFIDENCE_PERCENT) continue;
+    const [wordStart, wordEnd] = [wordStarts[index]!, wordEnds[index]!];
+    parts.push(text.slice(end, wordStart));
+    parts.push(
+      <span key={index} className={css.lowConfidence} title={`${percent}% confidence`}>
+        {text.slice(wordStart, wordEnd)}
+      </span>,
+    );
+    end = wordEnd;
+  }
+  parts.push(text.slice(end));
+  return parts;
+}
+
+function languageAt(segments: readonly LanguageSegmentView[], seconds: number): string | undefined {
+  return segments.find(({ start, end }) => seconds >= start && seconds < end)?.language;
+}

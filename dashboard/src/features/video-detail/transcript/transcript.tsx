@@ -1,0 +1,133 @@
+import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { listenToKeys } from "../../../hooks/shortcuts.ts";
+import { COPY_BLOCKED, copyText } from "../../../ui/copy.tsx";
+import controls from "../../../ui/forms/controls.module.css";
+import { Button, Switch } from "../../../ui/forms/controls.tsx";
+import { FollowIcon } from "../../../ui/icons.tsx";
+import { CopyMenu } from "../copy-menu.tsx";
+import { DownloadMenu } from "../download-menu.tsx";
+import type { Playback } from "../player/playback.ts";
+import type { VideoAddress } from "../queries.ts";
+import { spokenClock } from "../texts.ts";
+import css from "./transcript.module.css";
+import { TranscriptController } from "./transcript-controller.ts";
+import { plainText, quote, type Transcript as TranscriptModel } from "./transcript-model.ts";
+import { TranscriptSearchField } from "./transcript-search-field.tsx";
+import { TranscriptText } from "./transcript-text.tsx";
+
+interface TranscriptProps {
+  address: VideoAddress;
+  video: VideoDetailView;
+  transcript: TranscriptModel;
+  playback: Playback;
+  /** The player, which is sticky at the top of the window on phones. */
+  stage: React.RefObject<HTMLElement | null>;
+}
+
+const NONE: never[] = [];
+
+/** A transcript with at least one word. */
+export function Transcript({ address, video, transcript, playback, stage }: TranscriptProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const [controller, setController] = useState<TranscriptController | null>(null);
+  const [isFollowing, setFollowing] = useState(true);
+  const [showLowConfidence, setShowLowConfidence] = useState(true);
+  const [cursorText, setCursorText] = useState("");
+  const [notice, setNotice] = useState({ text: "", count: 0 });
+
+  useEffect(() => {
+    const created = new TranscriptController({
+      root: root.current!,
+      transcript,
+      playback,
+      coveredHeight: () => Math.max(0, stage.current?.getBoundingClientRect().bottom ?? 0),
+      onFollowingChange: setFollowing,
+      onCursorMove: (word) => setCursorText(spokenWord(transcript, word)),
+    });
+    const stop = created.start();
+    setController(created);
+    return stop;
+  }, [transcript, playback, stage]);
+
+  const copy = useCallback(async (text: string, what: string) => {
+    const result = (await copyText(text)) ? `${what} copied` : COPY_BLOCKED;
+    setNotice(({ count }) => ({ text: result, count: count + 1 }));
+  }, []);
+  useEffect(
+    () =>
+      listenToKeys({
+        "/": () => {
+          input.current?.focus();
+          input.current?.select();
+        },
+        c: () => {
+          const selected = controller?.selectedWords();
+          if (selected) copy(quote(transcript, selected), "Selection");
+          else copy(plainText(transcript), "Transcript");
+        },
+      }),
+    [controller, transcript, copy],
+  );
+
+  const hasConfidences = useMemo(
+    () => transcript.confidences?.some((confidence) => confidence !== null),
+    [transcript],
+  );
+  const segments = video.transcription?.languageSegments ?? NONE;
+  return (
+    <section className={css.panel} aria-label="Transcript">
+      <div className={css.tools}>
+        <TranscriptSearchField
+          transcript={transcript}
+          controller={controller}
+          inputRef={input}
+          onLeave={() => root.current?.focus({ preventScroll: true })}
+        />
+        <div className={css.menus}>
+          <CopyMenu transcript={transcript} controller={controller} onCopy={copy} />
+          <DownloadMenu address={address} formats={video.transcription?.fileFormats ?? []} />
+        </div>
+      </div>
+      <TranscriptText
+        ref={root}
+        transcript={transcript}
+        segments={segments}
+        showLowConfidence={showLowConfidence}
+      />
+      <div className={css.foot}>
+        {hasConfidences && (
+          <Switch isSelected={showLowConfidence} onChange={setShowLowConfidence}>
+            Highlight low-confidence words
+          </Switch>
+        )}
+        {!isFollowing && (
+          <span className={css.follow}>
+            <Button onPress={() => controller?.follow(true)}>
+              <FollowIcon /> Follow
+            </Button>
+          </span>
+        )}
+      </div>
+      <p className={controls.hidden} role="status">
+        {cursorText}
+      </p>
+      <div role="status">
+        {notice.count > 0 && (
+          <p key={notice.count} className={css.notice}>
+            {notice.text}
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Returns a word and its time, for screen readers. */
+function spokenWord({ paragraphs, starts }: TranscriptModel, word: number): string {
+  const paragraph = paragraphs.findLast(({ firstWord }) => firstWord <= word)!;
+  const index = word - paragraph.firstWord;
+  const text = paragraph.text.slice(paragraph.wordStarts[index], paragraph.wordEnds[index]);
+  return `${text}, ${spokenClock(starts[word]!)}`;
+}

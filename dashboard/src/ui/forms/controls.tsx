@@ -1,0 +1,192 @@
+import type { FormEvent, ReactNode } from "react";
+import {
+  Button as AriaButton,
+  type ButtonProps as AriaButtonProps,
+  Form as AriaForm,
+  Switch as AriaSwitch,
+  TextField as AriaTextField,
+  type TextFieldProps as AriaTextFieldProps,
+  Dialog,
+  FieldError,
+  Heading,
+  Input,
+  Label,
+  Modal,
+  ModalOverlay,
+  Radio,
+  RadioGroup,
+  type SwitchProps,
+  Text,
+} from "react-aria-components";
+import { messageOf } from "../../admin-client/request.ts";
+import css from "./controls.module.css";
+
+interface ButtonProps extends Omit<AriaButtonProps, "className"> {
+  variant?: "plain" | "primary" | "quiet" | "danger";
+  /** Requires an `aria-label`. */
+  iconOnly?: boolean;
+  fullWidth?: boolean;
+}
+
+export function Button({ variant = "plain", iconOnly, fullWidth, isPending = false, ...props }: ButtonProps) {
+  const classNames = [
+    css.button,
+    variant !== "plain" && css[variant],
+    iconOnly && css.iconOnly,
+    fullWidth && css.fullWidth,
+    isPending && css.pending,
+  ];
+  const { onPress, type = "button", ...rest } = props;
+  // A pending button keeps the focus and ignores presses. The library's `isPending` would drop its accessible name.
+  const actions = isPending ? { type: "button" as const } : { type, ...(onPress && { onPress }) };
+  return (
+    <AriaButton
+      // When a field loses focus, its error may appear or disappear. That would move the button away from the pointer
+      // before the click, so the field keeps the focus until the click.
+      onMouseDown={(event) => type === "submit" && event.preventDefault()}
+      {...rest}
+      {...actions}
+      className={classNames.filter(Boolean).join(" ")}
+    />
+  );
+}
+
+interface TextFieldProps extends Omit<AriaTextFieldProps, "className" | "children"> {
+  label: string;
+  hint?: string;
+  placeholder?: string;
+}
+
+export function TextField({ label, hint, placeholder, ...props }: TextFieldProps) {
+  return (
+    <AriaTextField {...props} className={css.field ?? ""}>
+      <Label className={css.label ?? ""}>{label}</Label>
+      <Input className={css.input ?? ""} {...(placeholder !== undefined && { placeholder })} />
+      {hint && (
+        <Text slot="description" className={css.hint ?? ""}>
+          {hint}
+        </Text>
+      )}
+      <FieldError className={css.error ?? ""} />
+    </AriaTextField>
+  );
+}
+
+export function Switch({ children, ...props }: Omit<SwitchProps, "className"> & { children: ReactNode }) {
+  return (
+    <AriaSwitch {...props} className={css.switch ?? ""}>
+      <span className={css.track} />
+      <span>{children}</span>
+    </AriaSwitch>
+  );
+}
+
+/** A choice of one of a few options. The label is visible unless the options are icons. */
+export function SegmentedControl<Value extends string>({
+  label,
+  hideLabel,
+  options,
+  value,
+  onChange,
+}: {
+  label: string;
+  hideLabel?: boolean;
+  options: readonly { value: Value; name: string; icon?: ReactNode }[];
+  value: NoInfer<Value>;
+  onChange(value: NoInfer<Value>): void;
+}) {
+  return (
+    <RadioGroup
+      className={css.field ?? ""}
+      orientation="horizontal"
+      value={value}
+      onChange={(chosen) => onChange(chosen as Value)}
+      {...(hideLabel && { "aria-label": label })}
+    >
+      {!hideLabel && <Label className={css.label ?? ""}>{label}</Label>}
+      <div className={css.segments}>
+        {options.map(({ value: option, name, icon }) => (
+          <Radio
+            key={option}
+            value={option}
+            className={css.segment ?? ""}
+            {...(icon !== undefined && { "aria-label": name })}
+          >
+            {icon ?? name}
+          </Radio>
+        ))}
+      </div>
+    </RadioGroup>
+  );
+}
+
+/** Calls `onSubmit` and shows the error of the last attempt above the fields. */
+export function Form({
+  onSubmit,
+  error,
+  children,
+}: {
+  onSubmit(): void;
+  error?: unknown;
+  children: ReactNode;
+}) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <AriaForm className={css.form ?? ""} onSubmit={submit}>
+      <ErrorNotice error={error} />
+      {children}
+    </AriaForm>
+  );
+}
+
+/** Renders nothing if there is no error. */
+export function ErrorNotice({ error }: { error: unknown }) {
+  return error ? <Notice tone="bad">{messageOf(error)}</Notice> : null;
+}
+
+/** A notice. Screen readers announce errors when they appear. */
+export function Notice({ tone, children }: { tone: "good" | "bad" | "plain"; children: ReactNode }) {
+  return (
+    <div className={css.notice} data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
+      {children}
+    </div>
+  );
+}
+
+/** Use it inside a `DialogTrigger`, or control it with `isOpen`. */
+export function ModalDialog({
+  title,
+  children,
+  isOpen,
+  onOpenChange,
+}: {
+  title: string;
+  children: (close: () => void) => ReactNode;
+  isOpen?: boolean;
+  onOpenChange?: (open: boolean) => void;
+}) {
+  return (
+    <ModalOverlay
+      className={css.backdrop ?? ""}
+      isDismissable
+      {...(isOpen !== undefined && { isOpen })}
+      {...(onOpenChange && { onOpenChange })}
+    >
+      <Modal className={css.dialog ?? ""}>
+        <Dialog className={css.dialogBody ?? ""}>
+          {({ close }) => (
+            <>
+              <Heading slot="title" level={2}>
+                {title}
+              </Heading>
+              {children(close)}
+            </>
+          )}
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

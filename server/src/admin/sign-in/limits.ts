@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { addressGroup } from "../../http/client-address.ts";
+import { RateLimiter } from "../../http/rate-limit.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+
+/** A burst of 5 attempts, then one every 12 seconds. */
+const FROM_ONE_ADDRESS = { perSecond: 1 / 12, burst: 5 };
+/** Looser, so that a stranger cannot lock an operator out; tight enough against guesses from many addresses. */
+const AT_ONE_ACCOUNT = { perSecond: 1 / 30, burst: 15 };
+
+/** Limits attempts to guess a password or a secret link. */
+export class SignInLimits {
+  readonly #byAddress: RateLimiter;
+  readonly #byAccount: RateLimiter;
+
+  constructor(clock: Clock) {
+    this.#byAddress = new RateLimiter(FROM_ONE_ADDRESS, clock);
+    this.#byAccount = new RateLimiter(AT_ONE_ACCOUNT, clock);
+  }
+
+  /** @throws AppError `rate_limited` */
+  countAddress(request: FastifyRequest): void {
+    this.#take(this.#byAddress, addressGroup(request.ip), request);
+  }
+
+  /**
+   * Counts attempts for accounts that do not exist as well.
+   * @throws AppError `rate_limited`
+   */
+  countAccount(email: string, request: FastifyRequest): void {
+    // Hashed, so that every key has the same length.
+    const key = createHash("sha256").update(email.trim().toLowerCase()).digest("base64url");
+    this.#take(this.#byAccount, key, request);
+  }
+
+  #take(limiter: RateLimiter, key: string, request: FastifyRequest): void {
+    const { allowed, headers } = limiter.take(key);
+    if (allowed) return;
+    request.log.warn({ address: request.ip }, "too many attempts to sign in");
+    const seconds = headers["retry-after"];
+    throw new AppError("rate_limited", `Too many attempts; wait ${seconds} seconds and try again.`, {
+      headers,
+    });
+  }
+}

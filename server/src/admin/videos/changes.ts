@@ -1,0 +1,164 @@
+import type { Logger } from "pino";
+import { logLevelOf } from "../../lib/outages.ts";
+import { databaseTime, type FoundChange, findVideoChanges } from "../../videos/change-queries.ts";
+import { findVideos, queuePlaces } from "../../videos/list-queries.ts";
+import type { VideoChangesView, VideoView } from "../contract/video.ts";
+import { type VideoListDeps, viewVideos } from "./videos.ts";
+
+const LOOK_EVERY_MS = 1_000;
+/** Polls overlap, because a write becomes visible at its commit, later than its timestamp says. */
+const OVERLAP_MS = 10_000;
+/** With more changes of an environment at once, clients are asked to reload the list, */
+const MOST_CHANGES = 200;
+/** but not at every poll, because each of them loads everything that it shows. */
+const RELOAD_EVERY_MS = 5_000;
+const WATCHED_UPLOADS = 50;
+/** Queue positions near the front are sent when they change; the others only with the list. */
+const WATCHED_PLACES = 50;
+
+/** Null: there are too many changes to send. */
+export type OnChanges = (changes: VideoChangesView | null) => void;
+
+/** One environment, shared by all subscribers. */
+interface Watch {
+  listeners: Set<OnChanges>;
+  /** The first poll, which sends nothing: it is the baseline. */
+  begun: Promise<void>;
+  /** Time of the last poll, by the database's clock; null before the first is done. */
+  lookedAt: Date | null;
+  /** The last sent state of each video that the next poll may return again. */
+  sent: Map<string, string>;
+  /** Deletions that were sent and will be returned again. */
+  gone: Set<string>;
+  /** When subscribers were last asked to reload, by `performance.now`; and whether another reload is due. */
+  reloadedAt: number;
+  owesReload: boolean;
+}
+
+/**
+ * Publishes changes of environments' videos: one poll per second covers all environments with subscribers, however many
+ * there are.
+ */
+export class VideoChanges {
+  readonly #deps: VideoListDeps & { log: Logger };
+  readonly #watched = new Map<string, Watch>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: VideoListDeps & { log: Logger }) {
+    this.#deps = deps;
+  }
+
+  /** Every change after it resolves is sent. @returns a function that unsubscribes */
+  async listen(environmentId: string, onChanges: OnChanges): Promise<() => void> {
+    const watch = this.#watched.get(environmentId) ?? this.#watch(environmentId);
+    watch.listeners.add(onChanges);
+    const end = () => {
+      watch.listeners.delete(onChanges);
+      if (watch.listeners.size > 0 || this.#watched.get(environmentId) !== watch) return;
+      this.#watched.delete(environmentId);
+      if (this.#watched.size > 0) return;
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    };
+    try {
+      await watch.begun;
+    } catch (error) {
+      end();
+      throw error;
+    }
+    return end;
+  }
+
+  #watch(environmentId: string): Watch {
+    const watch: Watch = {
+      listeners: new Set(),
+      begun: Promise.resolve(),
+      lookedAt: null,
+      sent: new Map(),
+      gone: new Set(),
+      reloadedAt: Number.NEGATIVE_INFINITY,
+      owesReload: false,
+    };
+    this.#watched.set(environmentId, watch);
+    watch.begun = this.#look(new Map([[environmentId, watch]]));
+    this.#timer ??= this.#schedule();
+    return watch;
+  }
+
+  #schedule(): NodeJS.Timeout {
+    const timer = setTimeout(async () => {
+      const begun = new Map([...this.#watched].filter(([, { lookedAt }]) => lookedAt !== null));
+      try {
+        if (begun.size > 0) await this.#look(begun);
+      } catch (error) {
+        if (this.#watched.size > 0) {
+          this.#deps.log[logLevelOf(error, "warn")]({ err: error }, "changes of videos could not be read");
+        }
+      }
+      // It was replaced or removed if all subscribers have left meanwhile.
+      if (this.#timer === timer) this.#timer = this.#schedule();
+    }, LOOK_EVERY_MS);
+    return timer;
+  }
+
+  async #look(watches: ReadonlyMap<string, Watch>): Promise<void> {
+    const { db } = this.#deps;
+    const now = await databaseTime(db);
+    const lookedAt = [...watches.values()].map((watch) => (watch.lookedAt ?? now).getTime());
+    const since = new Date(Math.min(...lookedAt) - OVERLAP_MS);
+    const found = await findVideoChanges(db, [...watches.keys()], {
+      since,
+      mostChanged: MOST_CHANGES + 1,
+      mostUploading: WATCHED_UPLOADS,
+    });
+    const places = await queuePlaces(db);
+    const seen = Map.groupBy(found, ({ environmentId }) => environmentId);
+    const ids = new Set<string>();
+    for (const changes of seen.values()) {
+      for (const { kind, id } of changes) if (kind !== "deleted") ids.add(id);
+    }
+    for (const id of watchedPlaces(places, watches)) ids.add(id);
+    const views = await viewVideos(this.#deps, await findVideos(db, [...ids]), places);
+    const viewed = Map.groupBy(views, ({ environmentId }) => environmentId);
+    for (const [environmentId, watch] of watches) {
+      publishNews(watch, { seen: seen.get(environmentId) ?? [], views: viewed.get(environmentId) ?? [] });
+      watch.lookedAt = now;
+    }
+  }
+}
+
+function watchedPlaces(
+  places: Awaited<ReturnType<typeof queuePlaces>>,
+  watches: ReadonlyMap<string, Watch>,
+): string[] {
+  const counts = new Map<string, number>();
+  return [...places].flatMap(([videoId, { environmentId }]) => {
+    const count = counts.get(environmentId) ?? 0;
+    if (!watches.has(environmentId) || count >= WATCHED_PLACES) return [];
+    counts.set(environmentId, count + 1);
+    return [videoId];
+  });
+}
+
+function publishNews(watch: Watch, { seen, views }: { seen: FoundChange[]; views: VideoView[] }): void {
+  const deleted = seen.filter(({ kind }) => kind === "deleted").map(({ id }) => id);
+  const sent = new Map(views.map((view) => [view.id, JSON.stringify(view)]));
+  const news = {
+    videos: views.filter((view) => watch.sent.get(view.id) !== sent.get(view.id)),
+    deleted: deleted.filter((id) => !watch.gone.has(id)),
+  };
+  const isFirst = watch.lookedAt === null;
+  watch.sent = sent;
+  watch.gone = new Set(deleted);
+  if (isFirst) return;
+  const changed = seen.filter(({ kind }) => kind === "changed");
+  const isTooMuch = Math.max(changed.length, deleted.length) > MOST_CHANGES;
+  watch.owesReload ||= isTooMuch;
+  if (watch.owesReload && performance.now() - watch.reloadedAt >= RELOAD_EVERY_MS) {
+    watch.reloadedAt = performance.now();
+    watch.owesReload = false;
+    for (const send of watch.listeners) send(null);
+  } else if (!isTooMuch && (news.videos.length > 0 || news.deleted.length > 0)) {
+    for (const send of watch.listeners) send(news);
+  }
+}

@@ -1,0 +1,95 @@
+import type { Locker } from "@tus/utils";
+import { recordVideoEvent } from "../../audit/audit-events.ts";
+import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { Queue } from "../../queue/queue.ts";
+import type { RecordingStore } from "../../storage/recording-store.ts";
+import type { TranscriptStore } from "../../storage/transcript-store.ts";
+import { listAttempts } from "../../transcription/attempt-queries.ts";
+import { findTranscriptionOfVideo } from "../../transcription/queries.ts";
+import { reprocess } from "../../transcription/reprocess.ts";
+import type { RunningAttempts } from "../../transcription/running-attempts.ts";
+import { deleteVideo } from "../../videos/delete-video.ts";
+import { listWebhookEndpoints } from "../../webhooks/endpoint-queries.ts";
+import { listEventsOf } from "../../webhooks/queries.ts";
+import type { MediaView, VideoDetailView } from "../contract/video-detail.ts";
+import { handlersOf } from "../operation.ts";
+import { viewVideoDetail } from "./detail-view.ts";
+import { typeOfRecording } from "./files.ts";
+import { findVideoOf, type VideoListDeps, viewVideos } from "./videos.ts";
+
+export interface VideoDetailDeps extends VideoListDeps {
+  queue: Queue;
+  clock: Clock;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
+  /** The upload endpoint's own, so that nothing writes to a deleted video. */
+  locker: Locker;
+  running: RunningAttempts;
+}
+
+export function videoDetailHandlers(deps: VideoDetailDeps) {
+  const { db, clock } = deps;
+  return handlersOf({
+    "GET /environments/:environment/videos/:video": async ({ params }) =>
+      await describe(deps, await findVideoOf(db, params)),
+
+    "DELETE /environments/:environment/videos/:video": async ({ params, auditActor, request }) => {
+      const { id, environment_id } = await findVideoOf(db, params);
+      const subject = { environmentId: environment_id, videoId: id };
+      await deleteVideo({ ...deps, log: request.log }, subject, (tx) =>
+        recordVideoEvent({ tx, clock }, auditActor, "video.deleted", subject),
+      );
+      request.log.info({ videoId: id }, "video deleted by an operator");
+    },
+
+    "POST /environments/:environment/videos/:video/reprocess": async ({ params, auditActor, request }) => {
+      const video = await findVideoOf(db, params);
+      const { id } = (await findTranscriptionOfVideo(db, video.id)) ?? noTranscription();
+      const subject = { environmentId: video.environment_id, videoId: video.id };
+      await reprocess(deps, id, (tx) =>
+        recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", subject),
+      );
+      request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
+      return await describe(deps, video);
+    },
+  });
+}
+
+async function describe(deps: VideoDetailDeps, video: VideoRow): Promise<VideoDetailView> {
+  const { db } = deps;
+  const [[view], row, media] = await Promise.all([
+    viewVideos(deps, [video]),
+    findTranscriptionOfVideo(db, video.id),
+    viewMedia(deps, video),
+  ]);
+  const transcription = row && { row, ...(await historyOf(db, row)) };
+  return viewVideoDetail(view!, { video, media, transcription: transcription ?? null });
+}
+
+async function historyOf(db: Db, { id, environment_id }: TranscriptionRow) {
+  const [attempts, events, endpoints] = await Promise.all([
+    listAttempts(db, id),
+    listEventsOf(db, id),
+    listWebhookEndpoints(db, environment_id),
+  ]);
+  return {
+    attempts,
+    events,
+    endpointUrls: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.url])),
+  };
+}
+
+async function viewMedia({ recordings }: VideoDetailDeps, video: VideoRow): Promise<MediaView | null> {
+  if (video.uploaded_at === null || video.recording_deleted_at !== null) return null;
+  return {
+    url: `/internal/environments/${video.environment_id}/videos/${video.id}/media`,
+    // Without the recording, the page still shows the rest.
+    contentType: await typeOfRecording(recordings, video.id).catch(() => null),
+  };
+}
+
+function noTranscription(): never {
+  throw new AppError("transcription_not_found", "The video has no transcription.");
+}

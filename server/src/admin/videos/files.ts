@@ -1,0 +1,183 @@
+import { buffer, json } from "node:stream/consumers";
+import type { Db } from "../../db/schema.ts";
+import { namesTag, sendFile } from "../../http/send-file.ts";
+import { sendJson } from "../../http/send-json.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError, type AppErrorCode } from "../../lib/errors.ts";
+import { representVideo, transcriptFileName } from "../../resources/serializers.ts";
+import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposition.ts";
+import type { RecordingStore } from "../../storage/recording-store.ts";
+import { confidenceKey, fileKey, waveformKey } from "../../storage/transcript-files.ts";
+import type { TranscriptStore } from "../../storage/transcript-store.ts";
+import { findTranscriptionOfVideo } from "../../transcription/queries.ts";
+import { mediaType, TELLING_BYTES } from "../../videos/media-type.ts";
+import { type Call, handlersOf } from "../operation.ts";
+import { transcriptWords } from "./transcript-words.ts";
+import { findVideoOf } from "./videos.ts";
+
+/** Players request ranges of the recording for as long as they are open, all from the first redirect's URL. */
+const MEDIA_URL_LIFETIME_SECONDS = 12 * 3600;
+/** Part of the ETag: increase it if the representation of the same words changes. */
+const WORDS_VERSION = 1;
+
+interface VideoFileDeps {
+  db: Db;
+  clock: Clock;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
+}
+
+/** The recording, and the files of a transcript, for the page of a video. */
+export function videoFileHandlers(deps: VideoFileDeps) {
+  const { db, transcripts } = deps;
+  return handlersOf({
+    "GET /environments/:environment/videos/:video/media": async (call) => await sendMedia(deps, call),
+    "HEAD /environments/:environment/videos/:video/media": async (call) => await sendMedia(deps, call),
+
+    "GET /environments/:environment/videos/:video/transcript": async ({ params, request, reply }) => {
+      const video = await findVideoOf(db, params);
+      const row = await findTranscriptionOfVideo(db, video.id);
+      if (!row?.file_prefix) throw new AppError("transcript_not_found", "The video has no transcript (yet).");
+      const { file_prefix: prefix, language } = row;
+      return await sendJson(request, reply, {
+        tag: `${tagOf(prefix)}-${WORDS_VERSION}`,
+        make: async () => {
+          const [words, confidences] = await Promise.all([
+            readJson(transcripts, fileKey(prefix, "json")).catch(asNotFound("transcript_not_found")),
+            // The first releases did not store it.
+            readJson(transcripts, confidenceKey(prefix)).catch(nullIfMissing),
+          ]);
+          return JSON.stringify(
+            transcriptWords(words as Parameters<typeof transcriptWords>[0], {
+              language: language ?? "und",
+              confidences: confidences as (number | null)[] | null,
+            }),
+          );
+        },
+      });
+    },
+
+    // Not a redirect to the storage: browsers load a track of another origin only if that origin allows it.
+    "GET /environments/:environment/videos/:video/captions": async ({ params, request, reply }) => {
+      const video = await findVideoOf(db, params);
+      const prefix = (await findTranscriptionOfVideo(db, video.id))?.file_prefix;
+      if (!prefix) throw new AppError("transcript_not_found", "The video has no captions (yet).");
+      const etag = `"${tagOf(prefix)}"`;
+      reply.headers({ etag, "cache-control": "private, no-cache" });
+      if (namesTag(request.headers["if-none-match"], etag)) return await reply.code(304).send();
+      const captions = await transcripts
+        .read(fileKey(prefix, "vtt"))
+        .catch(asNotFound("transcript_not_found"));
+      return await reply.type("text/vtt; charset=utf-8").send(captions);
+    },
+
+    // Not a redirect either: browsers ignore `download` on a link to another origin and show the file instead.
+    "GET /environments/:environment/videos/:video/files/:format": async ({ params, reply }) => {
+      const video = await findVideoOf(db, params);
+      const row = await findTranscriptionOfVideo(db, video.id);
+      const format = row?.file_formats.find((each) => each === params.format);
+      if (!row?.file_prefix || !format) {
+        throw new AppError("transcript_not_found", "The video has no such file (yet).");
+      }
+      const name = transcriptFileName(row, video.metadata, format);
+      const file = await transcripts
+        .read(fileKey(row.file_prefix, format))
+        .catch(asNotFound("transcript_not_found"));
+      reply.header("content-disposition", contentDisposition(name, DOWNLOAD_TYPE));
+      return await reply.type(DOWNLOAD_TYPE).send(file);
+    },
+
+    "GET /environments/:environment/videos/:video/waveform": async ({ params, request, reply }) => {
+      const video = await findVideoOf(db, params);
+      const prefix = (await findTranscriptionOfVideo(db, video.id))?.waveform_prefix;
+      if (!prefix) throw new AppError("waveform_not_found", "The recording was not decoded (yet).");
+      return await sendJson(request, reply, {
+        tag: tagOf(prefix),
+        make: async () =>
+          await buffer(await transcripts.read(waveformKey(prefix)).catch(asNotFound("waveform_not_found"))),
+      });
+    },
+  });
+}
+
+/** For the player; with `?download`, to be saved as a file. */
+async function sendMedia(
+  { db, recordings, clock }: VideoFileDeps,
+  {
+    params,
+    query,
+    request,
+    reply,
+  }: Pick<
+    Call<"GET /environments/:environment/videos/:video/media">,
+    "params" | "query" | "request" | "reply"
+  >,
+): Promise<unknown> {
+  const video = await findVideoOf(db, params);
+  if (video.uploaded_at === null) {
+    throw new AppError("storage_object_missing", "The video has not finished uploading.");
+  }
+  if (video.recording_deleted_at !== null) {
+    throw new AppError(
+      "recording_deleted",
+      "The recording was deleted, as the retention of its environment says.",
+    );
+  }
+  const isDownload = query.download !== undefined;
+  const contentType = (!isDownload && (await typeOfRecording(recordings, video.id))) || DOWNLOAD_TYPE;
+  const fileName = representVideo(video, undefined).filename ?? video.id;
+  // A presigned URL is for one method.
+  if (request.method === "GET") {
+    const presigned = await recordings.presign(video.id, {
+      contentType,
+      fileName,
+      lifetimeSeconds: MEDIA_URL_LIFETIME_SECONDS,
+      now: clock.now(),
+    });
+    if (presigned) return await reply.redirect(presigned.url, 302);
+  }
+  return await sendFile(request, reply, await recordings.openFile(video.id), {
+    contentType,
+    contentDisposition: contentDisposition(fileName, contentType),
+    cacheControl: "private, no-cache",
+  });
+}
+
+/**
+ * Returns null if it is not a known media type.
+ * @throws AppError `storage_object_missing`, `storage_unavailable`
+ */
+export async function typeOfRecording(recordings: RecordingStore, videoId: string): Promise<string | null> {
+  const file = await recordings.openFile(videoId);
+  if (file.size === 0) {
+    await file.close();
+    return null;
+  }
+  return mediaType(await buffer(file.stream({ start: 0, end: Math.min(TELLING_BYTES, file.size) - 1 })));
+}
+
+/** Prefixes identify content, because keys are never reused. */
+function tagOf(prefix: string): string {
+  return prefix.replaceAll("/", "-");
+}
+
+async function readJson(transcripts: TranscriptStore, key: string): Promise<unknown> {
+  return await json(await transcripts.read(key));
+}
+
+/** The video is being deleted, or its file was removed. */
+function asNotFound(code: AppErrorCode): (error: unknown) => never {
+  return (error) => {
+    if (isMissing(error)) throw new AppError(code, "The file is gone.", { cause: error });
+    throw error;
+  };
+}
+
+function nullIfMissing(error: unknown): null {
+  if (isMissing(error)) return null;
+  throw error;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof AppError && error.code === "storage_object_missing";
+}

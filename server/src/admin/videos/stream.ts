@@ -1,0 +1,75 @@
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { getEnvironment } from "../../environments/environments.ts";
+import type { Operators } from "../../operators/operators.ts";
+import { authHeaders } from "../access.ts";
+import { handlersOf } from "../operation.ts";
+import { VideoChanges } from "./changes.ts";
+import type { VideoListDeps } from "./videos.ts";
+
+/** Less than the idle timeout of common proxies. */
+const HEARTBEAT_MS = 15_000;
+/** A slower reader is disconnected; it reconnects and reads the list. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Server-sent events of an environment's videos: `change` with videos as they are now; `reload` if the list should be
+ * read again. Read the list once the stream is open: the stream reports only what happens afterwards.
+ */
+export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps & { operators: Operators }) {
+  const { db, operators } = deps;
+  const changes = new VideoChanges({ ...deps, log: app.log as FastifyBaseLogger & Logger });
+  const endings = new Set<() => void>();
+  app.addHook("preClose", async () => {
+    for (const end of endings) end();
+  });
+
+  return handlersOf({
+    "GET /environments/:environment/videos/changes": async ({ params, actor, request, reply }) => {
+      const environment = await getEnvironment(db, params.environment);
+      const stream = reply.raw;
+      const send = (text: string) => {
+        if (stream.writableEnded) return;
+        if (stream.writableLength > MAX_UNREAD_BYTES) stream.destroy();
+        else stream.write(text);
+      };
+      // Before the stream is open, so that no change is missed between it and the client's first read.
+      const stop = await changes.listen(environment.id, (changed) =>
+        send(changed ? `event: change\ndata: ${JSON.stringify(changed)}\n\n` : "event: reload\ndata: {}\n\n"),
+      );
+      reply.hijack();
+      if (stream.destroyed) {
+        stop();
+        return;
+      }
+      stream.writeHead(200, {
+        ...(reply.getHeaders() as Record<string, string>),
+        "content-type": "text/event-stream",
+        "cache-control": "no-store",
+        // Otherwise nginx buffers events.
+        "x-accel-buffering": "no",
+      });
+      send("retry: 2000\n\n");
+
+      const heartbeat = setInterval(async () => {
+        // Ended sessions must not receive anything.
+        const signedIn =
+          actor === "command line" ||
+          (await operators.findSession(authHeaders(request)).catch(() => null)) !== null;
+        if (signedIn) send(":\n\n");
+        else stream.end();
+      }, HEARTBEAT_MS);
+      const end = () => stream.end();
+      endings.add(end);
+      // A broken connection is also closed; it is not an error of the service.
+      stream.on("error", (error) => request.log.debug({ err: error }, "a listener's connection broke"));
+      // A client that leaves may close only its half of the connection.
+      if (request.raw.socket.readableEnded) end();
+      else request.raw.socket.once("end", end);
+      await new Promise((resolve) => stream.once("close", resolve));
+      endings.delete(end);
+      clearInterval(heartbeat);
+      stop();
+    },
+  });
+}

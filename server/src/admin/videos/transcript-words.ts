@@ -1,0 +1,63 @@
+import { endsSentence } from "@subtext/captions/punctuation";
+import { needsSpace } from "@subtext/captions/script";
+import { beginsParagraph } from "@subtext/captions/text";
+import type { TranscriptWordsView } from "../contract/video-detail.ts";
+
+/** A word of the json file. */
+interface FileWord {
+  word: string;
+  /** Seconds, 3 decimals. */
+  start: number;
+  end: number;
+}
+
+/** From this many words on, a paragraph ends with the sentence, with any pause, or finally anywhere. */
+const LONG_AT_SENTENCE = 60;
+const LONG_AT_PAUSE = 120;
+const LONGEST = 200;
+const PAUSE_SECONDS = 0.3;
+
+/**
+ * The words in columns, split into paragraphs that can be rendered one by one: at the breaks of the plain text and, in
+ * minutes of uninterrupted speech, at the next suitable place.
+ * @param confidences 0 … 1, one for each word
+ */
+export function transcriptWords(
+  words: readonly FileWord[],
+  { language, confidences }: { language: string; confidences: readonly (number | null)[] | null },
+): TranscriptWordsView {
+  const view: TranscriptWordsView = {
+    language,
+    words: [],
+    pauses: [],
+    durations: [],
+    confidences: confidences?.map((value) => (value === null ? null : Math.round(value * 100))) ?? null,
+    paragraphs: [],
+  };
+  let previous: FileWord | undefined;
+  let begun = 0;
+  for (const [index, next] of words.entries()) {
+    const begins =
+      !previous || beginsParagraph(previous, next) || isLongEnough(index - begun, previous, next);
+    if (begins) {
+      view.paragraphs.push(index);
+      begun = index;
+    }
+    const spaced = !begins && previous && needsSpace(previous.word, next.word);
+    view.words.push(spaced ? ` ${next.word}` : next.word);
+    view.pauses.push(milliseconds(next.start) - milliseconds(previous?.end ?? 0));
+    view.durations.push(milliseconds(next.end) - milliseconds(next.start));
+    previous = next;
+  }
+  return view;
+}
+
+function isLongEnough(length: number, previous: FileWord, next: FileWord): boolean {
+  if (length < LONG_AT_SENTENCE) return false;
+  if (endsSentence(previous.word) || length >= LONGEST) return true;
+  return length >= LONG_AT_PAUSE && next.start - previous.end >= PAUSE_SECONDS;
+}
+
+function milliseconds(seconds: number): number {
+  return Math.round(seconds * 1000);
+}

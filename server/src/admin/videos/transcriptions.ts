@@ -1,0 +1,71 @@
+import { recordVideoEvent } from "../../audit/audit-events.ts";
+import type { Db, TranscriptionRow } from "../../db/schema.ts";
+import { getEnvironment } from "../../environments/environments.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { isPlausibleId } from "../../lib/ids.ts";
+import type { Queue } from "../../queue/queue.ts";
+import {
+  findTranscription,
+  findTranscriptionOfVideo,
+  listTranscriptions,
+} from "../../transcription/queries.ts";
+import { reprocess } from "../../transcription/reprocess.ts";
+import { findVideo } from "../../videos/queries.ts";
+import { listEventsOf } from "../../webhooks/queries.ts";
+import type { TranscriptionView } from "../contract/transcription.ts";
+import { handlersOf } from "../operation.ts";
+import { viewTranscription, viewTranscriptionSummary } from "../serializers.ts";
+
+const LATEST_TRANSCRIPTIONS = 50;
+
+export function transcriptionHandlers({ db, queue, clock }: { db: Db; queue: Queue; clock: Clock }) {
+  return handlersOf({
+    "GET /environments/:environment/transcriptions": async ({ params, query: { status = null } }) => {
+      const environment = await getEnvironment(db, params.environment);
+      const rows = await listTranscriptions(db, environment.id, { status, limit: LATEST_TRANSCRIPTIONS });
+      return { data: rows.map(viewTranscriptionSummary) };
+    },
+
+    "GET /transcriptions/:id": async ({ params: { id } }) => describe(db, await getTranscription(db, id)),
+
+    "POST /transcriptions/:id/reprocess": async ({ params, auditActor, request }) => {
+      const { id } = await getTranscription(db, params.id);
+      const row = await reprocess({ db, queue, clock }, id, (tx, { environment_id, video_id }) =>
+        recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", {
+          environmentId: environment_id,
+          videoId: video_id,
+        }),
+      );
+      request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
+      return await describe(db, row);
+    },
+  });
+}
+
+async function describe(db: Db, row: TranscriptionRow): Promise<TranscriptionView> {
+  const video = await findVideo(db, row.video_id);
+  if (!video) throw new AppError("transcription_not_found", "The video was deleted meanwhile.");
+  return viewTranscription(row, { video, events: await listEventsOf(db, row.id) });
+}
+
+/** @throws AppError `transcription_not_found`, `upload_incomplete` */
+async function getTranscription(db: Db, id: string): Promise<TranscriptionRow> {
+  const row = isPlausibleId(id)
+    ? ((await findTranscription(db, id)) ?? (await findTranscriptionOfVideo(db, id)))
+    : undefined;
+  if (row) return row;
+  const video = isPlausibleId(id) ? await findVideo(db, id) : undefined;
+  if (video && !video.uploaded_at) {
+    throw new AppError(
+      "upload_incomplete",
+      "The video has no transcription yet: its upload has not finished.",
+    );
+  }
+  throw new AppError(
+    "transcription_not_found",
+    video === undefined
+      ? "There is no transcription and no video with this id."
+      : "The video has no transcription: AI Transcription was off when its upload finished.",
+  );
+}

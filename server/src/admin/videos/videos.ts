@@ -1,0 +1,137 @@
+import { countVideosByState } from "../../db/counts.ts";
+import type { VideoState } from "../../db/enums.ts";
+import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
+import { getEnvironment } from "../../environments/environments.ts";
+import { cutPage, readPageRequest } from "../../http/cursor.ts";
+import { representVideo } from "../../resources/serializers.ts";
+import { waitsForModel } from "../../transcription/model-wait-queries.ts";
+import { type OfferDeps, offerUpload } from "../../uploads/upload-offer.ts";
+import { listVideosInState, queuePlaces } from "../../videos/list-queries.ts";
+import { getVideo, transcriptionsOfVideos } from "../../videos/queries.ts";
+import { COUNTED_VIDEOS, type VideoView } from "../contract/video.ts";
+import { handlersOf } from "../operation.ts";
+import { viewTranscriptionSummary } from "../serializers.ts";
+import type { UploadedBytes } from "../uploaded-bytes.ts";
+
+export interface VideoListDeps {
+  db: Db;
+  uploadedBytes: UploadedBytes;
+}
+
+export interface UploadDeps extends OfferDeps {
+  db: Db;
+}
+
+/** How soon an upload must start; a started upload may take as long as it needs. */
+const START_WITHIN_SECONDS = 3600;
+
+export function videoHandlers(deps: VideoListDeps & UploadDeps) {
+  const { db } = deps;
+  return handlersOf({
+    "GET /environments/:environment/videos": async ({ params, query }) => {
+      const environment = await getEnvironment(db, params.environment);
+      const { before, limit } = readPageRequest(query);
+      const { state = null } = query;
+      const found = await listVideosInState(db, environment.id, { state, before, limit: limit + 1 });
+      const { rows, nextCursor } = cutPage(found, limit);
+      return { data: await viewVideos(deps, rows), nextCursor };
+    },
+
+    "GET /environments/:environment/video-counts": async ({ params }) => {
+      const environment = await getEnvironment(db, params.environment);
+      return await countVideosByState(db, environment.id, COUNTED_VIDEOS);
+    },
+
+    // The session authorizes the creation; the signed URL then takes the bytes, as in direct uploads.
+    "POST /environments/:environment/videos": async ({ params, body, request }) => {
+      const environment = await getEnvironment(db, params.environment);
+      const { filename, sizeBytes } = body;
+      const { row, upload } = await offerUpload(deps, {
+        environmentId: environment.id,
+        metadata: { filename },
+        sizeBytes,
+        expiresInSeconds: START_WITHIN_SECONDS,
+      });
+      request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL given to an operator");
+      return {
+        video: viewVideo(row, { transcription: undefined, uploadedBytes: 0, queuePlace: null }),
+        upload,
+      };
+    },
+  });
+}
+
+/** @throws AppError `environment_not_found`, `video_not_found` */
+export async function findVideoOf(db: Db, params: { environment: string; video: string }): Promise<VideoRow> {
+  const environment = await getEnvironment(db, params.environment);
+  return await getVideo(db, environment.id, params.video);
+}
+
+type QueuePlaces = Awaited<ReturnType<typeof queuePlaces>>;
+
+/**
+ * Adds transcriptions, uploaded bytes and places in the queue to the rows.
+ * @param knownPlaces the places, if the caller has already read them
+ */
+export async function viewVideos(
+  { db, uploadedBytes }: VideoListDeps,
+  rows: VideoRow[],
+  knownPlaces?: QueuePlaces,
+): Promise<VideoView[]> {
+  const transcriptions = await transcriptionsOfVideos(
+    db,
+    rows.map(({ id }) => id),
+  );
+  const waits = [...transcriptions.values()].some(({ status }) => status === "PENDING");
+  const places = knownPlaces ?? (waits ? await queuePlaces(db) : null);
+  return await Promise.all(
+    rows.map(async (row) =>
+      viewVideo(row, {
+        transcription: transcriptions.get(row.id),
+        uploadedBytes: row.uploaded_at === null ? await uploadedBytes.of(row.id) : null,
+        queuePlace: places?.get(row.id)?.place ?? null,
+      }),
+    ),
+  );
+}
+
+export function viewVideo(
+  row: VideoRow,
+  known: {
+    transcription: TranscriptionRow | undefined;
+    uploadedBytes: number | null;
+    queuePlace: number | null;
+  },
+): VideoView {
+  const { transcription, uploadedBytes, queuePlace } = known;
+  const { id, environmentId, filename, sizeBytes, createdAt, uploadedAt } = representVideo(
+    row,
+    transcription,
+  );
+  return {
+    id,
+    environmentId,
+    state: stateOf(row, transcription),
+    filename,
+    sizeBytes,
+    uploadedBytes,
+    createdAt,
+    uploadedAt,
+    transcription: transcription ? viewTranscriptionSummary(transcription) : null,
+    queuePlace: transcription?.status === "PENDING" ? queuePlace : null,
+    waitsFor: transcription && waitsForModel(transcription) ? "model" : null,
+  };
+}
+
+function stateOf(row: VideoRow, transcription: TranscriptionRow | undefined): VideoState {
+  if (row.uploaded_at === null) return "uploading";
+  return transcription ? STATES[transcription.status] : "untranscribed";
+}
+
+const STATES = {
+  PENDING: "pending",
+  PROCESSING: "processing",
+  COMPLETED: "completed",
+  FAILED: "failed",
+  SKIPPED: "skipped",
+} as const;

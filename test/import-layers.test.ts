@@ -1,0 +1,184 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+
+/** Which other workspaces, or folders of them, each workspace may import. */
+const ROOMS: Record<string, string[]> = {
+  demo: ["server", "captions", "client"],
+  "test/faults": ["bench", "server", "captions", "client"],
+  bench: ["server", "speech", "captions", "client"],
+  dashboard: ["server/src/admin/contract", "server/src/db/enums.ts", "client"],
+  server: ["client", "speech", "captions"],
+  client: [],
+  speech: [],
+  captions: [],
+};
+
+/** The folders and files of `server/src`, top to bottom. Each may import those after it. */
+const SERVER_LAYERS = [
+  "cli.ts",
+  "cli",
+  "main.ts",
+  "start-work.ts",
+  "open-apps.ts",
+  "admin",
+  "api",
+  "telemetry",
+  "health",
+  "cleanup",
+  "backup",
+  "operators",
+  "uploads",
+  "videos",
+  "transcription",
+  "search",
+  "webhooks",
+  "resources",
+  "api-keys",
+  "http",
+  "audit",
+  "environments",
+  "speech",
+  "queue",
+  "storage",
+  "config",
+  "admin/contract",
+  "db",
+  "lib",
+];
+
+/** Imports that still go upward. */
+const UPWARD = new Set<string>(["transcription/reprocess.ts > videos/retention-queries.ts"]);
+
+/** The folders and files of other workspaces' `src`, top to bottom. Each may import those after it. */
+const LAYERS = {
+  dashboard: ["main.tsx", "router.tsx", "shell", "features", "ui", "hooks", "admin-client"],
+  speech: [
+    "cli",
+    "processes",
+    "transcribe.ts",
+    "checkpoints",
+    "recognition",
+    "language",
+    "waveform.ts",
+    "engines",
+    "vad",
+    "alignment",
+    "onnx",
+    "media",
+    "models",
+    "lib",
+    "transcript.ts",
+    "errors.ts",
+  ],
+};
+
+/** A feature imports no other feature, except these files. */
+const SHARED_BY_FEATURES: Record<string, string[]> = {
+  // The video list starts uploads, which continue on every page.
+  "video-list": ["uploads/use-uploads.ts"],
+  // The audit log names the permissions of keys.
+  audit: ["api-keys/permissions.ts"],
+};
+
+const root = resolve(import.meta.dirname, "..");
+
+describe("imports", () => {
+  const imports = Object.keys(ROOMS).flatMap((room) =>
+    sourceFiles(join(root, room, "src")).flatMap(importsOf),
+  );
+
+  test("there are imports to check", () => {
+    expect(imports.length).toBeGreaterThan(100);
+  });
+
+  test("go from a room only to the rooms below it", () => {
+    const upwards = imports.filter(({ from, to }) => {
+      const target = roomOf(to);
+      if (target === null || target === roomOf(from)) return false;
+      return !ROOMS[roomOf(from) ?? ""]?.some((allowed) => to === allowed || to.startsWith(`${allowed}/`));
+    });
+    expect(upwards).toEqual([]);
+  });
+
+  test("go from a part of the server only to the parts below it", () => {
+    const upwards = imports.filter(({ from, to }) => {
+      if (!from.startsWith("server/src/") || !to.startsWith("server/src/")) return false;
+      const [source, target] = [layerOf(from), layerOf(to)];
+      return source === -1 || target === -1 || target < source;
+    });
+    const lines = upwards.map(({ from, to }) => `${from} > ${to}`.replaceAll("server/src/", ""));
+    expect(lines.filter((line) => !UPWARD.has(line))).toEqual([]);
+    expect([...UPWARD].filter((line) => !lines.includes(line))).toEqual([]);
+  });
+
+  test.each(Object.entries(LAYERS))("go from a layer of %s only to the layers below it", (room, layers) => {
+    const layer = (path: string) => layers.indexOf(path.split("/")[2] ?? "");
+    const inside = imports.filter(
+      ({ from, to }) => from.startsWith(`${room}/src/`) && to.startsWith(`${room}/src/`),
+    );
+    expect(inside.length).toBeGreaterThan(100);
+    expect(inside.filter(({ from }) => layer(from) === -1)).toEqual([]);
+    expect(inside.filter(({ from, to }) => layer(to) < layer(from))).toEqual([]);
+  });
+
+  test("go from a feature of the dashboard to another feature only if that is named here", () => {
+    const feature = (path: string) => /^dashboard\/src\/features\/([^/]+)\/(.+)$/.exec(path);
+    const foreign = imports.filter(({ from, to }) => {
+      const [source, target] = [feature(from)?.[1], feature(to)];
+      if (!source || !target || source === target[1]) return false;
+      return !SHARED_BY_FEATURES[source]?.includes(`${target[1]}/${target[2]}`);
+    });
+    expect(foreign).toEqual([]);
+  });
+
+  test("go from no engine to another engine", () => {
+    const engine = (path: string) => /^speech\/src\/engines\/([^/]+)\//.exec(path)?.[1];
+    const foreign = imports.filter(
+      ({ from, to }) => engine(from) !== undefined && engine(to) !== undefined && engine(from) !== engine(to),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  test("form no cycle", () => {
+    const targets = Map.groupBy(imports, ({ from }) => from);
+    const done = new Set<string>();
+    const visit = (file: string, path: string[]): string[] => {
+      if (path.includes(file)) return [[...path.slice(path.indexOf(file)), file].join(" > ")];
+      if (done.has(file)) return [];
+      const cycles = (targets.get(file) ?? []).flatMap(({ to }) => visit(to, [...path, file]));
+      done.add(file);
+      return cycles;
+    };
+    expect([...targets.keys()].flatMap((file) => visit(file, []))).toEqual([]);
+  });
+});
+
+/** The index in `SERVER_LAYERS`, by the longest prefix; -1 if there is none. */
+function layerOf(path: string): number {
+  const matching = SERVER_LAYERS.filter((layer) => `${path}/`.startsWith(`server/src/${layer}/`));
+  return SERVER_LAYERS.indexOf(matching.toSorted((a, b) => b.length - a.length)[0] ?? "");
+}
+
+function roomOf(path: string): string | null {
+  return Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`)) ?? null;
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => join(folder, name));
+}
+
+/** Paths from the repository's root; packages from outside are left out. */
+function importsOf(file: string): { from: string; to: string }[] {
+  const from = relative(root, file);
+  const specifiers = [...readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"([^"]+)"/g)].map(
+    ([, s]) => s ?? "",
+  );
+  return specifiers.flatMap((specifier) => {
+    if (specifier.startsWith(".")) return { from, to: relative(root, resolve(dirname(file), specifier)) };
+    const workspace = /^@subtext\/([^/]+)\/(.+)$/.exec(specifier);
+    return workspace ? { from, to: `${workspace[1]}/src/${workspace[2]}.ts` } : [];
+  });
+}
