@@ -12,7 +12,6 @@ import { startSweeping } from "./cleanup/sweep.ts";
 import { checkAllFiles } from "./cleanup/sweep-missing-files.ts";
 import { summarizeUnknownFiles } from "./cleanup/unknown-file-queries.ts";
 import type { Config } from "./config/config.ts";
-import { countQueue } from "./db/counts.ts";
 import type { Database } from "./db/database.ts";
 import { type DatabaseClock, openDatabaseClock } from "./db/database-clock.ts";
 import { requireEmbeddedDatabase } from "./db/embedded/data-folder.ts";
@@ -22,6 +21,7 @@ import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
 import { countWorkers, type DatabaseSession, openSession } from "./db/session.ts";
 import { diagnose } from "./health/doctor.ts";
+import { countQueue } from "./health/queries.ts";
 import { openSystem } from "./health/system.ts";
 import type { ConnectionLimits } from "./http/app.ts";
 import { closeApp, localUrl } from "./http/listening.ts";
@@ -311,7 +311,7 @@ async function wire(
         );
       }
       const leadTasks = () => {
-        const maintenance = startQueueMaintenance({ db, queue, log });
+        const maintenance = startQueueMaintenance({ db, log });
         const sweeper = startSweeping(
           {
             db,

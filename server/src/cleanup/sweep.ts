@@ -1,5 +1,5 @@
 import { forgetAuditEvents } from "../audit/queries.ts";
-import { ANSWERS_KEPT_MS, forgetAnswers } from "../db/idempotency-keys.ts";
+import { ANSWERS_KEPT_MS, forgetAnswers } from "../http/idempotency.ts";
 import type { ItemDeps } from "../lib/guard-item.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";

@@ -1,4 +1,4 @@
-import { settingAtFault } from "../config/setting-at-fault.ts";
+import { settingAtFault } from "../config/config-error.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Service, ServiceOptions } from "../main.ts";
 import { actAsOwner } from "./act-as-owner.ts";

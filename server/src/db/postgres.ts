@@ -6,7 +6,7 @@ import { isLostConnection } from "../lib/lost-connection.ts";
 import { COLUMN_PARSERS } from "./column-types.ts";
 import type { Database } from "./database.ts";
 import { DatabaseWatch } from "./database-watch.ts";
-import { PreparingClient } from "./preparing-client.ts";
+import { isPrepared } from "./prepared.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "./transaction-scope.ts";
 
 /** The minimum that pg-boss requires. */
@@ -105,4 +105,23 @@ function explain(error: unknown, databaseUrl: string): unknown {
 function getTypeParser(typeId: number, format?: "text" | "binary") {
   const parser = format === "binary" ? undefined : COLUMN_PARSERS[typeId];
   return parser ?? pg.types.getTypeParser(typeId, format);
+}
+
+/** A connection that prepares statements that are marked as `prepared`, each under its own name. */
+class PreparingClient extends pg.Client {
+  readonly #names = new Map<string, string>();
+
+  // The form in which Kysely calls it; every other form is passed through.
+  override query(...args: unknown[]): never {
+    const [text, values] = args;
+    const asked =
+      typeof text === "string" && isPrepared(text) ? [{ name: this.#nameOf(text), text, values }] : args;
+    return Reflect.apply(super.query, this, asked) as never;
+  }
+
+  #nameOf(text: string): string {
+    const name = this.#names.get(text) ?? `prepared_${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
+  }
 }

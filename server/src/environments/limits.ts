@@ -1,4 +1,4 @@
-import { countValidApiKeys, countWebhookEndpoints, sumOpenUploads } from "../db/counts.ts";
+import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 import { AppError } from "../lib/errors.ts";
 
@@ -53,4 +53,45 @@ export async function requireRoomForKey(db: Db, environmentId: string, now: Date
     "api_key_limit_reached",
     `An environment may have ${MAX_VALID_API_KEYS} valid API keys. Revoke one first.`,
   );
+}
+
+/** Total of the declared lengths, without uploads of deferred length. */
+async function sumOpenUploads(
+  db: Db | Tx,
+  environmentId: string,
+  upTo: number,
+): Promise<{ count: number; bytes: number }> {
+  const { rows } = await sql<{ count: number; bytes: number }>`
+    select count(*)::int as count, coalesce(sum(size_bytes), 0)::float8 as bytes
+    from (select size_bytes from video
+      where environment_id = ${environmentId} and uploaded_at is null limit ${upTo}) as open
+  `.execute(db);
+  return rows[0]!;
+}
+
+async function countWebhookEndpoints(db: Db | Tx, environmentId: string, upTo: number): Promise<number> {
+  const rows = await db
+    .selectFrom("webhook_endpoint")
+    .select("id")
+    .where("environment_id", "=", environmentId)
+    .limit(upTo)
+    .execute();
+  return rows.length;
+}
+
+/** Counts valid keys only: neither revoked nor expired. */
+async function countValidApiKeys(
+  db: Db | Tx,
+  environmentId: string,
+  { now, upTo }: { now: Date; upTo: number },
+): Promise<number> {
+  const rows = await db
+    .selectFrom("api_key")
+    .select("id")
+    .where("environment_id", "=", environmentId)
+    .where("revoked_at", "is", null)
+    .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", now)]))
+    .limit(upTo)
+    .execute();
+  return rows.length;
 }

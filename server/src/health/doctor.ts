@@ -7,7 +7,7 @@ import { SpeechError } from "@subtext/speech/errors";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
 import { UNKNOWN_KEPT_MS } from "../cleanup/sweep-stored-files.ts";
 import type { Config } from "../config/config.ts";
-import { settingAtFault } from "../config/setting-at-fault.ts";
+import { settingAtFault } from "../config/config-error.ts";
 import type { TracesConfig } from "../config/telemetry.ts";
 import type { ModelsState } from "../speech/models.ts";
 import type { MemoryDescription } from "../speech/speech.ts";

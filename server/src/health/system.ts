@@ -2,7 +2,6 @@ import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
 import type { Logger } from "pino";
 import type { DiskUseView, EngineView, HourView, SystemView } from "../admin/contract/system.ts";
 import type { Config } from "../config/config.ts";
-import { countQueue, databaseBytes, listRunning, sumUploads } from "../db/counts.ts";
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeProcesses } from "../lib/processes.ts";
@@ -10,6 +9,7 @@ import { type EndedGroup, endedInLastDay } from "../queue/throughput.ts";
 import { uploadedFileName } from "../resources/serializers.ts";
 import type { Models } from "../speech/models.ts";
 import { diskSpace, diskUse } from "../storage/disk/disk-use.ts";
+import { countQueue, databaseBytes, listRunning, sumUploads } from "./queries.ts";
 
 const HOURS = 24;
 const MOST_RUNNING = 20;

@@ -1,15 +1,19 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import {
-  ANSWERS_KEPT_MS,
-  findAnswer,
-  type RecordedAnswer,
-  saveAnswer,
-  tryHoldIdempotencyKey,
-} from "../db/idempotency-keys.ts";
+import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
+
+/** For this long, a repeated request gets the first response. */
+export const ANSWERS_KEPT_MS = 24 * 3_600_000;
+
+interface RecordedAnswer {
+  fingerprint: string;
+  status: number;
+  /** JSON. */
+  body: string;
+}
 
 interface JsonAnswer {
   status: number;
@@ -91,4 +95,46 @@ export function fingerprintOf({ method, url }: FastifyRequest, content: unknown)
   return createHash("sha256")
     .update(JSON.stringify([method, path, content ?? null]))
     .digest("hex");
+}
+
+/** Locks the key until the transaction ends. Returns false if another transaction holds it. */
+async function tryHoldIdempotencyKey(tx: Tx, environmentId: string, key: string): Promise<boolean> {
+  const { rows } = await sql<{ held: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${`${environmentId} ${key}`}, 0)) as held`.execute(tx);
+  return rows[0]?.held === true;
+}
+
+async function findAnswer(
+  db: Db | Tx,
+  environmentId: string,
+  key: string,
+  since: Date,
+): Promise<RecordedAnswer | undefined> {
+  return await db
+    .selectFrom("idempotency_key")
+    .select(["fingerprint", "status", "body"])
+    .where("environment_id", "=", environmentId)
+    .where("key", "=", key)
+    .where("created_at", ">", since)
+    .executeTakeFirst();
+}
+
+export async function saveAnswer(
+  tx: Tx,
+  environmentId: string,
+  key: string,
+  answer: RecordedAnswer & { now: Date },
+): Promise<void> {
+  const { now, ...recorded } = answer;
+  await tx
+    .insertInto("idempotency_key")
+    .values({ environment_id: environmentId, key, ...recorded, created_at: now })
+    .onConflict((conflict) =>
+      conflict.columns(["environment_id", "key"]).doUpdateSet({ ...recorded, created_at: now }),
+    )
+    .execute();
+}
+
+export async function forgetAnswers(db: Db, before: Date): Promise<void> {
+  await db.deleteFrom("idempotency_key").where("created_at", "<=", before).execute();
 }

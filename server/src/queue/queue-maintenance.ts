@@ -3,13 +3,11 @@ import type { Db } from "../db/schema.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import { rebase, retagMarked } from "./fair-queueing.ts";
 import type { LeaderTask } from "./leader-election.ts";
-import type { Queue } from "./queue.ts";
-import { tagUntagged } from "./transcription-jobs.ts";
 
 const EVERY_MS = 10_000;
 
 /** Keeps the tags of queued jobs up to date. One process does it at a time. */
-export function startQueueMaintenance(deps: { db: Db; queue: Queue; log: Logger }): LeaderTask {
+export function startQueueMaintenance(deps: { db: Db; log: Logger }): LeaderTask {
   const stopped = new AbortController();
   let running = Promise.resolve();
   const run = () => {
@@ -30,11 +28,7 @@ export function startQueueMaintenance(deps: { db: Db; queue: Queue; log: Logger 
   };
 }
 
-export async function maintainQueue(
-  { db, queue }: { db: Db; queue: Queue },
-  signal: AbortSignal,
-): Promise<void> {
-  await tagUntagged({ db, queue }, signal);
+export async function maintainQueue({ db }: { db: Db }, signal: AbortSignal): Promise<void> {
   await retagMarked(db, signal);
   await rebase(db);
 }

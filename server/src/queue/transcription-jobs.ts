@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Tx } from "../db/schema.ts";
+import type { Tx } from "../db/schema.ts";
 import { assignTag, estimateWork, type JobTag, priorityOfTag, vacate } from "./fair-queueing.ts";
 import type { Queue } from "./queue.ts";
 
@@ -57,29 +57,4 @@ export async function bringForward(
     priority,
     delayMs: 0,
   });
-}
-
-const UNTAGGED_BATCH = 100;
-
-/** Tags jobs that a process of the previous release has enqueued. */
-export async function tagUntagged(
-  { db, queue }: { db: Db; queue: Queue },
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    const tagged = await db.transaction().execute(async (tx) => {
-      const { rows } = await sql<TranscriptionJob>`
-        select job.id as "jobId", transcription.id as "transcriptionId", environment_id as "environmentId"
-        from pgboss.job join transcription on transcription.job_id = job.id
-        where name = 'transcribe' and state < 'active' and not blocked and priority >= 0 and not data ? 'tag'
-        order by job.created_on limit ${UNTAGGED_BATCH} for update of job skip locked`.execute(tx);
-      for (const { jobId, transcriptionId, environmentId } of rows) {
-        const workSeconds = await estimateWork(tx, transcriptionId);
-        const { tag, priority } = await assignTag(tx, environmentId, { workSeconds });
-        await queue.updateTranscription(tx, { id: jobId, transcriptionId, environmentId, tag, priority });
-      }
-      return rows.length;
-    });
-    if (tagged < UNTAGGED_BATCH || signal.aborted) return;
-  }
 }

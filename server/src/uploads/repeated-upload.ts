@@ -1,11 +1,11 @@
 import type { FastifyRequest } from "fastify";
-import { saveAnswer } from "../db/idempotency-keys.ts";
 import type { Db, Tx, VideoRow } from "../db/schema.ts";
 import {
   findFirstAnswer,
   fingerprintOf,
   holdIdempotencyKey,
   readIdempotencyKey,
+  saveAnswer,
 } from "../http/idempotency.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";

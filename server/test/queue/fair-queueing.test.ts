@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { rebase, recordWork, retagMarked, setWeight } from "../../src/queue/fair-queueing.ts";
-import { tagUntagged } from "../../src/queue/transcription-jobs.ts";
 import { QueueWorld } from "../support/queue-world.ts";
 import { createTenant, shareService } from "../support/service.ts";
 import { StateWorld } from "../transcription/state-model.ts";
@@ -140,18 +139,6 @@ test("a tag beyond the range of priorities waits behind all others", async () =>
   await world.enqueue(a, 30);
   await world.enqueue(b, 30);
   expect(await world.environmentsInClaimOrder()).toEqual([b, a]);
-});
-
-test("jobs that an earlier release enqueued are tagged, and take turns", async () => {
-  const states = new StateWorld(service.service.parts, [a, b], null);
-  for (const environmentId of [a, a, a, b]) await states.upload(environmentId);
-  await sql`update pgboss.job set data = data - 'tag', priority = 0, group_id = null where name = 'transcribe'`.execute(
-    world.db,
-  );
-  await world.db.deleteFrom("environment_queue").execute();
-  await tagUntagged({ db: world.db, queue: service.service.parts.queue }, signal);
-  expect(await world.environmentsInClaimOrder()).toEqual([a, b, a, a]);
-  await states.clear();
 });
 
 test("the estimate of work adapts to the time per byte of the environment's recordings", async () => {

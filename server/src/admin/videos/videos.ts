@@ -1,4 +1,3 @@
-import { countVideosByState } from "../../db/counts.ts";
 import type { VideoState } from "../../db/enums.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
 import { getEnvironment } from "../../environments/environments.ts";
@@ -6,7 +5,7 @@ import { cutPage, readPageRequest } from "../../http/cursor.ts";
 import { representVideo } from "../../resources/serializers.ts";
 import { waitsForModel } from "../../transcription/model-wait-queries.ts";
 import { type OfferDeps, offerUpload } from "../../uploads/upload-offer.ts";
-import { listVideosInState, queuePlaces } from "../../videos/list-queries.ts";
+import { countVideosByState, listVideosInState, queuePlaces } from "../../videos/list-queries.ts";
 import { getVideo, transcriptionsOfVideos } from "../../videos/queries.ts";
 import { COUNTED_VIDEOS, type VideoView } from "../contract/video.ts";
 import { handlersOf } from "../operation.ts";
