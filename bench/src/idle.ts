@@ -138,14 +138,14 @@ async function countStatements(pid: number, file?: string): Promise<Record<strin
 }
 
 function countSystemCalls(pid: number): Record<string, number> | null {
-  const { error, stderr } = spawnSync(
+  if (spawnSync("strace", ["--version"]).status !== 0) return null;
+  const { stderr } = spawnSync(
     "timeout",
     ["-s", "INT", String(TRACED_SECONDS), "strace", "-f", "-c", "-p", String(pid)],
     { encoding: "utf8" },
   );
   // strace prints columns: % time, seconds, µs per call, calls, errors if any, name.
   const lines = stderr.split("\n").map((line) => line.trim().split(/\s+/));
-  if (error || !lines.some(([first]) => first === "%")) return null;
   const callsOf = (name: string) => Number(lines.find((columns) => columns.at(-1) === name)?.[3] ?? 0);
   return Object.fromEntries(SYSTEM_CALLS.map((name) => [name, (callsOf(name) * 60) / TRACED_SECONDS]));
 }

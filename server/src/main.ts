@@ -311,7 +311,7 @@ async function wire(
         );
       }
       const leadTasks = () => {
-        const maintenance = startQueueMaintenance({ db, log });
+        const maintenance = startQueueMaintenance({ db, queue, log });
         const sweeper = startSweeping(
           {
             db,

@@ -3,11 +3,13 @@ import type { Db } from "../db/schema.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import { rebase, retagMarked } from "./fair-queueing.ts";
 import type { LeaderTask } from "./leader-election.ts";
+import type { Queue } from "./queue.ts";
 
-const EVERY_MS = 10_000;
+const TAG_EVERY_MS = 10_000;
+const SUPERVISE_EVERY_MS = 3_600_000;
 
-/** Keeps the tags of queued jobs up to date. One process does it at a time. */
-export function startQueueMaintenance(deps: { db: Db; log: Logger }): LeaderTask {
+/** Keeps the tags of queued jobs up to date, and the queue's tables small. One process does it at a time. */
+export function startQueueMaintenance(deps: { db: Db; queue: Queue; log: Logger }): LeaderTask {
   const stopped = new AbortController();
   let running = Promise.resolve();
   const run = () => {
@@ -17,11 +19,19 @@ export function startQueueMaintenance(deps: { db: Db; log: Logger }): LeaderTask
         deps.log[logLevelOf(error, "error")]({ err: error }, "the queue's tags could not be updated"),
       );
   };
+  const supervise = () => {
+    running = running
+      .then(() => deps.queue.supervise())
+      .catch((error) =>
+        deps.log[logLevelOf(error, "error")]({ err: error }, "the queue's tables could not be maintained"),
+      );
+  };
   run();
-  const timer = setInterval(run, EVERY_MS);
+  supervise();
+  const timers = [setInterval(run, TAG_EVERY_MS), setInterval(supervise, SUPERVISE_EVERY_MS)];
   return {
     async stop() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       stopped.abort();
       await running;
     },

@@ -1,16 +1,12 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { type ConstructorOptions, fromKysely, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Tx } from "../db/schema.ts";
 import { logLevelOf } from "../lib/outages.ts";
+import { Poller } from "../lib/poller.ts";
+import { dueTimes, nextLossTime } from "./due-job-queries.ts";
 import type { JobTag } from "./fair-queueing.ts";
-import type { JobHandler } from "./job.ts";
-import { JobStream, type JobStreamOptions } from "./job-stream.ts";
-
-interface JobData {
-  subjectId: string;
-  tag?: JobTag;
-}
+import { type JobData, JobStream, type JobStreamOptions } from "./job-stream.ts";
 
 interface TaggedJob {
   id: string;
@@ -22,18 +18,7 @@ interface TaggedJob {
   delayMs?: number | null;
 }
 
-interface QueueHandlers {
-  transcribe: {
-    run: JobHandler;
-    concurrency: number;
-    /** Concurrent jobs of one environment in all processes; null for no limit, which is cheaper to fetch. */
-    groupConcurrency: number | null;
-  };
-  deliver: JobStreamOptions;
-  index: { run: JobHandler; concurrency: number; groupConcurrency: null };
-}
-
-export type QueueName = keyof QueueHandlers;
+export type QueueName = "transcribe" | "deliver" | "index";
 
 /** A worker without a heartbeat for this long is considered lost; this is the minimum of pg-boss. */
 const HEARTBEAT_SECONDS = 10;
@@ -45,13 +30,27 @@ const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
   index: { expireInSeconds: 3600 },
 };
 
+/** The channel on which pg-boss notifies of jobs that are due; the payload is the name of the queue. */
+const CHANNEL = `pgboss_${createHash("sha224").update("pgboss").digest("hex").slice(0, 24)}`;
+/**
+ * The longest time between two polls for jobs that no notification announces. Notifications are also missed if the
+ * connection that receives them breaks and nobody notices.
+ */
+const LONGEST_POLL_MS = 10_000;
+/** Polling interval while a due job cannot be fetched, and without notifications. */
+const SHORTEST_POLL_MS = 500;
+
 /** The durable queue, in the same database as the rows that its jobs refer to, so that both commit together. */
 export class Queue {
   readonly #boss: PgBoss;
   readonly #log: Logger;
-  #deliveries: JobStream | undefined;
-
   readonly #create: boolean;
+  readonly #streams = new Map<string, JobStream>();
+  /** Delayed jobs send no notification when they become due. */
+  readonly #dueJobs = new Poller(() => this.#fetchDueJobs());
+  /** Nor do jobs that return from a lost worker. */
+  readonly #lostJobs = new Poller(() => this.#returnLostJobs());
+  #notifications: { close(): Promise<void> } | null = null;
 
   /** @param create false for commands: then the queue's tables must exist, and no maintenance runs */
   constructor(
@@ -66,11 +65,11 @@ export class Queue {
       ...database,
       migrate: create,
       createSchema: create,
-      supervise: create,
-      useListenNotify: true,
-      // How often lost workers are detected: the slower of the two intervals applies.
-      superviseIntervalSeconds: 2,
+      // Its timers write to the database even if nothing happens; see `supervise` and `#returnLostJobs`.
+      supervise: false,
       monitorIntervalSeconds: 2,
+      // Builds indexes after an update of pg-boss, one at a time.
+      bamIntervalSeconds: 3600,
       // The embedded database has its own maintenance.
       monitorVacuum: kind === "postgres",
       reindex: kind === "postgres",
@@ -110,35 +109,57 @@ export class Queue {
     }
   }
 
-  async work({ deliver, ...handlers }: QueueHandlers): Promise<void> {
-    this.#deliveries = new JobStream(this.#boss, "deliver", this.#log, deliver);
-    this.#deliveries.start();
-    for (const [name, { run, concurrency, groupConcurrency }] of Object.entries(handlers)) {
-      await this.#boss.work<JobData>(
-        name,
-        {
-          localConcurrency: concurrency,
-          ...(groupConcurrency !== null && { groupConcurrency }),
-          pollingIntervalSeconds: 0.5,
-          // A job that returns from a lost worker sends no notification.
-          notifyPollingIntervalSeconds: 0.5,
-          heartbeatRefreshSeconds: 3,
-        },
-        async ([job]) => {
-          if (!job) return;
-          try {
-            const { id, data, signal, retryCount: cameBack } = job;
-            await run({ id, subjectId: data.subjectId, tag: data.tag ?? null, signal, cameBack });
-          } catch (error) {
-            this.#log[logLevelOf(error, "warn")](
-              { err: error, queue: name, jobId: job.id },
-              "a job ended early and will come back",
-            );
-            throw error;
-          }
-        },
-      );
+  async work(handlers: Record<QueueName, JobStreamOptions>): Promise<void> {
+    for (const [name, options] of Object.entries(handlers)) {
+      const onEmpty = () => this.#dueJobs.within(SHORTEST_POLL_MS);
+      const stream = new JobStream(this.#boss, name, this.#log, options, onEmpty);
+      this.#streams.set(name, stream);
     }
+    const fetchAll = () => {
+      for (const stream of this.#streams.values()) stream.fetchSoon();
+    };
+    try {
+      const onNotification = (name: string) => this.#streams.get(name)?.fetchSoon();
+      this.#notifications = await this.#boss.getDb().listen!(CHANNEL, onNotification, fetchAll);
+    } catch (error) {
+      this.#log[logLevelOf(error, "warn")]({ err: error }, "the queue polls, because it cannot be notified");
+    }
+    for (const stream of this.#streams.values()) stream.start();
+    this.#lostJobs.within(0);
+  }
+
+  /** @returns milliseconds until the next poll */
+  async #fetchDueJobs(): Promise<number> {
+    const names = [...this.#streams].filter(([, { hasRoom }]) => hasRoom).map(([name]) => name);
+    try {
+      const due = await dueTimes(this.#boss.getDb(), names);
+      for (const [name, dueInMs] of due) if (dueInMs <= 0) this.#streams.get(name)?.fetchSoon();
+      const longest = this.#notifications === null ? SHORTEST_POLL_MS : LONGEST_POLL_MS;
+      return Math.max(SHORTEST_POLL_MS, Math.min(longest, ...due.values()));
+    } catch (error) {
+      this.#log[logLevelOf(error, "error")]({ err: error }, "due jobs could not be found");
+      return SHORTEST_POLL_MS;
+    }
+  }
+
+  /** @returns milliseconds until the next poll; no job is lost earlier, because heartbeats are that far apart */
+  async #returnLostJobs(): Promise<number> {
+    try {
+      const lossInMs = await nextLossTime(this.#boss.getDb(), Object.keys(QUEUES));
+      if (lossInMs !== null && lossInMs <= 0) {
+        await this.supervise();
+        this.#dueJobs.within(0);
+      }
+      return Math.max(SHORTEST_POLL_MS, Math.min(HEARTBEAT_SECONDS * 1000, lossInMs ?? Infinity));
+    } catch (error) {
+      this.#log[logLevelOf(error, "error")]({ err: error }, "lost jobs could not be found");
+      return SHORTEST_POLL_MS;
+    }
+  }
+
+  /** Returns the jobs of lost workers to the queue, deletes old jobs, and warns of tables that grow. */
+  async supervise(): Promise<void> {
+    await this.#boss.supervise();
   }
 
   /** Enqueues with the transaction: the job exists if and only if the transaction commits. */
@@ -164,7 +185,7 @@ export class Queue {
         ...(job.group && { group: { id: job.group } }),
       },
     );
-    if (name === "deliver") this.#deliveries?.expect();
+    this.#expectDelayed(job.delayMs);
   }
 
   /** As `send`; see `transcription-jobs.ts`. */
@@ -177,6 +198,7 @@ export class Queue {
       group: { id: job.environmentId },
       ...(delayMs && delayMs > 0 && { startAfter: delayMs / 1000 }),
     });
+    this.#expectDelayed(delayMs);
   }
 
   /** Changes a waiting job, within the transaction. */
@@ -189,17 +211,24 @@ export class Queue {
       group: { id: job.environmentId },
       ...(delayMs != null && { startAfter: delayMs / 1000 }),
     });
+    this.#expectDelayed(delayMs);
+  }
+
+  #expectDelayed(delayMs: number | null | undefined): void {
+    if (this.#streams.size > 0 && delayMs && delayMs > 0) this.#dueJobs.within(delayMs);
   }
 
   /** Takes no more jobs; running ones continue. */
   async pause(): Promise<void> {
-    this.#deliveries?.pause();
-    for (const name of Object.keys(QUEUES)) await this.#boss.offWork(name, { wait: false });
+    for (const stream of this.#streams.values()) stream.pause();
+    await Promise.all([this.#dueJobs.stop(), this.#lostJobs.stop()]);
   }
 
   /** Waits for the running handlers; what has not ended within the given time is handed out again later. */
   async stop(timeoutMs: number): Promise<void> {
-    await this.#deliveries?.stop(timeoutMs);
+    await this.pause();
+    await Promise.all([...this.#streams.values()].map((stream) => stream.stop(timeoutMs)));
+    await this.#notifications?.close();
     await this.#boss.stop({ graceful: true, timeout: timeoutMs, close: true });
   }
 }

@@ -88,6 +88,7 @@ describe("maintenance of the embedded database", () => {
         exclusive,
         intervalMs: 10,
         mostSkips,
+        isNeeded: () => true,
         onError: (error) => errors.push(error),
       });
     let working = true;

@@ -1,3 +1,4 @@
+import { fsyncSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
@@ -33,6 +34,8 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
   try {
     await prepareDataFolder(folder, onLog);
     let crash: AppError | undefined;
+    let writtenSinceMaintenance = true;
+    const { fsync = fsyncSync } = options;
     const pglite = await startPglite(folder, {
       onLog,
       onCrash(error) {
@@ -40,7 +43,10 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
         log.fatal({ err: error }, "the embedded database has stopped; restart the service");
         options.onCrash?.(error);
       },
-      ...(options.fsync && { fsync: options.fsync }),
+      fsync(fileDescriptor) {
+        writtenSinceMaintenance = true;
+        fsync(fileDescriptor);
+      },
     });
     const exclusive = new Exclusive();
     const scope = new TransactionScope();
@@ -49,6 +55,11 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
       exclusive,
       intervalMs: MAINTENANCE_INTERVAL_MS,
       mostSkips: MAINTENANCE_MOST_SKIPS,
+      isNeeded() {
+        const isNeeded = writtenSinceMaintenance;
+        writtenSinceMaintenance = false;
+        return isNeeded;
+      },
       onError: (error) => log.error({ err: error }, "the database could not be maintained"),
     });
     const pool = createPool(pglite, exclusive, async () => {

@@ -11,17 +11,19 @@ export interface Maintenance {
 }
 
 /**
- * Maintains the database at every interval unless it is in use. After `mostSkips` skipped intervals in a row it waits
- * for its turn instead, so that the write-ahead log cannot grow without bound.
+ * Maintains the database after every interval in which it was written to, unless it is in use. After `mostSkips`
+ * skipped intervals in a row it waits for its turn instead, so that the write-ahead log cannot grow without bound.
  */
 export function startMaintenance(options: {
   pglite: PGlite;
   exclusive: Exclusive;
   intervalMs: number;
   mostSkips: number;
+  /** Whether anything was written since the last call. */
+  isNeeded: () => boolean;
   onError: (error: unknown) => void;
 }): Maintenance {
-  const { pglite, exclusive, intervalMs, mostSkips, onError } = options;
+  const { pglite, exclusive, intervalMs, mostSkips, isNeeded, onError } = options;
   let skips = 0;
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
@@ -31,6 +33,7 @@ export function startMaintenance(options: {
       return;
     }
     skips = 0;
+    if (!isNeeded()) return;
     running = maintain(pglite, exclusive)
       .catch(onError)
       .finally(() => {

@@ -1,0 +1,32 @@
+import type { Db as QueueDatabase } from "pg-boss";
+
+/**
+ * When the first waiting job of each queue can be fetched, in milliseconds from now.
+ * @returns no entry for a queue without waiting jobs
+ */
+export async function dueTimes(db: QueueDatabase, names: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await db.executeSql(
+    `select name, due_in_ms from unnest($1::text[]) as queue (name) cross join lateral (
+       select extract(epoch from min(start_after) - clock_timestamp())::float8 * 1000 as due_in_ms
+       from pgboss.job where job.name = queue.name and state < 'active' and not blocked
+     ) as waiting
+     where due_in_ms is not null`,
+    [names],
+  );
+  return new Map(rows.map(({ name, due_in_ms }) => [name, due_in_ms]));
+}
+
+/**
+ * When the first running job counts as lost, in milliseconds from now, unless its worker sends a heartbeat before.
+ * @returns null if no job runs
+ */
+export async function nextLossTime(db: QueueDatabase, names: readonly string[]): Promise<number | null> {
+  const { rows } = await db.executeSql(
+    `select extract(epoch from min(least(
+       heartbeat_on + heartbeat_seconds * interval '1 second', started_on + expire_seconds * interval '1 second'
+     )) - clock_timestamp())::float8 * 1000 as lost_in_ms
+     from pgboss.job where name = any($1::text[]) and state = 'active'`,
+    [names],
+  );
+  return rows[0].lost_in_ms;
+}
