@@ -72,7 +72,7 @@ async function targets(parent = tmpdir()): Promise<string> {
 }
 
 test.runIf(process.env.TEST_DATABASE_URL)(
-  "PostgreSQL is backed up with its own tools, and the error says so",
+  "PostgreSQL is backed up with its own tools, and the error says so (skipped without TEST_DATABASE_URL)",
   async () => {
     const service = await startService({ start: false });
     const { state, error } = await backUp(service, join(await targets(), "backup"));
@@ -80,13 +80,14 @@ test.runIf(process.env.TEST_DATABASE_URL)(
   },
 );
 
-test.skipIf(isElsewhere).each([
+test.skipIf(isElsewhere).for([
   ["the same disk", tmpdir()],
   ["another disk", OTHER_DISK],
-])(
-  "a backup under live uploads and deletions to %s is restored with every transcript and recording equal",
-  async (_where, parent) => {
-    if (!existsSync(parent)) return;
+] as const)(
+  "a backup under live uploads and deletions to %s is restored with every transcript and recording equal (skipped with TEST_DATABASE_URL or TEST_S3)",
+  { timeout: 120_000 },
+  async ([, parent], { skip }) => {
+    skip(!existsSync(parent), `${parent} does not exist`);
     const service = await startService({ start: false });
     const tenant = await createTenant(service, { aiTranscription: false });
     const { environmentId } = tenant;
@@ -162,11 +163,10 @@ test.skipIf(isElsewhere).each([
     await checkAllFiles({ db, transcripts, recordings, clock, log }, new AbortController().signal);
     expect(await db.selectFrom("missing_file").selectAll().execute()).toEqual([]);
   },
-  120_000,
 );
 
 test.skipIf(isElsewhere)(
-  "a backup that is killed half way leaves nothing that looks complete",
+  "a backup that is killed half way leaves nothing that looks complete (skipped with TEST_DATABASE_URL or TEST_S3)",
   async () => {
     const service = await startService({ start: false });
     const { environmentId } = await createTenant(service);
@@ -198,27 +198,30 @@ test.skipIf(isElsewhere)(
   120_000,
 );
 
-test.skipIf(isElsewhere)("a full disk is a clear error that leaves nothing behind", async ({ skip }) => {
-  const small = await targets();
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", small], { stdio: "ignore" });
-  } catch {
-    skip("a small file system cannot be mounted here");
-  }
-  onTestFinished(() => void execFileSync("umount", [small]));
-  const service = await startService({ start: false });
-  const { state, error } = await backUp(service, join(small, "backup"));
-  expect([state, error?.code]).toEqual(["failed", "storage_full"]);
-  expect(error?.message).toContain("no space left");
-  expect(await readdir(small)).toEqual([]);
-  expect(await readdir(service.dataFolder)).not.toContain("backup.unfinished");
-  expect((await createTenant(service)).key).toBeTruthy();
-});
+test.skipIf(isElsewhere)(
+  "a full disk is a clear error that leaves nothing behind (skipped with TEST_DATABASE_URL or TEST_S3)",
+  async ({ skip }) => {
+    const small = await targets();
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", small], { stdio: "ignore" });
+    } catch {
+      skip("a small file system cannot be mounted here");
+    }
+    onTestFinished(() => void execFileSync("umount", [small]));
+    const service = await startService({ start: false });
+    const { state, error } = await backUp(service, join(small, "backup"));
+    expect([state, error?.code]).toEqual(["failed", "storage_full"]);
+    expect(error?.message).toContain("no space left");
+    expect(await readdir(small)).toEqual([]);
+    expect(await readdir(service.dataFolder)).not.toContain("backup.unfinished");
+    expect((await createTenant(service)).key).toBeTruthy();
+  },
+);
 
 const shared = shareService({ start: false });
 
 test.skipIf(isElsewhere)(
-  "a restore refuses a backup that is damaged or newer, and a folder that is not empty",
+  "a restore refuses a backup that is damaged or newer, and a folder that is not empty (skipped with TEST_DATABASE_URL or TEST_S3)",
   async () => {
     const target = join(await targets(), "backup");
     expect(await backUp(shared, target)).toMatchObject({ state: "done" });
@@ -255,7 +258,7 @@ test.skipIf(isElsewhere)(
 );
 
 test.skipIf(isElsewhere)(
-  "only the command line creates backups, in new folders outside the data folder",
+  "only the command line creates backups, in new folders outside the data folder (skipped with TEST_DATABASE_URL or TEST_S3)",
   async () => {
     const folder = await targets();
     await writeFile(join(folder, "something"), "x");
@@ -276,7 +279,7 @@ test.skipIf(isElsewhere)(
 );
 
 test.skipIf(isElsewhere)(
-  "files that are written or deleted after the files were collected match the database",
+  "files that are written or deleted after the files were collected match the database (skipped with TEST_DATABASE_URL or TEST_S3)",
   async () => {
     const { database, clock, log, transcripts, config } = shared.service.parts;
     const { environmentId } = await createTenant(shared);
@@ -314,7 +317,7 @@ test.skipIf(isElsewhere)(
 );
 
 test.skipIf(isElsewhere)(
-  "an unfinished upload is copied after the database snapshot, as far as it has come",
+  "an unfinished upload is copied after the database snapshot, as far as it has come (skipped with TEST_DATABASE_URL or TEST_S3)",
   async () => {
     const { database, clock, log, config } = shared.service.parts;
     const { environmentId } = await createTenant(shared);

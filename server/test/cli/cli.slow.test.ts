@@ -386,15 +386,18 @@ describe("without a running service", () => {
     }
   });
 
-  test.skipIf(process.getuid?.() !== 0)("root acts as the owner of the data folder", async () => {
-    const folder = await temporaryFolder();
-    await cp(inject("madeDataFolder"), folder, { recursive: true });
-    const owner = 65_534;
-    const all = async () =>
-      ["", ...(await readdir(folder, { recursive: true }))].map((name) => join(folder, name));
-    for (const path of await all()) await chown(path, owner, owner);
-    const { exitCode, err } = await run(["env", "create", "Staging"], { env: { DATA_DIR: folder } });
-    expect([exitCode, err]).toEqual([0, ""]);
-    for (const path of await all()) expect([path, (await stat(path)).uid]).toEqual([path, owner]);
-  });
+  test.skipIf(process.getuid?.() !== 0)(
+    "root acts as the owner of the data folder (skipped unless root runs the tests)",
+    async () => {
+      const folder = await temporaryFolder();
+      await cp(inject("madeDataFolder"), folder, { recursive: true });
+      const owner = 65_534;
+      const all = async () =>
+        ["", ...(await readdir(folder, { recursive: true }))].map((name) => join(folder, name));
+      for (const path of await all()) await chown(path, owner, owner);
+      const { exitCode, err } = await run(["env", "create", "Staging"], { env: { DATA_DIR: folder } });
+      expect([exitCode, err]).toEqual([0, ""]);
+      for (const path of await all()) expect([path, (await stat(path)).uid]).toEqual([path, owner]);
+    },
+  );
 });
