@@ -5,6 +5,30 @@ import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 
+test("nothing on the setup page moves while it loads or before the click on its switch", async () => {
+  const { page } = await dashboard.visit({ viewport: { width: 1280, height: 1000 } });
+  await page.addInitScript(`
+    globalThis.shifts = 0;
+    new PerformanceObserver((list) => { shifts += list.getEntries().length; }).observe({ type: "layout-shift" });
+  `);
+  await page.goto(`${dashboard.url}/set-up#${await dashboard.service.parts.operators.newSetUpToken()}`);
+  const toggle = page.getByRole("switch", { name: "AI Transcription" });
+  const label = page.locator("label").filter({ has: toggle });
+  await label.waitFor();
+  expect(await page.evaluate("shifts")).toBe(0);
+
+  for (const [email, isChecked] of [
+    ["olive", false],
+    [OWNER.email, true],
+  ] as const) {
+    await page.getByLabel("Email").click();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type(email);
+    await press(page, label, isChecked ? "bottom" : "top");
+    expect(await toggle.isChecked()).toBe(isChecked);
+  }
+});
+
 test("the setup page creates the owner and the first environment, and its link works once", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 1280, height: 1000 } });
   const link = `${dashboard.url}/set-up#${await dashboard.service.parts.operators.newSetUpToken()}`;
@@ -22,7 +46,7 @@ test("the setup page creates the owner and the first environment, and its link w
   for (const password of ["short", "a long enough password"]) {
     await page.keyboard.press("Control+A");
     await page.keyboard.type(password);
-    await pressBottomOf(page, page.getByRole("button", { name: "Finish setup" }));
+    await press(page, page.getByRole("button", { name: "Finish setup" }), "bottom");
     if (password === "short") await page.getByText("12 characters or more").waitFor();
   }
   expect(await page.getByRole("alert").textContent()).toContain("This link was used already");
@@ -116,10 +140,10 @@ test("an invited viewer sees everything and cannot change anything", async () =>
   await late.getByRole("alert").getByText("This invitation was used").waitFor();
 });
 
-/** Clicks without following a button that moves between press and release, like a user. */
-async function pressBottomOf(page: Page, button: Locator): Promise<void> {
-  const { x, y, width, height } = (await button.boundingBox())!;
-  await page.mouse.move(x + width / 2, y + height - 3);
+/** Clicks near an edge, without following a control that moves between press and release, like a user. */
+async function press(page: Page, control: Locator, edge: "top" | "bottom"): Promise<void> {
+  const { x, y, width, height } = (await control.boundingBox())!;
+  await page.mouse.move(x + width / 2, edge === "top" ? y + 3 : y + height - 3);
   await page.mouse.down();
   await page.evaluate("new Promise(requestAnimationFrame)");
   await page.mouse.up();

@@ -1,4 +1,4 @@
-import type { FormEvent, ReactNode } from "react";
+import type { FormEvent, MouseEvent, ReactNode } from "react";
 import {
   Button as AriaButton,
   type ButtonProps as AriaButtonProps,
@@ -39,16 +39,7 @@ export function Button({ variant = "plain", iconOnly, fullWidth, isPending = fal
   const { onPress, type = "button", ...rest } = props;
   // A pending button keeps the focus and ignores presses. The library's `isPending` would drop its accessible name.
   const actions = isPending ? { type: "button" as const } : { type, ...(onPress && { onPress }) };
-  return (
-    <AriaButton
-      // When a field loses focus, its error may appear or disappear. That would move the button away from the pointer
-      // before the click, so the field keeps the focus until the click.
-      onMouseDown={(event) => type === "submit" && event.preventDefault()}
-      {...rest}
-      {...actions}
-      className={classNames.filter(Boolean).join(" ")}
-    />
-  );
+  return <AriaButton {...rest} {...actions} className={classNames.filter(Boolean).join(" ")} />;
 }
 
 interface TextFieldProps extends Omit<AriaTextFieldProps, "className" | "children"> {
@@ -135,11 +126,19 @@ export function Form({
     onSubmit();
   };
   return (
-    <AriaForm className={css.form ?? ""} onSubmit={submit}>
+    <AriaForm className={css.form ?? ""} onMouseDownCapture={keepFocusUntilClick} onSubmit={submit}>
       <ErrorNotice error={error} />
       {children}
     </AriaForm>
   );
+}
+
+/**
+ * When a field loses the focus, its error may appear or disappear. That would move a button or a switch away from the
+ * pointer before the click, so the field keeps the focus until the click.
+ */
+function keepFocusUntilClick(event: MouseEvent): void {
+  if (event.target instanceof Element && event.target.closest("button, label")) event.preventDefault();
 }
 
 /** Renders nothing if there is no error. */
