@@ -16,6 +16,10 @@ const KEYS = ["server/test/api-keys/api-keys.test.ts", "server/test/transcriptio
 const DELIVERIES = ["server/test/webhooks/deliver.test.ts"];
 const UPLOADS = ["server/test/uploads/uploads.test.ts"];
 const STORED_FILES = ["server/test/cleanup/stored-files.test.ts"];
+const ATTEMPTS = [
+  "server/test/transcription/attempts.test.ts",
+  "server/test/transcription/attempt-successors.test.ts",
+];
 const FILE_ACCESS = ["server/test/health/file-access.test.ts"];
 
 export const mutations: Mutation[] = [
@@ -117,7 +121,7 @@ export const mutations: Mutation[] = [
   // State transitions
   ...of(
     "server/src/transcription/queries.ts",
-    ["server/test/transcription/attempts.test.ts", "server/test/transcription/lost-claims.test.ts"],
+    [...ATTEMPTS, "server/test/transcription/lost-claims.test.ts"],
     [
       ['    .where("attempt", "=", lease.attempt)\n', ""],
       ['    .where("status", "=", "PROCESSING");\n', ";\n"],
@@ -126,26 +130,18 @@ export const mutations: Mutation[] = [
       ["      failure_count: 0,\n", ""],
     ],
   ),
-  ...of(
-    "server/src/transcription/run.ts",
-    ["server/test/transcription/attempts.test.ts"],
-    [
-      ['if (!moved) return await movedBefore(tx, attempt, "completed");', ""],
-      ['if (!moved) return await movedBefore(tx, attempt, "skipped");', ""],
-      ['if (!failed) return await movedBefore(tx, attempt, "failed");', "if (!failed) return true;"],
-      ['return await movedBefore(tx, attempt, "returned");', "return true;"],
-      ["if (await hasEndedAs(tx, lease, outcome)) return true;", ""],
-      ['log.warn(lost, "the worker of the previous attempt was lost; this attempt takes over");', ""],
-    ],
-  ),
-  ...of(
-    "server/src/transcription/claim-queries.ts",
-    ["server/test/transcription/attempts.test.ts"],
-    [
-      ['status === "PROCESSING" ? 1 : 0', "0"],
-      ['attempt: set("attempt", "+", 1),', ""],
-    ],
-  ),
+  ...of("server/src/transcription/run.ts", ATTEMPTS, [
+    ['if (!moved) return await movedBefore(tx, attempt, "completed");', ""],
+    ['if (!moved) return await movedBefore(tx, attempt, "skipped");', ""],
+    ['if (!failed) return await movedBefore(tx, attempt, "failed");', "if (!failed) return true;"],
+    ['return await movedBefore(tx, attempt, "returned");', "return true;"],
+    ["if (await hasEndedAs(tx, lease, outcome)) return true;", ""],
+    ['log.warn(lost, "the worker of the previous attempt was lost; this attempt takes over");', ""],
+  ]),
+  ...of("server/src/transcription/claim-queries.ts", ATTEMPTS, [
+    ['status === "PROCESSING" ? 1 : 0', "0"],
+    ['attempt: set("attempt", "+", 1),', ""],
+  ]),
   ...of(
     "server/src/queue/fair-queueing.ts",
     ["server/test/queue/fair-queueing.test.ts"],
@@ -258,7 +254,7 @@ export const mutations: Mutation[] = [
   // Sweeps, retention and backup
   ...of(
     "server/src/cleanup/stored-files.ts",
-    ["server/test/transcription/attempts.test.ts"],
+    ["server/test/transcription/attempt-files.test.ts"],
     [['(row.status === "PROCESSING" && row.attempt === attempt)', "false"]],
   ),
   ...of("server/src/cleanup/stored-files.ts", STORED_FILES, [
