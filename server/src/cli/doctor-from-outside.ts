@@ -13,7 +13,7 @@ import { describeDatabase } from "../main.ts";
 import { describeEngines, describeMemory, openModels, openSpeech } from "../speech/speech.ts";
 import { openDiskTranscriptStore } from "../storage/disk/disk-transcript-store.ts";
 import { openObjectTranscriptStore } from "../storage/object-transcript-store.ts";
-import { openS3ObjectStore } from "../storage/s3/s3-object-store.ts";
+import { openObjectStore } from "../storage/open-object-store.ts";
 import { createLog } from "../telemetry/log.ts";
 
 const OF_A_STORE = ["storage", "files", "cleanup"];
@@ -40,7 +40,7 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
     },
     async storage() {
       if (config.bucket !== null) {
-        const bucket = openS3ObjectStore(config.bucket);
+        const bucket = await openObjectStore(config.bucket);
         await openObjectTranscriptStore(bucket)
           .check()
           .finally(() => bucket.close());

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import type { EngineChoice, EngineSpec } from "@subtext/speech/engines/registry";
 import ipaddr from "ipaddr.js";
 import { ConfigError } from "./config-error.ts";
-import { type BucketConfig, readBucket } from "./object-storage.ts";
+import { type ObjectStorageConfig, readObjectStorage } from "./object-storage.ts";
 import { type SettingInForce, SettingsReader } from "./settings-reader.ts";
 import { readEngines, readModelHubUrl, readWhisperModel } from "./speech.ts";
 import { readMetricsToken, readTraces, type TracesConfig } from "./telemetry.ts";
@@ -26,7 +26,7 @@ export interface Config {
   /** PostgreSQL's URL; null for the embedded database. */
   databaseUrl: string | null;
   /** Where recordings and transcripts are stored; null for the data folder. */
-  bucket: BucketConfig | null;
+  bucket: ObjectStorageConfig | null;
   engine: EngineChoice;
   /** Engines that settings alone describe, such as transcription servers. */
   configuredEngines: EngineSpec[];
@@ -120,7 +120,7 @@ function readAll(settings: SettingsReader): Config {
     trustProxy: readTrustedProxies(settings),
     dataFolder,
     databaseUrl: settings.url("DATABASE_URL", ["postgres:", "postgresql:"]),
-    bucket: readBucket(settings),
+    bucket: readObjectStorage(settings),
     ...readEngines(settings),
     whisperModel: readWhisperModel(settings),
     modelsFolder,

@@ -1,8 +1,20 @@
 import type { SettingName } from "./settings.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 
+/** The object storage that holds all files, by the kind of its backend. */
+export type ObjectStorageConfig = S3Config & {
+  kind: "s3";
+  /** For advice: which settings name it. */
+  settings: "S3_…";
+};
+
+export function readObjectStorage(settings: SettingsReader): ObjectStorageConfig | null {
+  const s3 = readS3(settings);
+  return s3 && { kind: "s3", settings: "S3_…", ...s3 };
+}
+
 /** A bucket of S3, or of a server that implements its API. */
-export interface BucketConfig {
+export interface S3Config {
   name: string;
   region: string;
   /** Null for AWS. */
@@ -30,7 +42,7 @@ const OF_A_BUCKET: readonly SettingName[] = [
   "S3_PREFIX",
 ];
 
-export function readBucket(settings: SettingsReader): BucketConfig | null {
+function readS3(settings: SettingsReader): S3Config | null {
   const name = settings.text("S3_BUCKET");
   const forcePathStyle = settings.flag("S3_FORCE_PATH_STYLE");
   if (name === null) {
@@ -70,7 +82,7 @@ function readEndpoint(settings: SettingsReader, name: SettingName): string | nul
   return origin;
 }
 
-function readCredentials(settings: SettingsReader): BucketConfig["credentials"] {
+function readCredentials(settings: SettingsReader): S3Config["credentials"] {
   const accessKeyId = settings.text("S3_ACCESS_KEY_ID");
   const secretAccessKey = settings.text("S3_SECRET_ACCESS_KEY");
   if (accessKeyId !== null && secretAccessKey !== null) return { accessKeyId, secretAccessKey };

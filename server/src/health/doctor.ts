@@ -215,7 +215,7 @@ function databaseRemedy({ databaseUrl, dataFolder }: Config): string {
 function storageRemedy({ bucket, dataFolder }: Config): string {
   return bucket === null
     ? `Make ${dataFolder} writable and see that its disk has space.`
-    : `Check that the bucket ${bucket.name} exists, that the S3_… settings are correct, and that the key may list, read, write and delete.`;
+    : `Check that the bucket ${bucket.name} exists, that the ${bucket.settings} settings are correct, and that the key may list, read, write and delete.`;
 }
 
 async function examineDataFolder(config: Config): Promise<Finding> {

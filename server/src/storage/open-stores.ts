@@ -5,6 +5,7 @@ import { lockFolder } from "../lib/folder-lock.ts";
 import { openDiskRecordingStore } from "./disk/disk-recording-store.ts";
 import { openDiskTranscriptStore } from "./disk/disk-transcript-store.ts";
 import { probeFolder, unavailable } from "./disk/local-file.ts";
+import { openBucketStores } from "./open-bucket-stores.ts";
 import { INSTALLATION } from "./ownership/claim-store.ts";
 import { guardRemoval, noInstallation, openOwnership } from "./ownership/open-ownership.ts";
 import { placeOnDisk } from "./ownership/store-place.ts";
@@ -14,9 +15,7 @@ import type { Stores, StoresOptions } from "./stores.ts";
 export async function openStores(options: StoresOptions): Promise<Stores> {
   const { bucket } = options.config;
   if (bucket === null) return await openDiskStores(options);
-  // Load the S3 SDK only if it is needed.
-  const { openObjectStores } = await import("./open-object-stores.ts");
-  return await openObjectStores(options, bucket);
+  return await openBucketStores(options, bucket);
 }
 
 async function openDiskStores(options: StoresOptions): Promise<Stores> {

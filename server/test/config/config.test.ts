@@ -175,6 +175,8 @@ describe("a bucket", () => {
   test("has the configured settings, with a prefix that ends with a slash", () => {
     expect(readConfig({}).bucket).toBeNull();
     expect(readConfig({ S3_BUCKET: "captions", S3_PREFIX: "a/b" }).bucket).toEqual({
+      kind: "s3",
+      settings: "S3_…",
       name: "captions",
       region: "us-east-1",
       endpoint: null,

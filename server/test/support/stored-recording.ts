@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { BucketConfig } from "../../src/config/object-storage.ts";
+import type { S3Config } from "../../src/config/object-storage.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import type { Service } from "../../src/main.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
@@ -44,10 +44,7 @@ export async function removeInstallationMark({ parts }: Service): Promise<void> 
   else await withBucket(bucket, (opened) => opened.remove("installation"));
 }
 
-async function withBucket(
-  config: BucketConfig,
-  change: (objects: ObjectStore) => Promise<void>,
-): Promise<void> {
+async function withBucket(config: S3Config, change: (objects: ObjectStore) => Promise<void>): Promise<void> {
   const bucket = openS3ObjectStore(config);
   try {
     await change(bucket);

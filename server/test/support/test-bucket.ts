@@ -1,5 +1,5 @@
 import { BucketAlreadyOwnedByYou, CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
-import type { BucketConfig } from "../../src/config/object-storage.ts";
+import type { S3Config } from "../../src/config/object-storage.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
 import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 
@@ -16,7 +16,7 @@ export function testS3(): TestS3 | null {
   return TEST_S3 ? (JSON.parse(TEST_S3) as TestS3) : null;
 }
 
-export function testBucketConfig(s3: TestS3, name: string, prefix = ""): BucketConfig {
+export function testBucketConfig(s3: TestS3, name: string, prefix = ""): S3Config {
   const { endpoint, region, accessKeyId, secretAccessKey } = s3;
   return {
     name,

@@ -11,7 +11,7 @@ import {
   type S3ClientConfig,
 } from "@aws-sdk/client-s3";
 import type { Logger } from "pino";
-import type { BucketConfig } from "../../config/object-storage.ts";
+import type { S3Config } from "../../config/object-storage.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../content-disposition.ts";
@@ -28,7 +28,7 @@ const ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 10;
 const PROBE_TIMEOUT_MS = 5_000;
 /** Opens a bucket of S3 or of a server that implements its API. */
-export function openS3ObjectStore(config: BucketConfig, log: Logger | null = null): ObjectStore {
+export function openS3ObjectStore(config: S3Config, log: Logger | null = null): ObjectStore {
   const { name, prefix } = config;
   const client = new S3Client(clientConfig(config, config.endpoint));
   const presigner = new S3Client(clientConfig(config, config.publicEndpoint ?? config.endpoint));
@@ -144,7 +144,7 @@ export function openS3ObjectStore(config: BucketConfig, log: Logger | null = nul
   };
 }
 
-function clientConfig(config: BucketConfig, endpoint: string | null): S3ClientConfig {
+function clientConfig(config: S3Config, endpoint: string | null): S3ClientConfig {
   const { region, forcePathStyle, credentials } = config;
   return {
     region,

@@ -1,23 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { BucketConfig } from "../config/object-storage.ts";
+import type { ObjectStorageConfig } from "../config/object-storage.ts";
 import { AppError } from "../lib/errors.ts";
 import { type FolderLock, lockFolder } from "../lib/folder-lock.ts";
 import { openObjectRecordingStore } from "./object-recording-store.ts";
 import { FILES, openObjectTranscriptStore } from "./object-transcript-store.ts";
 import { SOURCES, TAILS } from "./object-upload.ts";
+import { openObjectStore } from "./open-object-store.ts";
 import { guardRemoval, openOwnership } from "./ownership/open-ownership.ts";
 import type { StoreOwnership } from "./ownership/store-ownership.ts";
 import { placeInBucket } from "./ownership/store-place.ts";
-import { openS3ObjectStore } from "./s3/s3-object-store.ts";
 import type { Stores, StoresOptions } from "./stores.ts";
 
 /** @throws AppError `data_folder_mismatch`, `installation_missing`, `storage_unavailable` */
-export async function openObjectStores(options: StoresOptions, bucketConfig: BucketConfig): Promise<Stores> {
+export async function openBucketStores(
+  options: StoresOptions,
+  bucketConfig: ObjectStorageConfig,
+): Promise<Stores> {
   const { create, log } = options;
   const { dataFolder } = options.config;
-  const objects = openS3ObjectStore(bucketConfig, log);
+  const objects = await openObjectStore(bucketConfig, log);
   let ownership: StoreOwnership;
   try {
     ownership = await openOwnership(options, placeInBucket(objects, [FILES, SOURCES, TAILS]));
@@ -69,10 +72,10 @@ async function openScratch(parent: string): Promise<{ folder: string; remove(): 
 }
 
 /** Names the settings to check: at startup, an outage of the storage is unlikely. */
-function explain(error: unknown, { name, endpoint }: BucketConfig): unknown {
+function explain(error: unknown, { name, endpoint, settings }: ObjectStorageConfig): unknown {
   if (!(error instanceof AppError) || error.code !== "storage_unavailable") return error;
   const where = endpoint === null ? "" : ` at ${endpoint}`;
   const said = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  const message = `The bucket ${name}${where} cannot be used${said}. Check the S3_… settings.`;
+  const message = `The bucket ${name}${where} cannot be used${said}. Check the ${settings} settings.`;
   return new AppError("storage_unavailable", message, { cause: error.cause });
 }

@@ -1,0 +1,16 @@
+import type { Logger } from "pino";
+import type { ObjectStorageConfig } from "../config/object-storage.ts";
+import type { ObjectStore } from "./object-store.ts";
+
+/** Opens the configured object storage. Backends are imported on demand, because their SDKs are large. */
+export async function openObjectStore(
+  config: ObjectStorageConfig,
+  log: Logger | null = null,
+): Promise<ObjectStore> {
+  switch (config.kind) {
+    case "s3": {
+      const { openS3ObjectStore } = await import("./s3/s3-object-store.ts");
+      return openS3ObjectStore(config, log);
+    }
+  }
+}
