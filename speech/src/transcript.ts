@@ -27,6 +27,8 @@ export interface LanguageSegment {
   engine: string;
   /** Number of words of the transcript in this segment. */
   words: number;
+  /** True if the engine reported no word times, and they are estimated; otherwise absent. */
+  hasEstimatedTimes?: boolean;
 }
 
 /** Why there is nothing to transcribe. */

@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 
 /** Prints which tests this machine skips, and the command that enables them. */
 export function setup(): void {
-  const { TEST_DATABASE_URL, TEST_S3 } = process.env;
+  const { TEST_DATABASE_URL, TEST_S3, TEST_WHISPER_CPP } = process.env;
   const hints: [isThere: boolean, what: string, command: string][] = [
     [
       Boolean(TEST_DATABASE_URL),
@@ -11,6 +11,11 @@ export function setup(): void {
       "TEST_DATABASE_URL=$(scripts/start-postgres /tmp/postgres) npm test",
     ],
     [Boolean(TEST_S3), "on S3", "TEST_S3=$(scripts/start-s3 /tmp/s3) npm test"],
+    [
+      Boolean(TEST_WHISPER_CPP),
+      "with whisper.cpp's server",
+      "TEST_WHISPER_CPP=<its built sources> npm run test:slow",
+    ],
     [isInstalled("ffmpeg"), "that decode with ffmpeg", "apt-get install ffmpeg"],
     [
       isInstalled("go"),

@@ -110,9 +110,11 @@ function stageTimes(stages: NonNullable<TranscriptionView["stages"]>): string {
     .join(", ");
 }
 
-function segmentText({ start, end, language, probability, engine, words }: LanguageSegment): string {
+function segmentText(segment: LanguageSegment): string {
+  const { start, end, language, probability, engine, words, hasEstimatedTimes } = segment;
   const sure = `${Math.round(probability * 100)} %`;
-  return `${length(start)} – ${length(end)} ${language} (${sure}) by ${engine}, ${words} words`;
+  const times = hasEstimatedTimes ? " with estimated times" : "";
+  return `${length(start)} – ${length(end)} ${language} (${sure}) by ${engine}, ${words} words${times}`;
 }
 
 function deliveryText({

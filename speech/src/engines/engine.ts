@@ -18,6 +18,8 @@ export interface RecognitionResult {
   noSpeechProbability: number | null;
   /** True if the engine stopped at its token limit or in a repetition loop instead of at an end of text. */
   truncated: boolean;
+  /** True if word times are estimated from segments or from voice activity. */
+  hasEstimatedTimes?: boolean;
 }
 
 /** Probabilities by ISO 639-1 (or 639-3) code; their sum is at most 1. */

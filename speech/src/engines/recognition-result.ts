@@ -54,5 +54,6 @@ export function combineResults(parts: readonly RecognitionResult[]): Recognition
     compressionRatio: compressionRatio(words.map(({ word }) => word).join(" ")),
     noSpeechProbability: noSpeech.length === 0 ? null : Math.min(...noSpeech),
     truncated: parts.some(({ truncated }) => truncated),
+    ...(parts.some(({ hasEstimatedTimes }) => hasEstimatedTimes) && { hasEstimatedTimes: true }),
   };
 }

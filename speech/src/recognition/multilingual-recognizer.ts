@@ -177,6 +177,7 @@ export class MultilingualRecognizer {
       compressionRatio,
       noSpeechProbability,
       truncated,
+      ...(result.hasEstimatedTimes && { hasEstimatedTimes: true }),
     });
   }
 

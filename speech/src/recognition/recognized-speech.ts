@@ -35,6 +35,7 @@ export interface RecognizedUtterance {
   /** Of that language, 0 … 1. */
   probability: number;
   engine: string;
+  hasEstimatedTimes?: boolean;
 }
 
 interface Recognition {
@@ -140,6 +141,7 @@ function languageSegmentsOf(runs: readonly Run[], duration: number): LanguageSeg
       probability: meanProbability(utterances),
       engine,
       words: utterances.reduce((sum, { words }) => sum + words.length, 0),
+      ...(utterances.some(({ hasEstimatedTimes }) => hasEstimatedTimes) && { hasEstimatedTimes: true }),
     };
   });
 }

@@ -8,6 +8,7 @@ export interface Question {
   authorization: string | undefined;
   model: string | null;
   language: string | null;
+  responseFormat: string | null;
   granularities: string[];
   fields: string[];
   audioBytes: number;
@@ -21,7 +22,7 @@ export interface RecognizedSpeech {
 
 const CODES = { english: "en", spanish: "es", japanese: "ja" } as const;
 
-/** Builds a server's response; a string is the message of a 400. */
+/** Builds a server's response: JSON, or the bytes of a text. A string is the message of a 400. */
 export type Manner = (speech: RecognizedSpeech, question: Question) => unknown;
 
 const plain = (word: string) => word.replace(/^[¿]|[,:!?.。]+$/gu, "");
@@ -158,3 +159,19 @@ export const withoutWords: Manner = (speech, question) =>
   question.granularities.length > 0
     ? "`timestamp_granularities[]` not supported by this model"
     : vllm(speech, question);
+
+/** OpenAI, gpt-4o-transcribe: text only, and a message that names the parameter. */
+export const gpt4oTranscribe: Manner = (speech, { responseFormat }) =>
+  responseFormat === "json"
+    ? { text: spoken(speech), usage: { type: "tokens", total_tokens: 40 } }
+    : `response_format '${responseFormat}' is not compatible with model 'gpt-4o-transcribe-api-ev3'. Use 'json' instead.`;
+
+/** vLLM with a model without timestamps. */
+export const vllmWithoutTimestamps: Manner = (speech, { responseFormat }) =>
+  responseFormat === "json"
+    ? { text: spoken(speech), usage: { type: "duration", seconds: Math.ceil(speech.seconds) } }
+    : `Currently do not support ${responseFormat} for Qwen/Qwen3-ASR-1.7B`;
+
+/** A server that sends nothing but text. */
+export const textOnly: Manner = (speech, { responseFormat }) =>
+  responseFormat === "text" ? Buffer.from(`${spoken(speech)}\n`) : "response_format must be 'text'";

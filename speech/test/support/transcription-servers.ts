@@ -99,6 +99,7 @@ async function answer(
     authorization: request.headers.authorization,
     model: text("model"),
     language: text("language"),
+    responseFormat: text("response_format"),
     granularities: form.getAll("timestamp_granularities[]") as string[],
     fields: [...form.keys()],
     audioBytes: audio.length,
@@ -119,6 +120,7 @@ async function answer(
     question,
   );
   if (typeof said === "string") send(400, { error: { message: said, type: "invalid_request_error" } });
+  else if (Buffer.isBuffer(said)) send(200, said.toString(), { "content-type": "text/plain" });
   else send(200, said);
 }
 

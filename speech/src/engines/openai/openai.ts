@@ -1,6 +1,7 @@
 import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, RecognitionResult, RecognizeOptions } from "../engine.ts";
 import { recognitionResult } from "./recognition.ts";
+import { textLanguage } from "./text-language.ts";
 import { TranscriptionServers } from "./transcription-servers.ts";
 import { wavFileBytes } from "./wav-file.ts";
 
@@ -90,11 +91,9 @@ class OpenAi implements Engine {
     const results = utterances.map(async (utterance, index) => {
       const language = languages?.[index] ?? null;
       try {
-        return recognitionResult(
-          await this.#servers.transcribe(utterance, language, ended),
-          utterance,
-          language,
-        );
+        const response = await this.#servers.transcribe(utterance, language, ended);
+        const detected = language ?? response.language ?? (await textLanguage(response.text));
+        return recognitionResult(response, utterance, detected);
       } catch (error) {
         // The other results are useless without this one.
         givenUp.abort(error);

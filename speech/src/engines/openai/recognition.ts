@@ -1,6 +1,6 @@
 import { mean, timedWords } from "../../alignment/timed-words.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
-import type { Utterance } from "../../vad/utterances.ts";
+import type { SpokenUtterance, Utterance } from "../../vad/utterances.ts";
 import type { RecognitionResult } from "../engine.ts";
 import { compressionRatio } from "../recognition-result.ts";
 import {
@@ -23,13 +23,13 @@ const NO_SPEECH_LOG_PROBABILITY = -1;
 const SOUND_NOTE = /^\s*(\[[^\]]*\]|\([^)]*\)|（[^）]*）|【[^】]*】|\*[^*]*\*)[.\s]*$/u;
 
 /**
- * Converts a response. If it has no word times, words share the time of their segment, or of the whole
- * utterance, by length and loudness, which is less exact. Missing confidence counts as full confidence.
- * @param language ISO code of the requested language; null if the server was to detect it
+ * Converts a response. If it has no word times, words share the time of their segment, or else of the speech that
+ * voice activity detection found, by length and loudness. Missing confidence counts as full confidence.
+ * @param language ISO code of the requested or detected language; null if unknown
  */
 export function recognitionResult(
   answer: TranscriptionResponse,
-  { samples, start }: Utterance,
+  { samples, start, speech }: Utterance & Partial<Pick<SpokenUtterance, "speech">>,
   language: string | null,
 ): RecognitionResult {
   const seconds = samples.length / SAMPLE_RATE;
@@ -37,8 +37,10 @@ export function recognitionResult(
   const { text, segmentAt } = responseText(answer);
   const words = SOUND_NOTE.test(text) ? [] : splitWords(text, spokenLanguage);
   const pieces = answer.words.some(hasTime) ? answer.words : sentences(answer, text, seconds);
-  const timeOfShare = pieces === answer.words ? evenly : byLoudness(samples);
-  const spans = wordSpans(
+  const hasWordTimes = pieces === answer.words;
+  const spans = speech?.map((span) => ({ start: span.start - start, end: span.end - start }));
+  const timeOfShare = hasWordTimes ? evenly : byLoudness(samples, spans);
+  const places = wordSpans(
     words.map((word) => word.text),
     pieces,
     seconds,
@@ -46,7 +48,9 @@ export function recognitionResult(
   );
   const recognized = words.flatMap((word, index) => {
     const segment = segmentAt(word.at);
-    return segment !== null && isNoSpeech(segment) ? [] : [{ word, span: spans[index] as WordSpan, segment }];
+    return segment !== null && isNoSpeech(segment)
+      ? []
+      : [{ word, span: places[index] as WordSpan, segment }];
   });
   const logProbabilities = recognized.map(({ span, segment }) => logProbability(span, segment));
   return {
@@ -71,6 +75,7 @@ export function recognitionResult(
     noSpeechProbability: leastNoSpeechProbability(answer.segments),
     // No server reports why it stopped.
     truncated: false,
+    ...(!hasWordTimes && { hasEstimatedTimes: true }),
   };
 }
 

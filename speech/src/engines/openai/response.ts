@@ -19,7 +19,7 @@ export interface ResponseSegment extends ResponsePiece {
   noSpeechProbability: number | null;
 }
 
-/** The response to `POST /audio/transcriptions` with `response_format=verbose_json`, of any server. */
+/** The response to `POST /audio/transcriptions`, of any server. Other formats than `verbose_json` have only text. */
 export interface TranscriptionResponse {
   /** All of the text; empty if nothing was recognized. */
   text: string;
@@ -69,6 +69,19 @@ export function parseResponse(body: string, seconds: number): TranscriptionRespo
     words: words.map((word) => toPiece(word, "word", wordUnit, seconds)),
     fromWhisperCpp: isFromWhisperCpp(answer, segments),
   };
+}
+
+/**
+ * Parses a response to `response_format=text`. Some servers send JSON all the same.
+ * @throws SpeechError `engine_answer_invalid` if it is a page
+ */
+export function parseText(body: string, seconds: number): TranscriptionResponse {
+  const text = body.trim();
+  if (/^[{[]\s*"/.test(text)) return parseResponse(text, seconds);
+  if (text.startsWith("<")) {
+    throw new SpeechError("engine_answer_invalid", `The response is not a transcription: ${excerpt(text)}.`);
+  }
+  return { text, language: null, segments: [], words: [], fromWhisperCpp: false };
 }
 
 function parseObject(body: string): JsonObject {

@@ -15,8 +15,8 @@ export interface ServerFailure {
   message: string;
   /** `Retry-After`; null if missing. */
   retryAfterMs: number | null;
-  /** Whether it rejects requests for word times. */
-  rejectsWordTimes: boolean;
+  /** Parameters that it rejects, as far as it names them. */
+  rejects: readonly ("wordTimes" | "responseFormat")[];
 }
 
 const RETRYABLE = new Set([408, 425, 429]);
@@ -56,7 +56,7 @@ export function failureOf({
     kind,
     message: `answered ${status}${hint}${said.trim() === "" ? "" : `: ${excerpt(serverMessage(said))}`}`,
     retryAfterMs: retryAfterMs(headers, Date.now()),
-    rejectsWordTimes: [400, 422].includes(status) && body.includes("timestamp_granularities"),
+    rejects: [400, 422, 501].includes(status) ? rejectedParameters(body) : [],
   });
   // The server's message may contain a part of the key.
   if (status === 401 || status === 403) return failure("misconfigured", " (is the key right?)", "");
@@ -86,7 +86,7 @@ export function failureOf({
  * @param failsIfUnreachable whether an unreachable server counts as misconfigured rather than as restarting
  */
 export function failureOfError(error: unknown, failsIfUnreachable: boolean): ServerFailure {
-  const other = { retryAfterMs: null, rejectsWordTimes: false };
+  const other = { retryAfterMs: null, rejects: [] };
   if (error instanceof SpeechError) return { kind: "invalid", message: `failed: ${error.message}`, ...other };
   const { code, name, message } = error as NodeJS.ErrnoException;
   const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined;
@@ -98,6 +98,13 @@ export function failureOfError(error: unknown, failsIfUnreachable: boolean): Ser
   }
   const kind = UNTRUSTED.test(code ?? "") ? "misconfigured" : "transient";
   return { kind, message: `failed: ${said}`, ...other };
+}
+
+function rejectedParameters(body: string): ServerFailure["rejects"] {
+  return [
+    ...(body.includes("timestamp_granularities") ? (["wordTimes"] as const) : []),
+    ...(/response_format|verbose_json/.test(body) ? (["responseFormat"] as const) : []),
+  ];
 }
 
 /** The error message in a body of OpenAI, FastAPI or whisper.cpp; the body itself if there is none. */

@@ -1,3 +1,4 @@
+import type { SpeechSpan } from "../../alignment/fit-words.ts";
 import { quietFrames } from "../../alignment/loudness.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
 
@@ -14,14 +15,20 @@ const QUIET_SHARE = 0.02;
  * Shares of the time in which an utterance is loud: pauses take almost none. For words whose sentence has
  * times but which have none themselves.
  * @param samples at 16 kHz
+ * @param speech seconds of the utterance that contain speech, if known; everything else counts as a pause
  */
-export function byLoudness(samples: Float32Array): TimeOfShare {
+export function byLoudness(samples: Float32Array, speech?: readonly SpeechSpan[]): TimeOfShare {
   const frames = Math.floor(samples.length / FRAME_SAMPLES);
   const quiet = quietFrames(samples, frames, { length: FRAME_SAMPLES, offset: 0 });
+  const isSpeech = (frame: number) => {
+    const seconds = ((frame + 0.5) * FRAME_SAMPLES) / SAMPLE_RATE;
+    return speech === undefined || speech.some(({ start, end }) => start <= seconds && seconds < end);
+  };
   /** Cumulative loudness before each frame. */
   const before = new Float64Array(frames + 1);
   for (let frame = 0; frame < frames; frame++) {
-    before[frame + 1] = (before[frame] as number) + 1 - (1 - QUIET_SHARE) * (quiet[frame] as number);
+    before[frame + 1] =
+      (before[frame] as number) + 1 - (1 - QUIET_SHARE) * (isSpeech(frame) ? (quiet[frame] as number) : 1);
   }
   const spokenAt = (seconds: number) => {
     const place = Math.min(frames, Math.max(0, (seconds * SAMPLE_RATE) / FRAME_SAMPLES));

@@ -2,10 +2,24 @@ import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import { wavFile } from "./wav-file.ts";
 
+/** What a request asks for. */
+export interface RequestFormat {
+  responseFormat: "verbose_json" | "json" | "text";
+  hasWordTimes: boolean;
+}
+
+/** From the response with most details to the one with least. */
+export const REQUEST_FORMATS: readonly [RequestFormat, ...RequestFormat[]] = [
+  { responseFormat: "verbose_json", hasWordTimes: true },
+  { responseFormat: "verbose_json", hasWordTimes: false },
+  { responseFormat: "json", hasWordTimes: false },
+  { responseFormat: "text", hasWordTimes: false },
+];
+
 /** Differences between servers, learned from their responses. */
 export interface ServerQuirks {
-  /** Whether it accepts requests for word times; some reject parameters that they do not support. */
-  supportsWordTimes: boolean;
+  /** What it accepts; some servers reject parameters that they do not support. */
+  format: RequestFormat;
   /** Whether it is whisper.cpp's own server. */
   isWhisperCpp: boolean;
 }
@@ -28,9 +42,9 @@ export function transcriptionForm(
 ): FormData {
   const form = new FormData();
   form.set("model", model);
-  form.set("response_format", "verbose_json");
+  form.set("response_format", quirks.format.responseFormat);
   form.set("temperature", "0");
-  if (quirks.supportsWordTimes) {
+  if (quirks.format.hasWordTimes) {
     form.append("timestamp_granularities[]", "word");
     form.append("timestamp_granularities[]", "segment");
   }

@@ -3,9 +3,14 @@ import { SpeechError, type SpeechErrorCode } from "../../errors.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import { LoadBalancer, type LoadBalancerOptions } from "./load-balancer.ts";
-import { parseResponse, type TranscriptionResponse } from "./response.ts";
+import { parseResponse, parseText, type TranscriptionResponse } from "./response.ts";
 import { failureOf, failureOfError, type ServerFailure } from "./server-failure.ts";
-import { type ServerQuirks, transcriptionForm } from "./transcription-form.ts";
+import {
+  REQUEST_FORMATS,
+  type RequestFormat,
+  type ServerQuirks,
+  transcriptionForm,
+} from "./transcription-form.ts";
 
 export interface TranscriptionServersOptions extends LoadBalancerOptions {
   servers: readonly { url: string; apiKey: string | null }[];
@@ -49,7 +54,7 @@ export class TranscriptionServers {
     this.#servers = options.servers.map(({ url, apiKey }) => ({
       url: transcriptionUrl(url),
       apiKey,
-      quirks: { supportsWordTimes: true, isWhisperCpp: false },
+      quirks: { format: REQUEST_FORMATS[0], isWhisperCpp: false },
       wasReached: false,
       lastFailure: null,
     }));
@@ -96,8 +101,9 @@ export class TranscriptionServers {
         continue;
       }
       const { failure } = outcome;
-      if (failure.rejectsWordTimes && quirks.supportsWordTimes) {
-        server.quirks = { ...server.quirks, supportsWordTimes: false };
+      const format = acceptedFormat(quirks.format, failure);
+      if (format !== undefined) {
+        server.quirks = { ...server.quirks, format };
         slot.release();
         continue;
       }
@@ -124,8 +130,9 @@ export class TranscriptionServers {
     language: string | null,
     signal: AbortSignal,
   ): Promise<{ response: TranscriptionResponse } | { failure: ServerFailure }> {
-    const form = new Response(transcriptionForm(utterance, this.#options.model, language, server.quirks));
-    const { apiKey } = server;
+    const { apiKey, quirks } = server;
+    const { responseFormat } = quirks.format;
+    const form = new Response(transcriptionForm(utterance, this.#options.model, language, quirks));
     try {
       const { statusCode, headers, body } = await sendRequest(server.url, {
         method: "POST",
@@ -147,11 +154,12 @@ export class TranscriptionServers {
       const failure = failureOf({ status: statusCode, headers, body: shown });
       if (failure !== null) return { failure };
       const seconds = utterance.samples.length / SAMPLE_RATE;
+      const parse = responseFormat === "text" ? parseText : parseResponse;
       try {
-        return { response: parseResponse(text, seconds) };
+        return { response: parse(text, seconds) };
       } catch {
         // Parses again for the error, which quotes the response.
-        return { response: parseResponse(shown, seconds) };
+        return { response: parse(shown, seconds) };
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -177,6 +185,15 @@ export class TranscriptionServers {
     const why = failures.length === 0 ? "none was free in time" : failures.map(({ text }) => text).join("; ");
     return new SpeechError(code, `No transcription server gave a transcript: ${why}.`);
   }
+}
+
+/** Returns the next format without what the server rejects; undefined if it rejects something else. */
+function acceptedFormat(asked: RequestFormat, { rejects }: ServerFailure): RequestFormat | undefined {
+  return REQUEST_FORMATS.slice(REQUEST_FORMATS.indexOf(asked) + 1).find(
+    ({ responseFormat }) =>
+      (asked.hasWordTimes && rejects.includes("wordTimes")) ||
+      (rejects.includes("responseFormat") && responseFormat !== asked.responseFormat),
+  );
 }
 
 /** The key, or else the name and password in the URL. */

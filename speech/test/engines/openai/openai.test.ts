@@ -1,14 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { Engine } from "../../../src/engines/engine.ts";
-import type { Utterance } from "../../../src/vad/utterances.ts";
+import type { SpokenUtterance, Utterance } from "../../../src/vad/utterances.ts";
 import { failure, inMedia, saying, serversAndEngines, texts } from "../../support/openai-engines.ts";
 import { ENGLISH_WORDS, JAPANESE_WORDS, SPANISH_WORDS, tones } from "../../support/tone-words.ts";
 import {
+  gpt4oTranscribe,
   localAi,
   type Manner,
   openAi,
   speaches,
+  textOnly,
   vllm,
+  vllmWithoutTimestamps,
   whisperCpp,
   withoutWords,
 } from "../../support/transcription-server-formats.ts";
@@ -68,7 +71,7 @@ describe("every server's words come back as they are written, when they are said
       const utterance = saying(ENGLISH_WORDS, 50);
       const [result] = await engine.recognize([utterance], { signal });
       expect(texts(result!)).toEqual(ENGLISH_WORDS);
-      expect(result!.language).toBe(name === "localAi" ? null : "en");
+      expect(result!.language).toBe("en");
       const [first, last] = [utterance.said[0]!, utterance.said.at(-1)!];
       expect(result!.words[0]!.start).toBeCloseTo(50 + first.start, 1);
       expect(result!.words.at(-1)!.end).toBeCloseTo(50 + last.end, 1);
@@ -76,6 +79,56 @@ describe("every server's words come back as they are written, when they are said
       expect(Math.max(...gaps.map(Math.abs))).toBeLessThan(1e-9);
     });
   }
+
+  for (const [name, manner, formats] of [
+    ["gpt-4o-transcribe", gpt4oTranscribe, ["verbose_json", "json", "json"]],
+    ["vLLM without timestamps", vllmWithoutTimestamps, ["verbose_json", "json", "json"]],
+    ["a server of plain text", textOnly, ["verbose_json", "json", "text", "text"]],
+  ] as const) {
+    test(`${name} is asked for the format that it has, from then on, and its times are estimated`, async () => {
+      const server = await started({ manner });
+      const engine = await engineOf([server.origin], { concurrency: 1 });
+      const results = await engine.recognize([saying(ENGLISH_WORDS), pausing], { signal });
+      expect(results.map(texts)).toEqual([ENGLISH_WORDS, pausingWords.map(({ word }) => word)]);
+      expect(server.questions.map(({ responseFormat }) => responseFormat)).toEqual(formats);
+      expect(results.map(({ hasEstimatedTimes }) => hasEstimatedTimes)).toEqual([true, true]);
+      await expectMiddlesRecognized(engine);
+    });
+  }
+
+  test("a server that refuses every format is reported with its message", async () => {
+    const server = await started({ manner: () => "response_format is unknown" });
+    const error = await failure((await engineOf([server.origin])).recognize([saying(["The"])], { signal }));
+    expect([error.code, error.message]).toEqual([
+      "engine_refused",
+      expect.stringContaining("response_format is unknown"),
+    ]);
+    expect(server.questions).toHaveLength(3);
+  });
+
+  test("the language is identified from the text if a server does not report it", async () => {
+    const said = "Buenos días, me llamo Lucía y trabajo en la biblioteca de la ciudad.";
+    for (const [text, language] of [
+      [said, "es"],
+      ["Buenos días.", null],
+    ] as const) {
+      const server = await started({ manner: () => ({ text }) });
+      const engine = await engineOf([server.origin]);
+      const [result] = await engine.recognize([saying(ENGLISH_WORDS)], { signal });
+      expect(result!.language).toBe(language);
+    }
+  });
+
+  test("without any times, words are where voice activity detection found speech, not where it is loud", async () => {
+    const server = await started({ manner: () => ({ text: "The weather is fine!" }) });
+    const engine = await engineOf([server.origin]);
+    const music = Float32Array.from({ length: 6 * 16_000 }, (_, index) => 0.5 * Math.sin(index / 10));
+    const speech = [{ start: 22, end: 23, probability: 0.9 }];
+    const utterance: SpokenUtterance = { samples: music, start: 20, speech };
+    const [result] = await engine.recognize([utterance], { signal });
+    expect(result!.words[0]!.end).toBeGreaterThan(22);
+    expect(result!.words.at(-1)!.start).toBeLessThan(23);
+  });
 
   test("if there is text only, words share the time in which it is loud", async () => {
     const server = await started({
@@ -114,6 +167,7 @@ describe("a request", () => {
         authorization: "Bearer sk-right",
         model: "whisper-1",
         language: null,
+        responseFormat: "verbose_json",
         granularities: ["word", "segment"],
         fields: expect.arrayContaining(["file", "model", "response_format", "temperature"]),
         audioBytes: 44 + 2 * utterance.samples.length,

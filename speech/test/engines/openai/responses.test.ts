@@ -16,6 +16,7 @@ const question = {
   authorization: undefined,
   model: null,
   language: "auto",
+  responseFormat: "verbose_json",
   granularities: ["word", "segment"],
   fields: [],
   audioBytes: 0,
