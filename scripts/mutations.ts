@@ -204,6 +204,14 @@ export const mutations: Mutation[] = [
       ["SURE_OF_SHORT = 0.65", "SURE_OF_SHORT = 0.55"],
     ],
   ),
+  ...of(
+    "speech/src/vad/voice-activity.ts",
+    ["speech/test/vad/background.test.ts"],
+    [
+      ["silence.indexOf(true, start)", "-1"],
+      ["background.slice(start, limit).lastIndexOf(false) + 1", "limit - start"],
+    ],
+  ),
 
   // Uploads
   ...of("server/src/cleanup/sweep-uploads.ts", UPLOADS, [

@@ -200,18 +200,24 @@ test("a video that was due when it was listed but is transcribed again in the me
   const { db, recordings } = deps();
   const first = await completed(tenant.environmentId, 40);
   const second = await completed(tenant.environmentId, 39);
+  const third = await completed(tenant.environmentId, 38);
   await changeRetention(db, tenant.environmentId, { days: 30, deletes: "video" });
   const transcribing = {
     ...recordings,
     async remove(videoId: string) {
-      if (videoId === first.videoId) await endAt(second.videoId, { uploaded: 39, finished: 0 });
+      if (videoId === first.videoId) {
+        await endAt(second.videoId, { uploaded: 39, finished: 0 });
+        await setStatus(third.videoId, "PROCESSING");
+      }
       await recordings.remove(videoId);
     },
   };
   await applyRetention({ ...deps(), recordings: transcribing }, running);
   expect((await read(tenant, first.videoId)).status).toBe(404);
-  expect((await read(tenant, second.videoId)).status).toBe(200);
-  expect(await readRecording(subtext.service, second.videoId)).not.toBeNull();
+  for (const { videoId } of [second, third]) {
+    expect((await read(tenant, videoId)).status).toBe(200);
+    expect(await readRecording(subtext.service, videoId)).not.toBeNull();
+  }
 });
 
 test("files that remain after a crash during retention are removed by the sweep", async () => {

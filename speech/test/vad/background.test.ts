@@ -1,5 +1,6 @@
 import { InferenceSession } from "onnxruntime-node";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { SAMPLE_RATE, silence } from "../../src/media/audio.ts";
 import { findBackground, levelOf } from "../../src/vad/background.ts";
 import {
   openVoiceActivityDetector,
@@ -23,12 +24,12 @@ afterEach(() => {
 });
 afterAll(() => voiceActivity.close());
 
-/** Counts the runs of the model while it scores some samples. */
-async function score(samples: Float32Array) {
+/** Counts the runs of the model while it scores samples, which may come in several chunks. */
+async function score(...samples: Float32Array[]) {
   const { prototype } = InferenceSession as unknown as { prototype: InferenceSession };
   const run = vi.spyOn(prototype, "run");
   async function* chunks() {
-    yield samples;
+    yield* samples;
   }
   const blocks = scoreAudio(chunks(), (block, preceding) =>
     voiceActivity.probabilities(block, preceding, signal),
@@ -63,6 +64,16 @@ describe("voice activity detection runs no inference", () => {
       expect((await score(steadyNoise(kind, -60, FIVE_MINUTES))).inferences).toBe(0);
     },
   );
+
+  test("over the padding between two timestamps, however far apart they are", async () => {
+    const beep = Float32Array.from({ length: 4 * WINDOW_SAMPLES }, (_, index) => Math.sin(index / 5));
+    const padded = (seconds: number) => score(beep, ...silence(seconds * SAMPLE_RATE), beep);
+    // States after silence are computed once.
+    for (const seconds of [FIVE_MINUTES, 3600]) await padded(seconds);
+    const { inferences } = await padded(FIVE_MINUTES);
+    expect(inferences).toBeGreaterThan(0);
+    expect((await padded(3600)).inferences).toBe(inferences);
+  });
 
   test("over the silence between short sounds, except right after each", async () => {
     const beep = Float32Array.from({ length: 4 * WINDOW_SAMPLES }, (_, index) => Math.sin(index / 5));
