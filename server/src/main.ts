@@ -48,9 +48,9 @@ import { RunningAttempts } from "./transcription/running-attempts.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
 import { createHostResolver } from "./webhooks/resolve-host.ts";
 
-const SWEEP_EVERY_MS = 5 * 60_000;
+const SWEEP_INTERVAL_MS = 5 * 60_000;
 /** How long a shutdown waits for running work. Unfinished work is retried when its heartbeat is missed. */
-const STOP_WITHIN_MS = 20_000;
+const STOP_TIMEOUT_MS = 20_000;
 
 export interface Parts {
   config: Config;
@@ -65,22 +65,22 @@ export interface Parts {
   transcripts: TranscriptStore;
   recordings: RecordingStore;
   ownership: StoreOwnership;
-  /** Makes the operators' API available to the command line, in this process or, through `service.json`, in another. */
+  /** Authorizes the command line to call the admin API, in this process or, through `service.json`, in another. */
   commandLineToken: string;
   app: FastifyInstance;
 }
 
 export interface Service {
   readonly parts: Parts;
-  /** Accepts work and requests; until then the app answers only `inject`. */
+  /** Starts taking jobs and listens for requests. Before that, only `app.inject` works. */
   start(): Promise<void>;
-  /** Takes no new work, finishes or hands back what is running, closes everything. Safe to call twice. */
+  /** Stops taking work, finishes or hands back running work, and closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * `serve` creates whatever is missing. `command` creates nothing and changes no tables; `migrate` changes the tables of
- * an existing installation.
+ * `serve` creates missing folders and tables. `migrate` migrates the tables of an existing installation. `command`
+ * creates and migrates nothing.
  */
 export type Purpose = "serve" | "migrate" | "command";
 
@@ -97,13 +97,13 @@ export interface ServiceOptions {
   connectionLimits?: ConnectionLimits;
   /** The built dashboard; tests build into their own folders. */
   dashboardFolder?: string;
-  /** Where download progress is drawn; if undefined, it is logged. */
+  /** The terminal that shows download progress. Without one, progress is logged. */
   terminal?: ProgressTerminal | null;
-  /** Called when the embedded database has crashed: nothing works from then on, and a restart recovers it. */
+  /** Called when the embedded database has crashed. The service must then be restarted, which recovers the database. */
   onCrash?: (error: Error) => void;
 }
 
-/** Opens every part in the order of their dependencies; nothing runs yet. */
+/** Opens every part in dependency order. No work runs until `start` is called. */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { config, log, onCrash, purpose = "serve" } = options;
   if (purpose === "serve") await makeFolder(config.dataFolder);
@@ -121,7 +121,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     // The embedded database uses this machine's clock.
     const databaseClock = database.kind === "postgres" ? await openDatabaseClock({ db, log }) : null;
     opened.defer(() => databaseClock?.stop());
-    // Processes can share only a bucket.
+    // Several processes can share a bucket, but not a data folder.
     const isShared = config.databaseUrl !== null && config.bucket !== null;
     const isWorker = purpose === "serve" && config.role !== "api";
     const session = isShared ? await openSession({ databaseUrl: config.databaseUrl!, log, isWorker }) : null;
@@ -137,14 +137,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   } catch (error) {
     await opened
       .disposeAsync()
-      .catch((failure) => log.error({ err: failure }, "a part could not be stopped after a failed start"));
+      .catch((failure) => log.error({ err: failure }, "cleanup after a failed start failed"));
     throw error;
   }
 }
 
-/** Steps that must not run in several processes at the same time. */
-async function oneAtATime<T>(session: DatabaseSession | null, make: () => Promise<T>): Promise<T> {
-  return await (session ? session.withLock("tables", make) : make());
+/** Runs a step that must not run in several processes at the same time. */
+async function oneAtATime<T>(session: DatabaseSession | null, step: () => Promise<T>): Promise<T> {
+  return await (session ? session.withLock("tables", step) : step());
 }
 
 async function wire(
@@ -162,7 +162,7 @@ async function wire(
     session: DatabaseSession | null;
     stores: Stores;
     secret: Buffer;
-    /** Closes what was opened here if a later part cannot be opened. */
+    /** Collects what must be closed if a later part cannot be opened. */
     opened: AsyncDisposableStack;
   },
   {
@@ -180,7 +180,7 @@ async function wire(
   const db = database.kysely;
   const { transcripts, recordings, ownership } = stores;
   const queue = new Queue(database.boss, database.kind, log, { create: purpose !== "command" });
-  opened.defer(() => queue.stop(STOP_WITHIN_MS));
+  opened.defer(() => queue.stop(STOP_TIMEOUT_MS));
   await oneAtATime(session, () => queue.start());
   const countRunning = session && (() => countWorkers(db));
   const telemetry = await openTelemetry({
@@ -326,7 +326,7 @@ async function wire(
             onAccepted: telemetry.onAccepted,
             onItemFailed: telemetry.onItemFailed,
           },
-          SWEEP_EVERY_MS,
+          SWEEP_INTERVAL_MS,
         );
         return {
           async stop() {
@@ -357,15 +357,15 @@ async function wire(
     log.info("stopping");
     const steps: [string, () => unknown][] = [
       ["service file", () => removeServiceFile(config.dataFolder, commandLineToken)],
-      ["requests that a balancer still sends", () => drain()],
-      ["queue paused", () => queue.pause()],
-      ["work handed back", () => shutdown.abort(new Error("the service is stopping"))],
+      ["drain requests", () => drain()],
+      ["pause queue", () => queue.pause()],
+      ["hand back work", () => shutdown.abort(new Error("the service is stopping"))],
       ["connections", () => closeApp(app)],
-      ["health", () => (listening === app ? undefined : closeApp(listening))],
+      ["health checks", () => (listening === app ? undefined : closeApp(listening))],
       ["model", () => models.stop()],
       ["backup", () => backups.stop()],
       ["sweep", () => leader?.stop()],
-      ["queue", () => queue.stop(STOP_WITHIN_MS)],
+      ["queue", () => queue.stop(STOP_TIMEOUT_MS)],
       ["speech", () => speech.close()],
       ["telemetry", () => telemetry.close()],
       ["files", () => stores.close()],
@@ -377,8 +377,8 @@ async function wire(
       try {
         await stop();
       } catch (error) {
-        // If one part cannot be closed, the others are closed anyway.
-        log[logLevelOf(error, "error")]({ err: error, step }, "a part could not be stopped");
+        // One failed step must not prevent the others.
+        log[logLevelOf(error, "error")]({ err: error, step }, "a shutdown step failed");
       }
     }
     log.info("stopped");

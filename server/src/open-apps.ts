@@ -23,7 +23,7 @@ import { createUploadLocker } from "./uploads/upload-locker.ts";
 import type { EndpointPolicy } from "./webhooks/guard-url.ts";
 
 const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
-/** A writer yields its upload well before this, so that the next can write. */
+/** A writer releases its upload to the next one well before this timeout. */
 const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
 
 export interface AppsOptions extends Pick<AdminDeps, "system" | "diagnose" | "checkFiles" | "backups"> {
@@ -45,13 +45,16 @@ export interface AppsOptions extends Pick<AdminDeps, "system" | "diagnose" | "ch
   version: string;
   uploadLockTimeoutMs: number | undefined;
   connectionLimits: ConnectionLimits | undefined;
-  /** Aborted when the service is about to stop but still answers for a while. */
+  /** Aborted shortly before the service stops. It still answers requests for a while. */
   draining: AbortSignal;
-  /** Undefined for the folder into which `npm run build -w @subtext/dashboard` builds. */
+  /** The built dashboard. By default, the output folder of `npm run build -w @subtext/dashboard`. */
   dashboardFolder: string | undefined;
 }
 
-/** The application with all routes, and the one that listens: a worker serves only health checks. */
+/**
+ * Creates `app`, which has all routes, and `listening`, which serves requests from outside. In a worker, `listening`
+ * has only the health checks.
+ */
 export async function openApps(
   options: AppsOptions,
 ): Promise<{ app: FastifyInstance; listening: FastifyInstance }> {
@@ -97,6 +100,6 @@ export async function openApps(
   registerAdmin(app, deps);
   const mediaOrigin = await findMediaOrigin(stores.recordings, clock.now());
   await registerDashboard(app, { folder, mediaOrigin });
-  // In a worker's process, the command line uses the application with all routes.
+  // In a worker, only the command line uses `app`.
   return { app, listening: config.role === "worker" ? newApp() : app };
 }

@@ -10,9 +10,9 @@ import type { RunningAttempts } from "./transcription/running-attempts.ts";
 import { wakeWaiting } from "./transcription/wake-waiting.ts";
 import { createDeliver, type DeliverDeps } from "./webhooks/deliver.ts";
 
-/** Deliveries mostly wait for receivers, some of which hang until the timeout. */
+/** High, because deliveries mostly wait for receivers, and some receivers hang until the timeout. */
 const DELIVERY_CONCURRENCY = 128;
-/** Concurrent deliveries to one receiver, so that one that hangs occupies only part of the limit above. */
+/** Limit for each receiver, so that a hanging receiver occupies only part of `DELIVERY_CONCURRENCY`. */
 const DELIVERIES_TO_ONE_ENDPOINT = 32;
 
 export interface WorkDeps
@@ -21,12 +21,13 @@ export interface WorkDeps
     ItemDeps {
   models: Models;
   running: RunningAttempts;
-  /** Concurrent recordings. */
+  /** How many recordings to transcribe at the same time. */
   concurrency: number;
 }
 
 /**
- * The work of a worker: transcribes, delivers, indexes, and downloads a missing model.
+ * Starts the work of a worker process: transcription, webhook delivery, search indexing, and the download of a missing
+ * model.
  * @param shutdown aborted when this process must hand its work back
  */
 export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<void> {
@@ -40,15 +41,15 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
       deps.onAttempt?.(attempt);
     },
   };
-  const counted =
+  const countingFailures =
     (task: string, run: JobHandler): JobHandler =>
     async (job) => {
       try {
         await run(job);
       } catch (error) {
-        // An outage or a shutdown is not the job's failure.
-        const isFault = !isOutage(error) && !shutdown.aborted && !job.signal.aborted;
-        if (isFault) deps.onItemFailed?.(task);
+        // Outages and shutdowns are not failures of the job.
+        const isJobFailure = !isOutage(error) && !shutdown.aborted && !job.signal.aborted;
+        if (isJobFailure) deps.onItemFailed?.(task);
         throw error;
       }
     };
@@ -57,31 +58,33 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
     transcribe: {
       concurrency,
       groupConcurrency: deps.maxConcurrentPerEnvironment,
-      run: counted("transcribe", async (job) => {
+      run: countingFailures("transcribe", async (job) => {
         await outagePause.untilOver(AbortSignal.any([shutdown, job.signal]));
-        await running.run(job, (its) => runTranscription(pipeline, its, shutdown));
+        await running.run(job, (runningJob) => runTranscription(pipeline, runningJob, shutdown));
       }),
     },
     deliver: {
       concurrency: DELIVERY_CONCURRENCY,
       groupConcurrency: DELIVERIES_TO_ONE_ENDPOINT,
-      run: counted("deliver", (job) => deliver(job, shutdown)),
+      run: countingFailures("deliver", (job) => deliver(job, shutdown)),
     },
     index: {
       concurrency: 1,
       groupConcurrency: null,
-      run: counted("index", (job) => indexTranscript({ db, transcripts, clock, log }, job, shutdown)),
+      run: countingFailures("index", (job) =>
+        indexTranscript({ db, transcripts, clock, log }, job, shutdown),
+      ),
     },
   });
   const wake = () =>
     wakeWaiting({ db, queue, log, onItemFailed: deps.onItemFailed }, shutdown).catch((error) =>
       log[logLevelOf(error, "error")](
         { err: error },
-        "transcriptions that wait for the speech model could not be woken",
+        "could not resume the transcriptions that wait for the speech model",
       ),
     );
   models.onChange(wake);
   models.start();
-  // The model may have been installed before anyone listened. Not awaited: many may be waiting.
+  // The model may have been installed before `onChange`. Not awaited, because many transcriptions may be waiting.
   if (models.installed() !== null) void wake();
 }

@@ -78,5 +78,5 @@ function describe(error: unknown, signal: AbortSignal): { code: string; message:
   if (signal.aborted)
     return { code: "backup_stopped", message: "The backup was stopped; nothing of it is left." };
   if (error instanceof AppError) return { code: error.code, message: error.message };
-  return { code: "internal_error", message: "An internal error occurred; see the log of the service." };
+  return { code: "internal_error", message: "An internal error occurred. See the log of the service." };
 }

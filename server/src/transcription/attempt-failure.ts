@@ -2,14 +2,14 @@ import { SpeechError } from "@subtext/speech/errors";
 import { AppError } from "../lib/errors.ts";
 import type { Failure } from "./attempt-queries.ts";
 
-/** The failure of an attempt as clients see it, and whether another attempt may succeed. */
+/** Returns the failure of an attempt as clients see it, and whether a retry may succeed. */
 export function classifyFailure(error: unknown): { failure: Failure; retryable: boolean } {
   if (error instanceof SpeechError || error instanceof AppError || error instanceof WorkerLostError) {
     return { failure: { code: error.code, message: storable(error.message) }, retryable: error.retryable };
   }
   const failure = {
     code: "internal_error",
-    message: "An internal error occurred; see the log of the service.",
+    message: "An internal error occurred. See the log of the service.",
   };
   return { failure, retryable: true };
 }

@@ -1,7 +1,9 @@
 import type { AttemptOutcome } from "../db/enums.ts";
 import type { Db, TranscriptionAttemptRow, Tx } from "../db/schema.ts";
 
-/** The right of one worker to write to a transcription. Its writes have no effect once another attempt has started. */
+/**
+ * The right of one attempt to write to its transcription. Its writes have no effect after another attempt has started.
+ */
 export interface AttemptLease {
   transcriptionId: string;
   attempt: number;
@@ -70,7 +72,7 @@ export async function endAttempt(
     .execute();
 }
 
-/** Whether the attempt has ended with this outcome. */
+/** Checks whether the attempt has ended with this outcome. */
 export async function hasEndedAs(
   tx: Tx,
   { transcriptionId, attempt }: AttemptLease,
@@ -85,7 +87,7 @@ export async function hasEndedAs(
   return row?.outcome === outcome;
 }
 
-/** Returns null if there was no such attempt. */
+/** Returns null if the attempt does not exist. */
 export async function attemptStartedAt(
   db: Db,
   { transcriptionId, attempt }: AttemptLease,
@@ -99,7 +101,7 @@ export async function attemptStartedAt(
   return row?.started_at ?? null;
 }
 
-/** Of all rounds, in order. */
+/** Lists all attempts in order, including those before the transcription was reprocessed. */
 export async function listAttempts(db: Db, transcriptionId: string): Promise<TranscriptionAttemptRow[]> {
   return await db
     .selectFrom("transcription_attempt")

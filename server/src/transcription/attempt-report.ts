@@ -2,18 +2,18 @@ import type { StageSeconds } from "@subtext/speech/transcript";
 import type { TranscriptionRow } from "../db/schema.ts";
 
 /**
- * The report on an attempt that has ended, made by the process that ran it, or by the process that took over a lost
- * attempt.
+ * The report on an ended attempt. The process that ran the attempt creates it; for a lost attempt, the process that
+ * took over.
  */
 export interface AttemptReport {
   transcriptionId: string;
   videoId: string;
   /** The transcription's `attempt`. */
   number: number;
-  /** When it could first have started; null if no longer known. */
+  /** Earliest time at which the attempt could have started; null for a lost attempt. */
   queuedAt: Date | null;
   startedAt: Date;
-  /** When the recording was on this machine; null if the attempt ended earlier, like the next two. */
+  /** When the download of the recording ended. This and the next two are null if the attempt ended earlier. */
   fetchedAt: Date | null;
   decodedAt: Date | null;
   transcribedAt: Date | null;
@@ -21,7 +21,7 @@ export interface AttemptReport {
   outcome: ReportedOutcome;
   /** The failure code, or why there was nothing to transcribe. */
   reason: string | null;
-  /** Set if it completed. */
+  /** Null unless the transcription completed. */
   transcript: { engine: string; duration: number; wordCount: number; stages: StageSeconds } | null;
 }
 
@@ -36,7 +36,7 @@ export type ReportedOutcome =
   | "dropped";
 
 /**
- * Reports the attempt before the one that has just started, whose worker crashed and cannot report it.
+ * Creates the report on a lost attempt, whose crashed worker cannot create it.
  * @param row after the takeover
  * @param startedAt when the lost attempt began
  */
@@ -57,7 +57,7 @@ export function lostAttempt(row: TranscriptionRow, startedAt: Date): AttemptRepo
   };
 }
 
-/** When a pending transcription could first have started: when it became PENDING, or its next attempt was due. */
+/** Earliest start of a pending transcription: when it became PENDING, or when its next attempt is due. */
 export function startableAt({ queued_at, due_at }: TranscriptionRow): Date {
   return due_at && due_at > queued_at ? due_at : queued_at;
 }

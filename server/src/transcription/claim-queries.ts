@@ -2,14 +2,14 @@ import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
 import { endAttempt, insertAttempt } from "./attempt-queries.ts";
 
 /**
- * The transcription that names the job and is PENDING or PROCESSING, locked until the transaction ends.
- * @returns undefined if none does: the job was replaced, or its transcription has ended
+ * Finds the PENDING or PROCESSING transcription that names the job, and locks it until the transaction ends.
+ * @returns undefined if the job was replaced, or its transcription has ended
  */
 export async function lockTranscriptionOfJob(tx: Tx, jobId: string): Promise<TranscriptionRow | undefined> {
   return await ofJob(tx, jobId).selectAll().forUpdate().executeTakeFirst();
 }
 
-/** Whether a transcription that is PENDING or PROCESSING names the job. */
+/** Checks whether a PENDING or PROCESSING transcription names the job. */
 export async function isNamed(db: Db | Tx, jobId: string): Promise<boolean> {
   return (await ofJob(db, jobId).select("id").executeTakeFirst()) !== undefined;
 }
@@ -23,16 +23,16 @@ function ofJob(db: Db | Tx, jobId: string) {
 
 /** PENDING → PROCESSING with a new attempt. @param row locked */
 export async function startAttempt(tx: Tx, row: TranscriptionRow, now: Date): Promise<TranscriptionRow> {
-  return await begin(tx, row, { queuedAt: row.queued_at, now });
+  return await beginAttempt(tx, row, { queuedAt: row.queued_at, now });
 }
 
-/** Starts the next attempt at a locked row that is PROCESSING and whose worker crashed. */
+/** Starts the next attempt after a worker crash. @param row locked and PROCESSING */
 export async function takeOverAttempt(tx: Tx, row: TranscriptionRow, now: Date): Promise<TranscriptionRow> {
   await endAttempt(tx, { transcriptionId: row.id, attempt: row.attempt }, { outcome: "lost", now });
-  return await begin(tx, row, { queuedAt: now, now });
+  return await beginAttempt(tx, row, { queuedAt: now, now });
 }
 
-async function begin(
+async function beginAttempt(
   tx: Tx,
   { id, status }: TranscriptionRow,
   { queuedAt, now }: { queuedAt: Date; now: Date },

@@ -25,20 +25,20 @@ export interface ClaimDeps {
 export interface Claim {
   /** The row after the claim. */
   row: TranscriptionRow;
-  /** When the lost attempt that this one takes over started; null if there was none. */
+  /** When the lost attempt that this claim takes over started. Null if no attempt was lost. */
   lostSince: Date | null;
   /** Whether the database was unavailable meanwhile, so that the queue may have considered this worker lost. */
   metOutage?: boolean;
 }
 
-/** Delay before a claim is retried whose environment was at its limit. */
+/** Delay before a claim is retried if the environment was at its limit. */
 const CAP_BACKOFF_MS = 2_000;
 
 /**
- * PENDING → PROCESSING for the job's transcription. A transcription that is PROCESSING under this job is one whose
- * worker crashed: it is taken over, and the crash is counted.
+ * PENDING → PROCESSING for the job's transcription. If the transcription is already PROCESSING under this job, its
+ * worker has crashed: this claim takes it over and counts the crash.
  * @param shutdown aborted when this process must hand its work back
- * @returns undefined if this job has nothing to do (any more)
+ * @returns undefined if the job has no work, or no work any more
  */
 export async function claimTranscription(
   deps: ClaimDeps,
@@ -52,23 +52,27 @@ export async function claimTranscription(
     });
   } catch (error) {
     if (claim === undefined || !isOutage(error)) throw error;
-    if (!(await wasMade(deps, claim, shutdown))) throw error;
+    if (!(await isClaimCommitted(deps, claim, shutdown))) throw error;
     return { ...claim, metOutage: true };
   }
   return claim;
 }
 
 /**
- * Whether a claim was committed although its response was lost. Without this check it would count as the work of a
- * crashed worker, and the number of crashes is limited. If another worker has taken it over as such by now, that crash
- * is reverted.
+ * Checks whether a claim was committed although its response was lost. Without this check, the next worker would count
+ * a crash, and the number of crashes is limited. If another worker has already taken over, reverts the crash that it
+ * counted.
  */
-async function wasMade({ db, log }: ClaimDeps, { row }: Claim, shutdown: AbortSignal): Promise<boolean> {
+async function isClaimCommitted(
+  { db, log }: ClaimDeps,
+  { row }: Claim,
+  shutdown: AbortSignal,
+): Promise<boolean> {
   const lease = { transcriptionId: row.id, attempt: row.attempt };
   return await retryUntilShutdown({ shutdown, log: log.child(lease), metOutage: true }, async () => {
-    const begunAt = await attemptStartedAt(db, lease);
-    // Another worker's attempt with the same number.
-    if (begunAt?.getTime() !== row.started_at?.getTime()) return false;
+    const startedAt = await attemptStartedAt(db, lease);
+    // A different start means that another worker has made the attempt with this number.
+    if (startedAt?.getTime() !== row.started_at?.getTime()) return false;
     const now = await findTranscription(db, row.id);
     if (now?.status === "PROCESSING" && now.attempt === row.attempt) return true;
     const { failure } = classifyFailure(databaseUnavailable(null));

@@ -4,19 +4,19 @@ import type { Db, Tx } from "../db/schema.ts";
 import type { NamedJob } from "../queue/lost-job-queries.ts";
 import type { Failure } from "./attempt-queries.ts";
 
-/** Failures that the model being downloaded may fix. Without it, no later attempt would succeed, so none is scheduled. */
+/** Failures that a speech model may fix. Without another model, no retry would succeed, so none is scheduled. */
 const FIXED_BY_MODEL = ["language_unsupported", "language_undetermined", "model_not_found"];
 
 export function isFixedByModel(failure: Failure): boolean {
   return FIXED_BY_MODEL.includes(failure.code);
 }
 
-/** Whether a transcription waits for the speech model instead of its turn. */
+/** Checks whether a transcription waits for the speech model rather than for its turn in the queue. */
 export function waitsForModel(row: { status: TranscriptionStatus; failure_code: string | null }): boolean {
   return row.status === "PENDING" && row.failure_code !== null && FIXED_BY_MODEL.includes(row.failure_code);
 }
 
-/** Records the failure that the model is expected to fix, for a transcription that is PENDING again under this job. */
+/** Records the failure that the model is expected to fix. The transcription is PENDING again under this job. */
 export async function recordWait(tx: Tx, jobId: string, failure: Failure): Promise<void> {
   await tx
     .updateTable("transcription")

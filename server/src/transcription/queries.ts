@@ -27,7 +27,7 @@ export async function findTranscription(db: Db, id: string): Promise<Transcripti
   return await db.selectFrom("transcription").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-/** By id. Missing ones are left out. */
+/** Finds transcriptions by id. The result has no entries for missing ones. */
 export async function findTranscriptions(db: Db, ids: string[]): Promise<Map<string, TranscriptionRow>> {
   if (ids.length === 0) return new Map();
   const rows = await db.selectFrom("transcription").selectAll().where("id", "in", ids).execute();
@@ -41,7 +41,7 @@ export async function findTranscriptionOfVideo(
   return await db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).executeTakeFirst();
 }
 
-/** An environment's latest ones, newest first. Sorts by the videos' ids, which sort by creation time. */
+/** Lists an environment's latest transcriptions, newest first, by the ids of their videos. */
 export async function listTranscriptions(
   db: Db,
   environmentId: string,
@@ -89,7 +89,7 @@ export interface CompletedTranscription {
   stages: StageSeconds;
   languageSegments: LanguageSegment[];
   transcribedAt: Date;
-  /** Null if there is no waveform. */
+  /** Null if no waveform was stored. */
   waveformPrefix: string | null;
   now: Date;
 }
@@ -217,15 +217,15 @@ export async function returnToPending(
 }
 
 /**
- * Uncounts the crash of an attempt that another one took over although its worker was alive and only could not report
- * it. Does so once, and does nothing if it was not taken over.
+ * Reverts the crash that was counted for an attempt whose worker was alive but could not reach the database. Does
+ * nothing if the attempt was not taken over, or if the crash was reverted before.
  */
 export async function revertCrash(
   tx: Tx,
   { transcriptionId, attempt }: AttemptLease,
   { code, message }: Failure,
 ): Promise<void> {
-  // The same lock order as elsewhere.
+  // Locks the transcription before its attempts, as everywhere.
   await tx.selectFrom("transcription").select("id").where("id", "=", transcriptionId).forUpdate().execute();
   const { numUpdatedRows } = await tx
     .updateTable("transcription_attempt")

@@ -27,38 +27,41 @@ export interface RecognizeDeps {
 /** The part of an attempt that speech recognition needs. */
 export interface RecognitionAttempt {
   row: TranscriptionRow;
-  /** The fair-queueing tag of the job; updated here with each slice of work. */
+  /** The fair-queueing tag of the job. `recognize` updates it with each slice of work. */
   tag: JobTag | null;
-  /** Whether earlier attempts have left checkpoints; set here. */
+  /** Whether the attempt starts from checkpoints of earlier attempts. `recognize` sets it. */
   resumes: boolean;
   lease: AttemptLease;
   log: Logger;
   /** Aborted when this attempt must end. */
   signal: AbortSignal;
-  /** Aborted here if another attempt has taken over. */
+  /** `recognize` aborts it if another attempt has taken over. */
   replaced: AbortController;
-  /** Aborted here if the attempt must yield. */
+  /** `recognize` aborts it if the attempt must yield to other recordings. */
   yields: AbortController;
-  /** Set here after a database outage: another worker may have taken over although this one is alive. */
+  /** Set after a database outage, in which another worker may have taken over although this one is alive. */
   metOutage: boolean;
-  /** Number of counted failures so far. */
-  faults: number;
+  /** Failures that count toward the retry limit. */
+  failureCount: number;
   /** Set when the recording is decoded. */
   waveform: Waveform | null;
-  /** When the recording was on this machine, and when it was decoded. */
+  /** When the download of the recording ended, and when its decoding ended. */
   fetchedAt: Date | null;
   decodedAt: Date | null;
 }
 
-/** A recording yields after this many times the cost of resuming it, so it loses at most a seventh of its throughput. */
+/**
+ * A recording yields after this many times the cost of resuming it, so it loses at most a seventh of its throughput.
+ */
 const RESUME_COSTS_PER_SLICE = 6;
 
 /** Recognizes speech, starting from the checkpoints of earlier attempts. */
 export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt): Promise<TranscribeResult> {
   const { row, lease, log, signal, replaced } = attempt;
-  const kept = await readCheckpoints(deps.db, row.id);
-  attempt.resumes = kept.length > 0;
-  if (kept.length > 0) log.info({ checkpoints: kept.length }, "transcription resumes from its checkpoints");
+  const checkpoints = await readCheckpoints(deps.db, row.id);
+  attempt.resumes = checkpoints.length > 0;
+  if (attempt.resumes)
+    log.info({ checkpoints: checkpoints.length }, "transcription resumes from its checkpoints");
   const source = await deps.recordings.open(row.video_id, signal);
   attempt.fetchedAt = deps.clock.now();
   const work = new WorkProgress();
@@ -67,7 +70,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
     return await deps.speech.transcribe(source.path, {
       maxDurationSeconds: deps.maxDurationSeconds,
       signal,
-      checkpoints: kept,
+      checkpoints,
       onCheckpoint: checkpointWriter(deps, attempt, pace),
       onProgress: (report) => {
         const { done, duration, remainingSeconds } = report;
@@ -77,7 +80,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
           .then((stillHeld) => stillHeld || replaced.abort())
           .catch((error) => {
             attempt.metOutage ||= isOutage(error);
-            log[logLevelOf(error, "warn")]({ err: error }, "progress could not be written");
+            log[logLevelOf(error, "warn")]({ err: error }, "could not store the progress");
           });
       },
       onWaveform: (waveform) => {
@@ -85,7 +88,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
         if (!waveform.whole) return;
         attempt.decodedAt = deps.clock.now();
         recordDecoded(deps.db, lease, attempt.decodedAt).catch((error) =>
-          log[logLevelOf(error, "warn")]({ err: error }, "the end of decoding could not be written"),
+          log[logLevelOf(error, "warn")]({ err: error }, "could not store when decoding ended"),
         );
       },
     });
@@ -94,13 +97,13 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
   }
 }
 
-/** Progress of an attempt in its slice of work; see `startSlice`. */
+/** Measures the slices of an attempt's work; see `startSlice`. */
 class SlicePace {
   readonly #clock: Clock;
   readonly #startedAt: Date;
-  /** Seconds of the media at the start of this attempt. */
+  /** Seconds of the recording that earlier attempts have transcribed. */
   #doneBefore: number | null = null;
-  /** When this attempt started work that no earlier one has done. */
+  /** When the current slice started. The first one starts with the first new work of this attempt. */
   #sliceStartedAt: Date | null = null;
   #resumeSeconds = 0;
   #remainingSeconds: number | null = null;
@@ -123,8 +126,8 @@ class SlicePace {
   }
 
   /**
-   * Call when a checkpoint arrives, which counts as new work.
-   * @returns the time
+   * Records the arrival of a checkpoint, which counts as new work.
+   * @returns the current time
    */
   checkpointArrived(): Date {
     this.#beginSlice();
@@ -132,8 +135,8 @@ class SlicePace {
   }
 
   /**
-   * Starts the next slice if this one was used up at that time.
-   * @returns the used-up slice, or null
+   * Starts the next slice if the current one was used up at the given time.
+   * @returns the used-up slice; null if the current one continues
    */
   endSlice(at: Date): { usedSeconds: number; sliceSeconds: number; remainingSeconds: number } | null {
     this.#beginSlice();
@@ -152,13 +155,13 @@ function checkpointWriter(
 ): (checkpoint: Checkpoint) => void {
   const { row, lease, log, replaced, yields } = attempt;
   let number = 0;
-  const keep = async (checkpoint: Checkpoint) => {
+  const save = async (checkpoint: Checkpoint) => {
     number += 1;
-    // Read before anything is awaited, so that the time for writing the checkpoint does not shift the slice.
+    // Read before the first `await`, so that the time for writing the checkpoint does not count as work.
     const arrivedAt = pace.checkpointArrived();
-    const faults = await saveCheckpoint(db, lease, number, checkpoint);
-    if (faults === null) return replaced.abort();
-    attempt.faults = faults;
+    const failureCount = await saveCheckpoint(db, lease, number, checkpoint);
+    if (failureCount === null) return replaced.abort();
+    attempt.failureCount = failureCount;
     const used = pace.endSlice(arrivedAt);
     if (!used) return;
     const slice = await db.transaction().execute((tx) =>
@@ -172,9 +175,9 @@ function checkpointWriter(
     attempt.tag = slice.tag;
     if (slice.yields) yields.abort(new Error("others wait"));
   };
-  // Without the checkpoint, a lost attempt has to recognize this part again; that is no reason to end it.
+  // A missing checkpoint only means that this part is transcribed again if the attempt is lost.
   return (checkpoint) =>
-    void keep(checkpoint).catch((error) =>
-      log[logLevelOf(error, "warn")]({ err: error }, "a checkpoint could not be written"),
+    void save(checkpoint).catch((error) =>
+      log[logLevelOf(error, "warn")]({ err: error }, "could not store a checkpoint"),
     );
 }

@@ -11,7 +11,7 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 export interface RenderedTranscript {
   wordCount: number;
   files: Record<FileFormat, Uint8Array>;
-  /** The confidence of each word of the json file, only for the dashboard. */
+  /** The confidence of each word in the JSON file. Only the dashboard uses it. */
   confidences: Uint8Array;
 }
 
@@ -49,7 +49,7 @@ export async function storeWaveform(
   await transcripts.put(waveformKey(prefix), Buffer.from(JSON.stringify(waveform)));
 }
 
-/** Two decimals; null if the engine gave none. */
+/** Rounds to two decimals. Returns null if the engine reported no confidence. */
 function rounded(confidence: number | undefined): number | null {
   return confidence === undefined ? null : Math.round(confidence * 100) / 100;
 }

@@ -19,7 +19,7 @@ export async function reprocess(
   const reopened = await db.transaction().execute(async (tx) => {
     const found = await findTranscription(tx, transcriptionId);
     if (found?.status === "FAILED" && (await lockRecording(tx, found.video_id))) {
-      throw new AppError("recording_deleted", "The recording was deleted for its age, as the settings say.");
+      throw new AppError("recording_deleted", "The recording was deleted when its retention period ended.");
     }
     const jobId = newJobId();
     const row = await reopenFailedTranscription(tx, transcriptionId, jobId, clock.now());
@@ -30,6 +30,6 @@ export async function reprocess(
   });
   if (reopened) return reopened;
   const row = await findTranscription(db, transcriptionId);
-  if (!row) throw new AppError("transcription_not_found", "There is no transcription with this id.");
+  if (!row) throw new AppError("transcription_not_found", "No transcription has this id.");
   throw new AppError("transcription_not_failed", `The transcription is ${row.status}.`);
 }

@@ -31,42 +31,42 @@ import { wakeWaiting } from "./wake-waiting.ts";
 
 export interface PipelineDeps extends ClaimDeps, RecognizeDeps {
   transcripts: TranscriptStore;
-  /** Whether a model with more languages is being installed and worth waiting for. */
+  /** Returns true while a model with more languages is being installed, so that waiting for it makes sense. */
   modelIsComing(): boolean;
   /** Called when an attempt of this process ends. */
   onAttempt?: (attempt: AttemptReport) => void;
 }
 
-/** Delays after retryable failures, one for each; one more failure is final. */
-const FAULT_BACKOFF_SECONDS = [5, 60];
-/** Delay after an outage, without a limit; the worker itself also waits, longer each time. */
+/** Delays before the retries of a retryable failure. The failure after the last retry is final. */
+const RETRY_BACKOFF_SECONDS = [5, 60];
+/** Delay before a retry after an outage. Their number is unlimited; `OutagePause` slows the worker down. */
 const OUTAGE_BACKOFF_SECONDS = 10;
 const FIRST_MODEL_BACKOFF_SECONDS = 10;
-/** Each check costs a transcription run: a download of hours must not keep the engines from other recordings. */
+/** Each retry occupies an engine until it fails again, and a model can take hours to download. */
 const LONGEST_MODEL_BACKOFF_SECONDS = 300;
 /**
  * Limit of worker crashes for one recording. Counted separately from failures: only child processes read media, so a
  * worker crash probably has nothing to do with the video.
  */
-const MAX_LOSSES = 10;
+const MAX_WORKER_CRASHES = 10;
 
 interface Attempt extends RecognitionAttempt {
   /** Aborted when this process must hand its work back. */
   shutdown: AbortSignal;
-  /** When it could first have started. */
+  /** Earliest time at which the attempt could have started. */
   queuedAt: Date | null;
-  /** Whether a model was being downloaded when the attempt started: its engines were chosen without it. */
+  /** Whether a model was being downloaded when the attempt started, so that the attempt could not use it. */
   modelWasComing: boolean;
   /** When speech recognition ended. */
   transcribedAt: Date | null;
-  /** The outcome; `reason` is a failure code, or why it was skipped. */
+  /** The outcome. `reason` is the failure code or the reason for skipping. */
   end: { outcome: ReportedOutcome; reason: string | null; transcript: AttemptReport["transcript"] };
 }
 
 /**
- * The pipeline of one video, from its finished upload to its announced transcript. It can run again after a crash at
- * any line: each attempt has its own files, every transition is fenced by the attempt's lease, and an attempt that was
- * taken over discards its work.
+ * Runs the pipeline of one video, from its finished upload to the event about its transcript. It can run again after a
+ * crash at any line: each attempt has its own files, the attempt's lease fences every transition, and an attempt that
+ * was taken over discards its work.
  * @param shutdown aborted when this process must hand its work back
  */
 export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: AbortSignal): Promise<void> {
@@ -99,18 +99,18 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     yields,
     shutdown,
     metOutage: claim.metOutage === true,
-    faults: row.failure_count,
+    failureCount: row.failure_count,
     modelWasComing: deps.modelIsComing(),
     waveform: null,
     fetchedAt: null,
     decodedAt: null,
     transcribedAt: null,
-    // Until another outcome is known: if even the outcome cannot be written, the attempt does not count.
+    // Remains if the outcome cannot be written to the database.
     end: { outcome: "dropped", reason: null, transcript: null },
   };
 
   try {
-    if (row.crash_count > MAX_LOSSES) throw new WorkerLostError(MAX_LOSSES);
+    if (row.crash_count > MAX_WORKER_CRASHES) throw new WorkerLostError(MAX_WORKER_CRASHES);
     log.info("transcription started");
     const recognized = await recognize(deps, attempt);
     attempt.transcribedAt = deps.clock.now();
@@ -120,7 +120,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     if (replaced.signal.aborted) await giveUp(deps, attempt);
     else if (shutdown.aborted || yields.signal.aborted) await handBack(deps, attempt);
     else if (job.signal.aborted) await giveUp(deps, attempt);
-    else await settleFault(deps, attempt, error);
+    else await handleFailure(deps, attempt, error);
   } finally {
     report(deps, attempt);
   }
@@ -149,7 +149,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
   const rendered = renderTranscript(transcript);
   const prefix = filePrefix(lease.transcriptionId, lease.attempt);
   await retryWhileUnavailable(() => storeTranscript(transcripts, prefix, rendered), attempt);
-  const waveformPrefix = await keepWaveform(deps, attempt);
+  const waveformPrefix = await tryStoreWaveform(deps, attempt);
 
   const now = clock.now();
   const record = async (tx: Tx) => {
@@ -168,7 +168,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       waveformPrefix,
       now,
     });
-    if (!moved) return await movedBefore(tx, attempt, "completed");
+    if (!moved) return await hasMovedEarlier(tx, attempt, "completed");
     await removeCheckpoints(tx, row.id);
     await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.completed", {});
     const jobId = newJobId();
@@ -179,7 +179,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
     return true;
   };
   const completed = await retryUntilShutdown(attempt, () => db.transaction().execute(record));
-  if (!completed) return dropWork(attempt);
+  if (!completed) return discardWork(attempt);
   const { language, duration, engine, languageSegments, stages } = transcript;
   const { wordCount } = rendered;
   attempt.end = { outcome: "completed", reason: null, transcript: { engine, duration, wordCount, stages } };
@@ -191,11 +191,11 @@ async function skip(
   attempt: Attempt,
   { reason, duration }: NothingToTranscribe,
 ): Promise<void> {
-  const waveformPrefix = await keepWaveform(deps, attempt);
+  const waveformPrefix = await tryStoreWaveform(deps, attempt);
   const now = deps.clock.now();
   const record = async (tx: Tx) => {
     const moved = await skipTranscription(tx, attempt.lease, { reason, duration, waveformPrefix, now });
-    if (!moved) return await movedBefore(tx, attempt, "skipped");
+    if (!moved) return await hasMovedEarlier(tx, attempt, "skipped");
     await removeCheckpoints(tx, attempt.row.id);
     await emitEvent({ tx, queue: deps.queue, now }, attempt.row, "transcriptions.transcription.skipped", {
       reason,
@@ -203,13 +203,17 @@ async function skip(
     return true;
   };
   const skipped = await retryUntilShutdown(attempt, () => deps.db.transaction().execute(record));
-  if (!skipped) return dropWork(attempt);
+  if (!skipped) return discardWork(attempt);
   attempt.end = { outcome: "skipped", reason, transcript: null };
   attempt.log.info({ reason }, "transcription skipped");
 }
 
-/** Next to the transcript's files, or alone if there are none. Without it, only a page lacks a picture. */
-async function keepWaveform(
+/**
+ * Stores the waveform under the attempt's prefix. A failure is only logged, because only the dashboard uses the
+ * waveform.
+ * @returns the prefix, or null if no waveform was stored
+ */
+async function tryStoreWaveform(
   { transcripts }: PipelineDeps,
   { waveform, lease, log }: Attempt,
 ): Promise<string | null> {
@@ -219,13 +223,13 @@ async function keepWaveform(
     await storeWaveform(transcripts, prefix, waveform);
     return prefix;
   } catch (error) {
-    log[logLevelOf(error, "warn")]({ err: error }, "the waveform could not be stored");
+    log[logLevelOf(error, "warn")]({ err: error }, "could not store the waveform");
     return null;
   }
 }
 
 /** PROCESSING → PENDING if a later attempt may succeed, else PROCESSING → FAILED. */
-async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown): Promise<void> {
+async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknown): Promise<void> {
   const { db, queue, clock } = deps;
   const { row, lease, log, modelWasComing } = attempt;
   const { failure, retryable } = classifyFailure(error);
@@ -234,15 +238,15 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
   const modelBackoffSeconds = modelIsComing
     ? Math.min(LONGEST_MODEL_BACKOFF_SECONDS, FIRST_MODEL_BACKOFF_SECONDS * 2 ** (row.attempt - 1))
     : 0;
-  const faultBackoffSeconds = retryable ? FAULT_BACKOFF_SECONDS[attempt.faults] : undefined;
+  const retryBackoffSeconds = retryable ? RETRY_BACKOFF_SECONDS[attempt.failureCount] : undefined;
   const waitsForOutage = isOutage(error);
   attempt.metOutage ||= waitsForOutage;
   const backoffSeconds = waitsForOutage
     ? OUTAGE_BACKOFF_SECONDS
     : waitsForModel
       ? modelBackoffSeconds
-      : faultBackoffSeconds;
-  const waveformPrefix = backoffSeconds === undefined ? await keepWaveform(deps, attempt) : null;
+      : retryBackoffSeconds;
+  const waveformPrefix = backoffSeconds === undefined ? await tryStoreWaveform(deps, attempt) : null;
   const now = clock.now();
 
   const settle = async (tx: Tx) => {
@@ -251,7 +255,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       const retryAfterMs = backoffSeconds * 1000;
       const counts = !waitsForModel && !waitsForOutage;
       if (!(await returnToPending(tx, lease, { jobId, failure, counts, retryAfterMs, now }))) {
-        return await movedBefore(tx, attempt, "returned");
+        return await hasMovedEarlier(tx, attempt, "returned");
       }
       if (waitsForModel && modelIsComing) await recordWait(tx, jobId, failure);
       const job = {
@@ -262,14 +266,14 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       };
       if (counts) await requeue({ tx, queue }, { ...job, tag: attempt.tag });
       else {
-        // After an outage, many old transcriptions would otherwise come before all others.
+        // With their old tags, the many transcriptions that an outage delayed would come before all others.
         if (attempt.tag) await vacate(tx, row.environment_id, attempt.tag);
         await enqueue({ tx, queue }, job);
       }
     } else {
       const { transcribedAt } = attempt;
       const failed = await failTranscription(tx, lease, failure, { waveformPrefix, transcribedAt, now });
-      if (!failed) return await movedBefore(tx, attempt, "failed");
+      if (!failed) return await hasMovedEarlier(tx, attempt, "failed");
       await removeCheckpoints(tx, row.id);
       const detail = { error: failure, duration: failed.duration };
       await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
@@ -277,20 +281,20 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
     return true;
   };
   const moved = await retryUntilShutdown(attempt, () => db.transaction().execute(settle));
-  if (!moved) return dropWork(attempt);
+  if (!moved) return discardWork(attempt);
   const ended = backoffSeconds === undefined ? "failed" : "returned";
   attempt.end = { outcome: ended, reason: failure.code, transcript: null };
   const outcome = waitsForModel
-    ? "it waits for the speech model that is being downloaded, and will be tried again"
+    ? "attempt failed; will retry when the speech model is installed"
     : backoffSeconds === undefined
       ? "transcription failed"
-      : "attempt failed; it will be tried again";
+      : "attempt failed; will retry";
   log.warn({ err: error, code: failure.code, backoffSeconds }, outcome);
-  // The model's installation may have woken the waiting transcriptions before this one was among them.
+  // If the model was installed just before this transcription began to wait, nothing has resumed it.
   if (waitsForModel && modelIsComing && !deps.modelIsComing()) await wakeWaiting(deps, attempt.shutdown);
 }
 
-/** PROCESSING → PENDING at a shutdown, or to yield. Does not count as a failure. */
+/** PROCESSING → PENDING, at a shutdown or to yield to other recordings. Does not count as a failure. */
 async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): Promise<void> {
   const { row, lease, log } = attempt;
   const yielded = attempt.yields.signal.aborted;
@@ -305,7 +309,7 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
       now: clock.now(),
     };
     if (!(await returnToPending(tx, lease, back))) {
-      return await movedBefore(tx, attempt, yielded ? "yielded" : "handed_back");
+      return await hasMovedEarlier(tx, attempt, yielded ? "yielded" : "handed_back");
     }
     const { id: transcriptionId, environment_id: environmentId } = row;
     await requeue({ tx, queue }, { jobId, transcriptionId, environmentId, tag: attempt.tag });
@@ -317,21 +321,25 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
 }
 
 /**
- * Whether a transition that changes nothing now was already made: its transaction was committed, and only the response
- * was lost. If instead another attempt took over while the database was unavailable, that does not count as a crash.
+ * Checks whether a transition that has no effect now was made earlier, by a transaction whose response was lost. If
+ * instead another attempt took over while the database was unavailable, reverts the crash that was counted.
  */
-async function movedBefore(tx: Tx, { lease, metOutage }: Attempt, outcome: AttemptOutcome): Promise<boolean> {
+async function hasMovedEarlier(
+  tx: Tx,
+  { lease, metOutage }: Attempt,
+  outcome: AttemptOutcome,
+): Promise<boolean> {
   if (await hasEndedAs(tx, lease, outcome)) return true;
   if (metOutage) await revertCrash(tx, lease, classifyFailure(databaseUnavailable(null)).failure);
   return false;
 }
 
-/** The queue or another worker considers this worker lost. */
+/** Ends an attempt whose worker the queue or another worker considers lost. */
 async function giveUp(deps: PipelineDeps, attempt: Attempt): Promise<void> {
-  if (attempt.metOutage) await settleFault(deps, attempt, databaseUnavailable(null));
-  else dropWork(attempt);
+  if (attempt.metOutage) await handleFailure(deps, attempt, databaseUnavailable(null));
+  else discardWork(attempt);
 }
 
-function dropWork({ log }: Attempt): void {
-  log.info("another attempt has taken over; this one's work is discarded");
+function discardWork({ log }: Attempt): void {
+  log.info("another attempt has taken over; discarding this attempt's work");
 }

@@ -8,12 +8,12 @@ interface RunningAttempt {
   ended: Promise<unknown>;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * The attempts that run in this process, so that one whose video is deleted ends at once, or, if another process
- * deleted it, at the next check. An attempt is identified by the job that it runs under: a transcription names one job,
- * which may not be the one that was created for it.
+ * The attempts that run in this process. If this process deletes a video, it cancels the video's attempt at once; if
+ * another process deletes it, the next check does. Attempts are identified by their job: a transcription names one job,
+ * which can be replaced.
  */
 export class RunningAttempts {
   readonly #running = new Set<RunningAttempt>();
@@ -23,36 +23,36 @@ export class RunningAttempts {
     this.#db = db;
   }
 
-  /** Runs an attempt under a job whose signal is also aborted by `cancel`. */
+  /** Runs an attempt. `cancel` aborts the signal of the job that the attempt receives. */
   async run(job: Job, attempt: (job: Job) => Promise<void>): Promise<void> {
     const cancel = new AbortController();
     const signal = AbortSignal.any([job.signal, cancel.signal]);
     const ended = attempt({ ...job, signal });
     const running = { jobId: job.id, cancel, ended };
     this.#running.add(running);
-    const look = setInterval(() => {
+    const check = setInterval(() => {
       isNamed(this.#db, job.id).then(
         (named) => named || end(running),
-        // An unavailable database says nothing about the video, and the attempt detects the outage itself.
+        // A failed check says nothing about the video, and the attempt detects the outage itself.
         () => {},
       );
-    }, LOOK_EVERY_MS);
+    }, CHECK_INTERVAL_MS);
     try {
       await ended;
     } finally {
-      clearInterval(look);
+      clearInterval(check);
       this.#running.delete(running);
     }
   }
 
   /** Ends the attempts under this job and waits until they have ended. */
   async cancel(jobId: string): Promise<void> {
-    const its = [...this.#running].filter((running) => running.jobId === jobId);
-    for (const running of its) end(running);
-    await Promise.allSettled(its.map(({ ended }) => ended));
+    const attempts = [...this.#running].filter((running) => running.jobId === jobId);
+    for (const running of attempts) end(running);
+    await Promise.allSettled(attempts.map(({ ended }) => ended));
   }
 }
 
 function end({ cancel }: RunningAttempt): void {
-  cancel.abort(new Error("the video was deleted, or its transcription is another worker's"));
+  cancel.abort(new Error("the video was deleted, or another worker has taken over"));
 }

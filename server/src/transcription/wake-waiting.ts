@@ -9,12 +9,12 @@ interface WakeDeps extends ItemDeps {
   queue: Queue;
 }
 
-/** Page size: a hundred thousand may wait for a model that takes long to download. */
+/** Page size. During a long download, a hundred thousand transcriptions may be waiting. */
 const BATCH = 200;
 
 /**
- * Makes every transcription due that waits for the speech model: the model is installed, or will not be soon.
- * @param shutdown stops before the next one; the rest is retried later anyway
+ * Makes all transcriptions due that wait for the speech model, because the model is installed or its download failed.
+ * @param shutdown stops the loop; the remaining transcriptions are retried later anyway
  */
 export async function wakeWaiting(deps: WakeDeps, shutdown: AbortSignal): Promise<void> {
   let after: WaitForModel | null = null;

@@ -1,8 +1,8 @@
 import type { TranscribeProgress } from "@subtext/speech/transcript";
 
 /**
- * The fraction of the work on a recording that is done, from the same estimate as the remaining time: after half of the
- * estimated time it is 0.5. It never decreases.
+ * Computes the fraction of a recording's work that is done, from the estimated remaining time: 0.5 after half of the
+ * estimated total time. The fraction never decreases.
  */
 export class WorkProgress {
   #start: { atMs: number; share: number } | null = null;
@@ -10,7 +10,7 @@ export class WorkProgress {
 
   /**
    * @param nowMs any monotonic clock
-   * @returns 0 … 1; the work of earlier attempts while the remaining time is unknown
+   * @returns 0 … 1; while the remaining time is unknown, only the work of earlier attempts
    */
   after({ done, duration, remainingSeconds }: TranscribeProgress, nowMs: number): number {
     if (this.#start === null) {

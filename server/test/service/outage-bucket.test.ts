@@ -91,7 +91,7 @@ describe.skipIf(!s3)("a bucket that becomes unavailable and recovers", () => {
       expect([status, body.status]).toEqual([200, "COMPLETED"]);
       expect((await fetch(body.files!.txt.url)).status).toBe(200);
       expect((await fetch(`${service.url}/api/v1/videos`, { headers: { authorization } })).status).toBe(200);
-      await until(async () => /unavailable; retrying|it will be tried again/.test(service.logged()));
+      await until(async () => /unavailable; retrying|attempt failed; will retry/.test(service.logged()));
 
       await proxy.pass();
       await until(async () => (await fetch(`${service.url}/readyz`)).status === 200);

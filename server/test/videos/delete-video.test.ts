@@ -136,5 +136,5 @@ test("a real attempt leaves nothing of a video that is deleted while it runs", a
   expect((await readTranscription(service, tenant, videoId)).body).toMatchObject({ code: "video_not_found" });
   expect(await recordingBytes(service.service, videoId)).toBe(0);
   expect(await Array.fromAsync(service.service.parts.transcripts.list("transcripts/"))).toEqual([]);
-  expect(service.logged()).toContain("this one's work is discarded");
+  expect(service.logged()).toContain("discarding this attempt's work");
 });
