@@ -1,4 +1,4 @@
-/** Whether an Accept-Encoding header allows the encoding, by name and with a weight above zero. */
+/** Checks whether an Accept-Encoding header names the encoding with a weight above zero. */
 export function acceptsEncoding(header: string | string[] | undefined, encoding: string): boolean {
   return String(header ?? "")
     .split(",")

@@ -11,12 +11,12 @@ import { type BodyFloor, limitBodySlowness, limitBodyTime } from "./body-timeout
 import { registerProblems, sendProblem } from "./problems.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
-/** An idle connection is closed after this time, whatever it was doing. */
+/** An idle connection is closed after this time, even during a request. */
 const IDLE_CONNECTION_MS = 60_000;
 /** Size limit of the request line and all headers. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const CHECK_HOLDS_MS = 1_000;
-/** Readiness checks are repeated anyway, so a slow one counts as failed. */
+/** A slower readiness check counts as failed. Load balancers repeat it anyway. */
 const CHECK_TIMEOUT_MS = 5_000;
 /** How long the connection of a client that does not send HTTP stays open after the error response. */
 const LINGER_MS = 2_000;
@@ -29,15 +29,15 @@ export interface Health {
   check(): Promise<void>;
 }
 
-/** Limits for clients that have not presented a key. */
+/** Limits that apply before a client is authorized. */
 export interface ConnectionLimits {
-  /** How long a request's headers may take, since the connection or the previous request. */
+  /** Maximum time until a request's headers are complete, from the connection or the previous request. */
   headersTimeoutMs: number;
-  /** How long a body may take that is read as a whole. */
+  /** Maximum time to receive a body that is not streamed. */
   bodyTimeoutMs: number;
-  /** The minimum rate of a body that may take hours. */
+  /** Minimum rate of a streamed body, which may take hours. */
   streamedBodyFloor: BodyFloor;
-  /** More connections are closed at once; the remaining descriptors are for files and the database. */
+  /** Further connections are closed immediately. The other file descriptors are for files and the database. */
   maxConnections: number;
 }
 
@@ -51,21 +51,21 @@ const CONNECTION_LIMITS: ConnectionLimits = {
 };
 
 /**
- * Restricts what a browser may do with a response. Pages and files add what else they need.
- * @param httpsAlone whether browsers must use https from now on
+ * Returns headers that restrict what a browser may do with a response. Pages and files add their own.
+ * @param httpsOnly whether to tell browsers to use only https
  */
-function securityHeaders(httpsAlone: boolean): Record<string, string> {
+function securityHeaders(httpsOnly: boolean): Record<string, string> {
   return {
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
-    ...(httpsAlone && { "strict-transport-security": "max-age=31536000" }),
+    ...(httpsOnly && { "strict-transport-security": "max-age=31536000" }),
   };
 }
 
 /**
- * The HTTP application with everything that all routes need; the composition root adds the routes.
+ * Creates the HTTP application with everything that all routes need. The composition root adds the routes.
  * @param publicUrl where browsers reach it
  */
 export function createApp({
@@ -80,7 +80,7 @@ export function createApp({
   health: Health;
   trustProxy: TrustedProxies;
   publicUrl: string;
-  /** Aborted when the service is about to stop but still answers for a while. */
+  /** Aborted shortly before the service stops. It still answers requests for a while. */
   draining: AbortSignal;
   limits?: ConnectionLimits;
 }): FastifyInstance {
@@ -106,12 +106,12 @@ export function createApp({
     return503OnClosing: false,
     // The route checks the length of ids: one that does not exist is 404, whatever its form.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
-    // No hook is called for these.
+    // Fastify calls no hooks for these errors.
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply.headers(secure)),
     clientErrorHandler: (error, socket) => answerUnparsable(error, socket, secure),
   });
   app.server.maxConnections = limits.maxConnections;
-  // A client that has closed its half of the connection may still wait for the response.
+  // A client that has closed its half of the connection may still be waiting for the response.
   Object.assign(app.server, { httpAllowHalfOpen: true });
   // Node would answer 417 on its own, without a problem document; RFC 9110 allows ignoring unknown expectations.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
@@ -131,19 +131,19 @@ export function createApp({
     // A pipelined request on a connection that is being closed gets no response, so it must have no effect.
     if (ending.has(socket)) return void reply.hijack();
     reply.header("x-request-id", request.id).headers(secure);
-    // Makes the client open a new connection, which reaches a process that continues to run.
+    // Makes the client open a new connection, which the balancer sends to another process.
     if (draining.aborted || closing) {
       reply.header("connection", "close");
       ending.add(socket);
     }
     if (closing) throw new AppError("service_unavailable", "The service is stopping.");
     if (httpVersion === "1.1" && request.headers.host === undefined) {
-      throw new AppError("invalid_request", "A request of HTTP/1.1 has a `Host` header.");
+      throw new AppError("invalid_request", "An HTTP/1.1 request must have a `Host` header.");
     }
-    // Node.js uses the first one. A proxy that used the other would have interpreted the request differently.
+    // Node.js uses the first one. A proxy that uses the second one would interpret the request differently.
     for (const name of ["host", "authorization"]) {
       if (countHeaders(rawHeaders, name) > 1) {
-        throw new AppError("invalid_request", `A request has only one \`${name}\` header.`);
+        throw new AppError("invalid_request", `A request must not have more than one \`${name}\` header.`);
       }
     }
   });
@@ -163,7 +163,7 @@ export function createApp({
   app.get("/readyz", async (_request, reply) => {
     reply.header("cache-control", "no-store");
     if (draining.aborted) throw new AppError("service_unavailable", "The service is stopping.");
-    // The check writes and reads, so frequent requests share its result.
+    // The check writes and reads files, so frequent requests share one result.
     if (!checked || performance.now() - checked.at > CHECK_HOLDS_MS) {
       checked = { at: performance.now(), result: within(CHECK_TIMEOUT_MS, health.check()) };
     }
@@ -176,7 +176,7 @@ export function createApp({
         readyLevel = logLevelOf(error, "info");
       }
       const isNamed = error instanceof AppError;
-      const part = isNamed ? error.message : "A part of the service does not answer.";
+      const part = isNamed ? error.message : "A part of the service does not respond.";
       throw new AppError("service_unavailable", part, { cause: isNamed ? error.cause : error });
     }
     if (unreadySince !== null) {
@@ -208,18 +208,21 @@ async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
 }
 
 const UNPARSABLE: Record<string, [AppErrorCode, string]> = {
-  HPE_HEADER_OVERFLOW: ["headers_too_large", "The address and all headers together may hold 16 KiB."],
+  HPE_HEADER_OVERFLOW: [
+    "headers_too_large",
+    "The request line and all headers together are limited to 16 KiB.",
+  ],
   HPE_INVALID_EOF_STATE: ["invalid_request", "The connection closed before the request was complete."],
-  ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request's headers did not come to their end in time."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request's headers were not complete in time."],
 };
 
-/** For bytes that are not a valid HTTP request, or exceed its limits, so that there is no request to answer. */
+/** Answers bytes that are not a valid HTTP request or exceed its limits. Fastify never sees such a request. */
 function answerUnparsable(
   error: NodeJS.ErrnoException,
   socket: Socket,
   headers: Record<string, string>,
 ): void {
-  // Further bytes of the client are reported here again.
+  // Node calls this again for further bytes of the client.
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -244,7 +247,7 @@ function answerUnparsable(
     connection: "close",
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines.join("")}\r\n${body}`);
-  // If the connection were closed with unread bytes, it would be reset before the client has read the response.
+  // Closing a connection with unread bytes resets it, and the client may not have read the response yet.
   socket.resume();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

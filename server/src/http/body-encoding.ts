@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError } from "../lib/errors.ts";
 
-/** Refuses compressed bodies of every route whose body Fastify parses. A route that streams its body checks it itself. */
+/** Refuses compressed bodies on every route whose body Fastify parses. Routes that stream their body must check it. */
 export function refuseEncodedBodies(app: FastifyInstance): void {
   app.addHook("preParsing", async (request, _reply, payload) => {
     const isParsed =
@@ -12,7 +12,7 @@ export function refuseEncodedBodies(app: FastifyInstance): void {
 }
 
 /**
- * Nothing here decompresses a body, and a recording would be stored compressed.
+ * Refuses a compressed body. The service decompresses no bodies and would store a recording compressed.
  * @throws AppError `unsupported_media_type`
  */
 export function refuseEncodedBody({ headers }: FastifyRequest): void {
@@ -20,7 +20,7 @@ export function refuseEncodedBody({ headers }: FastifyRequest): void {
   if (!encoding || encoding === "identity") return;
   throw new AppError(
     "unsupported_media_type",
-    "Send the body as it is, without compression and without the `Content-Encoding` header.",
+    "Send the body without compression and without the `Content-Encoding` header.",
     { headers: { "accept-encoding": "identity" } },
   );
 }

@@ -4,7 +4,7 @@ import { AppError } from "../lib/errors.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route reads its body itself, for as long as enough bytes arrive. */
+    /** Whether the route streams its body, which may take as long as enough bytes arrive. */
     streamsBody?: boolean;
   }
 }
@@ -12,13 +12,13 @@ declare module "fastify" {
 /** The minimum rate of a body without a time limit. */
 export interface BodyFloor {
   bytes: number;
-  /** In every period of this length. */
+  /** The length of each period in which this many bytes must arrive. */
   everyMs: number;
 }
 
 /**
- * Closes the connection if a streamed body arrives too slowly, as for an idle one. Received bytes are kept, and the
- * client can resume. A response would end the upload in most clients.
+ * Closes the connection if a streamed body arrives too slowly, without a response: most clients resume after a lost
+ * connection but give up after an error response. Received bytes are kept.
  */
 export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: BodyFloor): void {
   app.addHook("onRequest", async (request) => {
@@ -27,13 +27,16 @@ export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: Body
     const { socket } = raw;
     let before = socket.bytesRead;
     const timer = setInterval(() => {
-      // Nothing more can arrive. A body that was not read to its end emits neither `end` nor `close`.
+      // The body is complete or will never be. A body that is not read to its end emits neither `end` nor `close`.
       if (raw.complete || socket.destroyed) return settle();
-      const came = socket.bytesRead - before;
+      const receivedBytes = socket.bytesRead - before;
       before = socket.bytesRead;
-      // Bytes that arrived but were not read yet wait for this service: for its disk, its bucket or its queue.
-      if (came >= bytes || raw.readableLength > 0) return;
-      request.log.info({ came, everyMs }, "a connection is cut: hardly anything comes of its body");
+      // Unread bytes mean that the client is waiting for this service.
+      if (receivedBytes >= bytes || raw.readableLength > 0) return;
+      request.log.info(
+        { receivedBytes, everyMs },
+        "closed a connection whose request body arrived too slowly",
+      );
       raw.destroy();
     }, everyMs).unref();
     const settle = () => clearInterval(timer);
@@ -46,10 +49,10 @@ export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: Body
  * keep a connection busy forever.
  */
 export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
-  /** Bodies that are being read, by their source. */
+  /** The bodies that Fastify is reading. */
   const readers = new WeakMap<FastifyRequest, PassThrough>();
 
-  // From the start, because a request that is refused by its headers still has a body to come.
+  // In the first hook, because the body of a request that is refused by its headers still arrives.
   app.addHook("onRequest", async (request, reply) => {
     if (!hasBody(request)) return;
     const timer = setTimeout(() => {
@@ -59,7 +62,7 @@ export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
         return;
       }
       reply.header("connection", "close");
-      reader.destroy(new AppError("request_timeout", "The request's body did not come to its end in time."));
+      reader.destroy(new AppError("request_timeout", "The request's body was not complete in time."));
     }, timeoutMs);
     const settle = () => clearTimeout(timer);
     request.raw.once("end", settle).once("close", settle);
@@ -68,7 +71,7 @@ export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
   app.addHook("preParsing", async (request, reply, payload: Readable) => {
     if (!hasBody(request)) return payload;
     const reader = new PassThrough();
-    // Nobody reads a body that was refused by its type or length.
+    // A body that was refused by its type or length has no other error listener.
     reader.on("error", () => {});
     readers.set(request, reader);
     payload.once("error", (cause) =>
@@ -82,7 +85,7 @@ export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
   });
 }
 
-/** A body that Fastify reads. */
+/** Checks whether Fastify reads a body. */
 function hasBody(request: FastifyRequest): boolean {
   return !request.routeOptions.config?.streamsBody && announcesBody(request);
 }

@@ -5,11 +5,11 @@ export interface ByteRange {
 }
 
 /**
- * What a Range header requests from a file of `size` bytes (RFC 9110, section 14): one range, `"unsatisfiable"`, or
- * null for the whole file: no header, another unit, several ranges, or an invalid range.
+ * Parses a Range header for a file of `size` bytes (RFC 9110, section 14).
+ * @returns null for the whole file, if the header is missing, is invalid, has another unit or has several ranges
  */
 export function parseByteRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | null {
-  // An empty file has no valid range; clients that always send one get an empty response.
+  // No range of an empty file is satisfiable, but some clients send a Range header with every request.
   if (header === undefined || size === 0) return null;
   const match = /^bytes=[ \t]*(?:(\d+)-(\d*)|-(\d+))[ \t]*$/i.exec(header);
   if (match === null) return null;

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** The address that rate limits count a client by: an IPv6 customer has 2⁶⁴ addresses, so they all count as one. */
+/** Returns the key for rate limits by address. All 2⁶⁴ addresses of an IPv6 /64 network share one key. */
 export function addressGroup(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

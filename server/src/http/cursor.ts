@@ -4,7 +4,7 @@ import { isPlausibleId } from "../lib/ids.ts";
 
 /** The position and size of a page. */
 export interface PageRequest {
-  /** Only items that were created before the one with this id. */
+  /** The page has only items that were created before the one with this id. Null for the first page. */
   before: string | null;
   limit: number;
 }
@@ -13,12 +13,12 @@ export interface PageRequest {
 export function readPageRequest({ cursor, limit }: { cursor?: string; limit?: number }): PageRequest {
   const before = cursor === undefined ? null : Buffer.from(cursor, "base64url").toString();
   if (before !== null && !isPlausibleId(before)) {
-    throw new AppError("invalid_request", "The cursor is none that this service gave.");
+    throw new AppError("invalid_request", "The cursor is invalid. Use `next_cursor` from the previous page.");
   }
   return { before, limit: limit ?? DEFAULT_PAGE_SIZE };
 }
 
-/** From one row more than the page has, which shows whether there is a next page. */
+/** Cuts a page from its rows and one more, which shows whether there is a next page. */
 export function cutPage<Row extends { id: string }>(
   rows: readonly Row[],
   limit: number,

@@ -21,9 +21,9 @@ interface JsonAnswer {
 }
 
 /**
- * Runs an operation in a transaction, once for each `Idempotency-Key`. The response is recorded in the same
- * transaction, so a crash leaves both or neither; for 24 hours the same request gets the recorded response. A failed
- * operation records nothing and may be retried with the same key.
+ * Runs an operation in a transaction, once for each `Idempotency-Key`. The same transaction records the response, and
+ * for 24 hours, the same request gets the recorded response. A failed operation records nothing and may be retried with
+ * the same key.
  *
  * @throws AppError `invalid_request`, `idempotency_key_reused`, `idempotency_key_in_use`
  */
@@ -58,7 +58,7 @@ export async function holdIdempotencyKey(tx: Tx, environmentId: string, key: str
 }
 
 /**
- * The recorded response to the first request with this key; undefined if this is the first.
+ * Returns the recorded response to the first request with this key, or undefined if this request is the first.
  * @throws AppError `idempotency_key_reused`
  */
 export async function findFirstAnswer(
@@ -74,7 +74,7 @@ export async function findFirstAnswer(
   if (!known || known.fingerprint === fingerprint) return known;
   throw new AppError(
     "idempotency_key_reused",
-    "This key came before with another request. Make a new key for each operation.",
+    "This key was used with another request. Use a new key for each operation.",
   );
 }
 
@@ -89,7 +89,7 @@ export function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   );
 }
 
-/** @param content the parsed body: white space does not matter, the order of fields does */
+/** @param content the parsed body, so that white space does not matter; the order of fields does */
 export function fingerprintOf({ method, url }: FastifyRequest, content: unknown): string {
   const path = url.replace(/\?.*$/s, "");
   return createHash("sha256")

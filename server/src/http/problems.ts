@@ -18,8 +18,8 @@ const CODES_OF_STATUS: Record<number, AppErrorCode> = {
 };
 
 /**
- * Turns every error of the app into a problem (RFC 9457). Call it before any route is added: it records the routes, so
- * that an existing path answers 405 with `Allow` instead of 404.
+ * Turns every error of the app into a problem (RFC 9457). Call it before any route is added. It records the routes, so
+ * that a wrong method on an existing path gets 405 with `Allow` instead of 404.
  */
 export function registerProblems(app: FastifyInstance): void {
   const routes: KnownRoute[] = [];
@@ -32,7 +32,7 @@ export function registerProblems(app: FastifyInstance): void {
     const allowed = methodsOf(path, routes);
     const error =
       allowed.length === 0
-        ? new AppError("route_not_found", `There is nothing at ${path}.`)
+        ? new AppError("route_not_found", `No route has the path ${path}.`)
         : new AppError("method_not_allowed", `${request.method} is not allowed here.`, {
             headers: { allow: allowed.join(", ") },
           });
@@ -40,9 +40,7 @@ export function registerProblems(app: FastifyInstance): void {
   });
 }
 
-/**
- * Responds with a problem. Also for Fastify's option `frameworkErrors`, for URLs that cannot be decoded.
- */
+/** Responds with a problem. Fastify's option `frameworkErrors` also uses it, for URLs that cannot be decoded. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const appError = toAppError(error);
   if (appError.status >= 500) {
@@ -57,7 +55,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     code: appError.code,
     requestId: request.id,
   };
-  // Headers that the route had set for its own body do not apply to this one.
+  // The route may have set these headers for its own body.
   for (const name of ["content-length", "content-encoding", "content-disposition", "etag"]) {
     reply.removeHeader(name);
   }
@@ -75,31 +73,31 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 /**
- * The page that explains an error, relative to the service that answers: its own documentation is the one for its
- * version, wherever it is installed.
+ * Returns the URL of the page that explains an error. It is relative, so that each installation links to the
+ * documentation of its own version.
  */
 export function problemType(code: AppErrorCode): string {
   return `/docs/errors#${code}`;
 }
 
-/** Unknown errors reveal nothing: their messages contain queries, paths and addresses. */
+/** Unknown errors become `internal_error`, because their messages may contain queries, paths and addresses. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError && error.status !== 500) return error;
   const status = statusOf(error);
   if (error instanceof Error && status !== null) {
     const code = CODES_OF_STATUS[status] ?? (status < 500 ? "invalid_request" : null);
     if (code !== null) {
-      const detail = status < 500 ? detailOf(error) : "The service cannot answer now.";
+      const detail = status < 500 ? detailOf(error) : "The service cannot respond now.";
       return new AppError(code, detail, { cause: error });
     }
   }
   return new AppError("internal_error", "Something went wrong on our side.", { cause: error });
 }
 
-/** Fastify repeats a URL that cannot be decoded, including the signature in its query. */
+/** Replaces messages of Fastify. For a URL that cannot be decoded, the message contains the signature in its query. */
 function detailOf(error: Error): string {
   const code = "code" in error ? error.code : null;
-  if (code === "FST_ERR_BAD_URL") return "The address cannot be decoded.";
+  if (code === "FST_ERR_BAD_URL") return "The URL cannot be decoded.";
   // Only JSON is parsed; routes that accept other bodies read them themselves.
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return "Send the body as JSON, with the header `Content-Type: application/json`.";
@@ -107,7 +105,7 @@ function detailOf(error: Error): string {
   return error.message;
 }
 
-/** Errors that Fastify or one of its plugins created for clients. */
+/** Returns the status of an error that Fastify or one of its plugins created for clients; else null. */
 function statusOf(error: unknown): number | null {
   if (!(error instanceof Error) || !("statusCode" in error) || !("code" in error)) return null;
   const { statusCode, code } = error;

@@ -9,29 +9,29 @@ export interface RateLimit {
 
 export interface RateLimitDecision {
   allowed: boolean;
-  /** Header fields of the response, after draft-ietf-httpapi-ratelimit-headers. */
+  /** Header fields for the response, as in draft-ietf-httpapi-ratelimit-headers. */
   headers: Record<string, string>;
 }
 
 interface Bucket {
   tokens: number;
-  /** When it had this many tokens, in milliseconds. */
+  /** The time of the token count, in milliseconds. */
   at: number;
-  /** When the next refused request may retry, unless no token is available until later. */
+  /** Earliest retry time for the next refused request, in milliseconds. */
   nextSlot: number;
 }
 
 /** Clients give up rather than wait longer. */
 const LONGEST_QUEUE_MS = 60_000;
-/** Most recently used keys; each takes about 200 bytes. */
+/** Limit for the keys in memory. Each takes about 200 bytes; the least recently used ones are removed. */
 const MAX_BUCKETS = 50_000;
 
 /**
- * A token bucket for each key, in this process. With several processes, a key's rate is at most multiplied by their
- * number. A shared count would require a write for every read.
+ * A token bucket for each key, in the memory of this process. Several processes multiply a key's limit by their number:
+ * a shared count would require a database write for every read.
  *
- * `Retry-After` grows with load: requests that are refused in the same period get consecutive times, one token
- * apart, so that clients that honor it retry one after the other and not all at once.
+ * `Retry-After` grows with load: requests that are refused in the same period get consecutive times, one token apart.
+ * Clients that honor it then retry one after another instead of all at once.
  */
 export class RateLimiter {
   readonly #limit: RateLimit;
@@ -63,7 +63,7 @@ export class RateLimiter {
     };
   }
 
-  /** Describes the state of a key, for a request that does not count. */
+  /** Returns the state of a key without counting a request. */
   look(key: string): RateLimitDecision {
     return { allowed: true, headers: this.#describe(this.#tokensOf(key, this.#now())) };
   }

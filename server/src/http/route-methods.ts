@@ -1,12 +1,12 @@
 export interface KnownRoute {
-  /** As given to Fastify: `/videos/:videoId`, `/files/*`. */
+  /** The pattern that Fastify knows: `/videos/:videoId`, `/files/*`. */
   url: string;
   methods: string[];
 }
 
 /**
- * The methods of a path, sorted; empty if there is no such path. A catch-all route (`/*`) says nothing about a single
- * path.
+ * Returns the methods of a path, sorted; empty if no route has the path. Ignores catch-all routes (`/*`), which match
+ * every path.
  *
  * @param path not decoded, without its query
  */

@@ -10,8 +10,8 @@ export interface FileHeaders {
 }
 
 /**
- * Answers a GET or HEAD with a file, or with the part that a Range header requests, with headers that prevent a browser
- * from executing any of it. Closes the file.
+ * Responds to a GET or HEAD with a file, or with the part that a Range header requests. The headers prevent browsers
+ * from executing its content. Closes the file.
  * @throws AppError `range_not_satisfiable`
  */
 export async function sendFile(
@@ -75,7 +75,7 @@ function answer(
   return true;
 }
 
-/** Whether an If-None-Match header names the tag, by weak comparison. */
+/** Checks whether an If-None-Match header names the tag, by weak comparison. */
 export function namesTag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === "*") return true;

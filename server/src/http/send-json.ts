@@ -7,9 +7,10 @@ import { namesTag } from "./send-file.ts";
 const compress = promisify(gzip);
 
 /**
- * Answers with large JSON that rarely changes: compressed, cached by the browser, and sent again only if it differs.
+ * Responds with large JSON that rarely changes. The response is compressed, and the browser caches it and downloads it
+ * again only if it has changed.
  * @param tag identifies the content: letters, digits, `-` and `_`
- * @param make returns the JSON text; called only if it is sent
+ * @param make returns the JSON text; called only if the text must be sent
  */
 export async function sendJson(
   request: FastifyRequest,

@@ -1,8 +1,8 @@
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Parses a timestamp that the database can store. ISO 8601 also allows leap seconds, which JavaScript does not support,
- * and years that PostgreSQL writes differently.
+ * Parses a timestamp that the database can store. Refuses leap seconds, which JavaScript does not support, and years
+ * that PostgreSQL writes differently, although ISO 8601 allows both.
  * @param name of the field, for the message
  * @throws AppError `invalid_request`
  */
@@ -10,5 +10,5 @@ export function readMoment(text: string, name: string): Date {
   const moment = new Date(text);
   const year = moment.getUTCFullYear();
   if (year >= 1 && year <= 9999) return moment;
-  throw new AppError("invalid_request", `body/${name} must be a moment of the years 1 to 9999, UTC.`);
+  throw new AppError("invalid_request", `body/${name} must be a UTC timestamp in the years 1 to 9999.`);
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 
 /**
- * For routes whose body Fastify must not read: no media type is a reason to refuse the request. If the body is still
- * unread at the end, the connection is closed, because it could be reused only after reading it.
+ * Keeps Fastify from reading the bodies of these routes and from refusing them by their media type. If a body is still
+ * unread after the response, the connection is closed, because it cannot be reused before the body is read.
  *
  * @param keptType the media type that the routes check themselves
  */
@@ -10,7 +10,7 @@ export function leaveBodiesAlone(app: FastifyInstance, keptType: string | null =
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.addHook("onRequest", async ({ headers }) => {
-    // Fastify would refuse a malformed one before the route is called.
+    // Fastify refuses a malformed media type before it calls the route.
     if (headers["content-type"] !== keptType) delete headers["content-type"];
   });
   return app.addHook("onSend", async (request, reply) => {

@@ -6,8 +6,8 @@ import { Value } from "typebox/value";
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Validates input without changing it. Fastify's default would drop unknown fields and convert `null` to `false`: a
- * mistyped setting would be changed instead of refused.
+ * Validates input without changing it. Fastify's default drops unknown fields and converts `null` to `false`, so a
+ * mistyped field would be changed instead of refused.
  */
 export const validateStrictly: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = "body" }) => {
   const validator = Compile(schema);
@@ -20,12 +20,12 @@ export const validateStrictly: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 };
 
 function faultOf(error: TLocalizedValidationError | undefined): string {
-  if (error?.keyword === "boolean") return "is not known, or no name that may stand here";
+  if (error?.keyword === "boolean") return "is unknown, or is not allowed here";
   if (error?.keyword === "enum") return `must be one of ${error.params.allowedValues.join(", ")}`;
-  return error?.message ?? "is not acceptable";
+  return error?.message ?? "is invalid";
 }
 
-/** The same, but converts the texts of a query to the numbers that its schema requires. */
+/** Like `validateStrictly`, but converts query parameters to the numbers that the schema requires. */
 export const validateRequest: FastifySchemaCompiler<TSchema> = (route) => {
   const validate = validateStrictly(route);
   if (route.httpPart !== "querystring") return validate;

@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 /** Polls at changing intervals: each poll returns the time until the next one, and `within` brings that forward. */
 export class Poller {
   readonly #poll: () => Promise<number>;
-  /** Polls outside the transaction of the caller of `within`. */
-  readonly #apart = AsyncLocalStorage.snapshot();
+  /** Runs a poll outside the transaction of the caller of `within`. */
+  readonly #runOutsideCaller = AsyncLocalStorage.snapshot();
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #running = Promise.resolve();
@@ -15,14 +15,14 @@ export class Poller {
     this.#poll = poll;
   }
 
-  /** The next poll starts after this delay at the latest, but not before the current one ends. */
+  /** Starts the next poll after this delay at the latest, but not before the current one ends. */
   within(milliseconds: number): void {
     const at = performance.now() + milliseconds;
     if (this.#stopped || this.#dueAt <= at) return;
     clearTimeout(this.#timer);
     this.#dueAt = at;
     this.#timer = setTimeout(() => {
-      this.#running = this.#running.then(() => this.#apart(() => this.#run()));
+      this.#running = this.#running.then(() => this.#runOutsideCaller(() => this.#run()));
     }, milliseconds);
   }
 
@@ -31,7 +31,7 @@ export class Poller {
     if (!this.#stopped) this.within(await this.#poll());
   }
 
-  /** Resolves when the current poll has ended. */
+  /** Starts no more polls. Resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -6,17 +6,17 @@ import type { Db, Tx } from "../db/schema.ts";
  * claim the job with the smallest one. The job's priority is the negative of its start tag, so that a plain fetch of
  * pg-boss, which reads one index entry, finds it.
  *
- * Tags count work: 1000 units are one second of work of an environment of weight 1. Priorities count seconds from
- * `queue_clock.base`, because they are 32 bits wide.
+ * The unit of tags is work: 1000 units are one second of work in an environment of weight 1. Priorities are seconds
+ * since `queue_clock.base`, because they have only 32 bits.
  *
- * Locks, in this order: video, transcription, `environment_queue`, `queue_clock`. Code that needs the base locks the
- * clock for key share, which conflicts with `rebase` but not with `advanceVirtualTime`.
+ * Lock order: video, transcription, `environment_queue`, `queue_clock`. Code that needs the base takes a key share lock
+ * on the clock, which conflicts with `rebase` but not with `advanceVirtualTime`.
  */
 export interface JobTag {
   start: number;
-  /** The total work of the job, not divided by the weight. */
+  /** The total work of the job, before division by the weight. */
   work: number;
-  /** The part of `work` that the finish tag accounts for: one slice at most. */
+  /** The part of `work` that the finish tag includes, at most one slice. */
   charge: number;
 }
 
@@ -34,7 +34,7 @@ const MAX_WORK_SECONDS = 7 * 86_400;
 const DEFAULT_WORK_SECONDS_PER_BYTE = 1e-6;
 /** Weight of the latest transcription in the moving average. */
 const AVERAGE_SHARE = 0.1;
-/** Jobs that have waited for less are most likely about to be claimed by an idle worker. */
+/** An idle worker probably claims younger jobs within moments. */
 const IDLE_WORKER_SECONDS = 5;
 const MIN_PRIORITY = -(2 ** 31 - 1);
 const REBASE_AFTER_UNITS = 2 ** 29 * UNITS_PER_SECOND;
@@ -43,7 +43,10 @@ const RETAG_BATCH = 1000;
 const QUEUED = sql`name = 'transcribe' and state < 'active' and not blocked`;
 const START = sql`(data->'tag'->>'start')::bigint`;
 
-/** Tags a job that is about to be enqueued: it starts where the environment's last job finishes, but not in the past. */
+/**
+ * Tags a job that is about to be enqueued. It starts where the environment's last job finishes, or at the virtual time
+ * if that is later.
+ */
 export async function assignTag(
   tx: Tx,
   environmentId: string,
@@ -54,7 +57,7 @@ export async function assignTag(
   }: {
     workSeconds: number;
     sliceSeconds?: number;
-    /** Work done beyond what the tags account for so far. */
+    /** Work done that no tag includes yet. */
     debtSeconds?: number;
   },
 ): Promise<TaggedPriority> {
@@ -79,7 +82,7 @@ export async function assignTag(
   return { tag: { start, work, charge }, priority: priorityOf(start, base) };
 }
 
-/** The priority of a job that keeps its tag. */
+/** Computes the priority of a job that keeps its tag. */
 export async function priorityOfTag(tx: Tx, { start }: JobTag): Promise<number> {
   const { rows } = await sql<{ base: number }>`select base from queue_clock for key share`.execute(tx);
   return priorityOf(start, rows[0]!.base);
@@ -89,14 +92,14 @@ function priorityOf(start: number, base: number): number {
   return Math.max(MIN_PRIORITY, -Math.ceil((start - base) / UNITS_PER_SECOND));
 }
 
-/** Call last in the transaction that claims a job: everyone who claims updates this one row. */
+/** Call this last in the transaction that claims a job, because every claim updates the same row. */
 export async function advanceVirtualTime(tx: Tx, { start }: JobTag): Promise<void> {
   await sql`update queue_clock set virtual_time = ${start}::bigint where virtual_time < ${start}::bigint`.execute(
     tx,
   );
 }
 
-/** Estimated work for the recording in seconds, from its size. */
+/** Estimates the work for a recording from its size, in seconds. */
 export async function estimateWork(tx: Tx, transcriptionId: string): Promise<number> {
   const { rows } = await sql<{ seconds: number }>`
     select size_bytes * coalesce(work_seconds_per_byte, ${DEFAULT_WORK_SECONDS_PER_BYTE}::float8) as seconds
@@ -107,7 +110,7 @@ export async function estimateWork(tx: Tx, transcriptionId: string): Promise<num
   return rows[0]?.seconds ?? MIN_WORK_SECONDS;
 }
 
-/** Updates the environment's estimates with the work that one recording needed. */
+/** Updates the environment's estimates with the seconds of work that a recording took. */
 export async function recordWork(tx: Tx, videoId: string, seconds: number): Promise<void> {
   await sql`
     update environment_queue as queue set work_seconds_per_byte =
@@ -121,7 +124,7 @@ export async function recordWork(tx: Tx, videoId: string, seconds: number): Prom
 
 export interface UsedSlice {
   environmentId: string;
-  /** Work since the last charge, and the amount of that charge. */
+  /** Work since the last charge, in seconds, and the amount of that charge. */
   usedSeconds: number;
   chargedSeconds: number;
   remainingSeconds: number;
@@ -131,8 +134,9 @@ export interface UsedSlice {
 }
 
 /**
- * Charges a long recording for its next slice. It yields if a job with a smaller tag waits that is shorter than a slice
- * or of another environment: two long recordings of one environment do not alternate, because resuming costs work.
+ * Charges a long recording for its next slice. The recording yields if a job with a smaller tag is waiting, provided
+ * that the job is shorter than a slice or belongs to another environment. Two long recordings of one environment do not
+ * alternate, because resuming costs work.
  */
 export async function startSlice(tx: Tx, slice: UsedSlice): Promise<{ tag: JobTag; yields: boolean }> {
   const { environmentId, sliceSeconds, cap } = slice;
@@ -156,21 +160,19 @@ export async function startSlice(tx: Tx, slice: UsedSlice): Promise<{ tag: JobTa
   return { tag, yields };
 }
 
-/**
- * Counts the environment's attempts. Until the transaction ends, no other transaction that calls this starts one.
- */
+/** Counts the environment's running attempts. The lock makes other callers wait until the transaction ends. */
 export async function lockProcessingCount(tx: Tx, environmentId: string): Promise<number> {
   await sql`
     insert into environment_queue (environment_id) values (${environmentId})
     on conflict (environment_id) do update set weight = environment_queue.weight`.execute(tx);
-  // A separate statement, so that it sees what was committed while this one waited for the lock.
+  // A separate statement, so that it sees what was committed while the first one waited for the lock.
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from transcription
     where environment_id = ${environmentId} and status = 'PROCESSING'`.execute(tx);
   return rows[0]!.count;
 }
 
-/** Records the place of a job that left the queue: `retagMarked` moves the jobs behind it forward. */
+/** Marks the place of a job that left the queue, so that `retagMarked` moves the jobs behind it forward. */
 export async function vacate(tx: Tx, environmentId: string, { start }: { start: number }): Promise<void> {
   await sql`
     update environment_queue set retag_from = ${start}::bigint
@@ -179,7 +181,7 @@ export async function vacate(tx: Tx, environmentId: string, { start }: { start: 
   );
 }
 
-/** Removes a waiting job; a claimed one ends on its own. */
+/** Removes a waiting job. Does nothing to a claimed one, whose attempt ends elsewhere. */
 export async function removeQueuedJob(tx: Tx, environmentId: string, jobId: string): Promise<void> {
   const { rows } = await sql<{ start: number | null }>`
     delete from pgboss.job where ${QUEUED} and id = ${jobId} returning ${START} as start`.execute(tx);
@@ -202,7 +204,7 @@ export async function retagMarked(db: Db, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Progress is committed with each batch, so a crash loses nothing and deletions in between are seen. */
+/** Each batch commits its progress, so that a crash loses nothing and the next batch sees deletions. */
 async function retagMarkedBatch(tx: Tx, environmentId: string): Promise<boolean> {
   const queue = await lockEnvironmentQueue(tx, environmentId);
   if (!queue || queue.retag_from === null) return true;
@@ -215,7 +217,7 @@ async function retagMarkedBatch(tx: Tx, environmentId: string): Promise<boolean>
   return last === null;
 }
 
-/** The weights of these environments; 1 by default. */
+/** Returns the weights by environment. Environments without an entry have weight 1. */
 export async function listWeights(db: Db): Promise<Map<string, number>> {
   const rows = await db.selectFrom("environment_queue").select(["environment_id", "weight"]).execute();
   return new Map(rows.map(({ environment_id, weight }) => [environment_id, weight]));
@@ -230,13 +232,13 @@ export async function getWeight(db: Db, environmentId: string): Promise<number> 
   return row?.weight ?? 1;
 }
 
-/** Changes the environment's share of the work, including its queued jobs. */
+/** Changes the environment's share of the work, and retags its queued jobs. */
 export async function setWeight(tx: Tx, environmentId: string, weight: number): Promise<void> {
   await sql`
     insert into environment_queue (environment_id, weight) values (${environmentId}, ${weight}::int)
     on conflict (environment_id) do update set weight = excluded.weight`.execute(tx);
   const queue = (await lockEnvironmentQueue(tx, environmentId))!;
-  // In one transaction: with a smaller weight, retagged jobs overlap those that are not.
+  // All in one transaction: with a smaller weight, the new tags overlap the old ones.
   let position: { after: number; finish: number | null } = { after: -1, finish: null };
   for (;;) {
     const { finish, last } = await retagBatch(tx, queue, position);
@@ -270,10 +272,10 @@ async function lockEnvironmentQueue(tx: Tx, environmentId: string): Promise<Envi
 }
 
 /**
- * Places the environment's next queued jobs one behind the other. A job that was enqueued in the present does not start
- * in the past: its environment would get service for a time when it had no work.
- * @param finish finish tag of the previous job; null to leave the first one where it is
- * @returns `last`: the old start tag of the last job of a full batch; null if no job is left
+ * Places the environment's next queued jobs one behind the other. No job moves to before the virtual time at which it
+ * was enqueued: its environment would get service for a time when it had no work.
+ * @param finish finish tag of the previous job; null to keep the first job's place
+ * @returns `last`: the old start tag of the last job in a full batch; null after the last batch
  */
 async function retagBatch<Finish extends number | null>(
   tx: Tx,
@@ -304,7 +306,7 @@ async function retagBatch<Finish extends number | null>(
   return { finish: next, last: jobs.length < RETAG_BATCH ? null : jobs.at(-1)!.start };
 }
 
-/** Moves the base to the virtual time, long before priorities reach the end of their range. */
+/** Moves the base to the virtual time, long before priorities overflow. */
 export async function rebase(db: Db, afterUnits: number = REBASE_AFTER_UNITS): Promise<void> {
   const isDue = sql<{ base: number }>`
     select virtual_time / ${UNITS_PER_SECOND}::int * ${UNITS_PER_SECOND}::int as base from queue_clock
@@ -316,7 +318,7 @@ export async function rebase(db: Db, afterUnits: number = REBASE_AFTER_UNITS): P
     if (rows.length === 0) return;
     const { base } = rows[0]!;
     await sql`update queue_clock set base = ${base}::bigint`.execute(tx);
-    // Includes running jobs: after a crash, they are queued with the same priority.
+    // Includes running jobs, because a crash requeues them with the same priority.
     await sql`
       update pgboss.job set priority =
         greatest(${MIN_PRIORITY}::int, -ceil((${START} - ${base}::bigint) / ${UNITS_PER_SECOND}::numeric))::int

@@ -13,7 +13,7 @@ export interface JobData {
 
 /** Polling interval while the database cannot be queried. */
 const RETRY_FETCH_MS = 500;
-/** Polling interval while jobs end and others wait; longer if a fetch is slow. */
+/** Shortest interval between polls during a backlog. Slow fetches make it longer. */
 const LEAST_BETWEEN_FETCHES_MS = 20;
 const FETCHES_SHARE_OF_TIME = 0.2;
 const HEARTBEAT_EVERY_MS = 3_000;
@@ -23,8 +23,8 @@ export interface JobStreamOptions {
   /** Concurrent jobs in this process. */
   concurrency: number;
   /**
-   * Concurrent jobs of one group in all processes; slightly more if they fetch at the same time. Null for no limit, which
-   * is cheaper to fetch.
+   * Concurrent jobs of one group in all processes. Processes that fetch at the same time can slightly exceed it. Null
+   * for no limit, which makes fetches cheaper.
    */
   groupConcurrency: number | null;
 }
@@ -38,9 +38,9 @@ interface HeldJob {
 }
 
 /**
- * The jobs of one queue in this process: fetches as many as there are free slots, and more as soon as slots are free. A
- * worker of pg-boss fetches one job, and the next no sooner than half a second later unless a notification arrives, so a
- * backlog would be processed at two jobs per second and worker.
+ * Processes the jobs of one queue in this process: fetches a job for every free slot, and more as soon as slots become
+ * free. A worker of pg-boss fetches a single job and, unless a notification arrives, the next one half a second later
+ * at the earliest. It would process a backlog at two jobs per second.
  */
 export class JobStream {
   readonly #boss: PgBoss;
@@ -51,8 +51,8 @@ export class JobStream {
   readonly #complete: (job: HeldJob) => Promise<void>;
   readonly #held = new Map<HeldJob, Promise<void>>();
   readonly #fetches = new Poller(() => this.#fetch());
-  /** While more than this number of the current jobs run, others are likely to end soon. */
-  #endsAwaited = 0;
+  /** How many jobs must end before the next immediate fetch, because one fetch can fill several slots. */
+  #endsBeforeFetch = 0;
   #pauseMs = LEAST_BETWEEN_FETCHES_MS;
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -80,7 +80,7 @@ export class JobStream {
   }
 
   start(): void {
-    this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT_EVERY_MS);
+    this.#heartbeat = setInterval(() => void this.#sendHeartbeats(), HEARTBEAT_EVERY_MS);
     this.fetchSoon();
   }
 
@@ -89,7 +89,7 @@ export class JobStream {
     return this.#held.size < this.#options.concurrency;
   }
 
-  /** Jobs may be due. Many calls in a short time cause few fetches. */
+  /** Fetches soon, because jobs may be due. Many calls in a short time cause few fetches. */
   fetchSoon(): void {
     this.#fetches.within(Math.max(0, this.#fetchedAt + this.#pauseMs - performance.now()));
   }
@@ -99,11 +99,11 @@ export class JobStream {
     void this.#fetches.stop();
   }
 
-  /** Waits for the running handlers, but no longer than the given time. */
+  /** Waits for the running handlers until the timeout. */
   async stop(timeoutMs: number): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
-    // Jobs that a running fetch claims are not handed out again until their heartbeat is missed.
+    // A fetch in progress may still claim jobs, which nobody else gets until they miss a heartbeat.
     const ended = this.#fetches.stop().then(() => Promise.all(this.#held.values()));
     await Promise.race([ended, late]);
     clearTimeout(timer);
@@ -125,7 +125,7 @@ export class JobStream {
         this.#held.set(job, this.#run(job));
       }
       this.#fetchedAt = performance.now();
-      this.#endsAwaited = this.#held.size / 2;
+      this.#endsBeforeFetch = this.#held.size / 2;
       this.#pauseMs = Math.max(
         LEAST_BETWEEN_FETCHES_MS,
         (this.#fetchedAt - startedAt) / FETCHES_SHARE_OF_TIME,
@@ -135,7 +135,7 @@ export class JobStream {
       this.#onEmpty();
       return Number.POSITIVE_INFINITY;
     } catch (error) {
-      this.#log[logLevelOf(error, "error")]({ err: error, queue: this.#name }, "no jobs could be fetched");
+      this.#log[logLevelOf(error, "error")]({ err: error, queue: this.#name }, "could not fetch jobs");
       return RETRY_FETCH_MS;
     }
   }
@@ -149,27 +149,27 @@ export class JobStream {
     } catch (error) {
       this.#log[logLevelOf(error, "warn")](
         { err: error, queue: this.#name, jobId: id },
-        "a job ended early and will come back",
+        "a job ended early and will be retried",
       );
-      // If this fails as well, the job comes back when its heartbeat is missed.
+      // If this fails as well, the queue hands the job out again after a missed heartbeat.
       await this.#boss
         .fail(this.#name, claimOf(job), asObject(error))
         .catch((failure) =>
           this.#log[logLevelOf(failure, "error")](
             { err: failure, queue: this.#name, jobId: id },
-            "a job could not be handed back",
+            "could not hand a job back",
           ),
         );
     } finally {
       this.#held.delete(job);
     }
-    // Fetching one job whenever one ends would cost as much per job as fetching many.
-    this.#endsAwaited -= 1;
-    this.#fetches.within(this.#endsAwaited <= 0 ? 0 : this.#pauseMs);
+    // A fetch of one job costs as much as a fetch of many, so it waits until more slots are free.
+    this.#endsBeforeFetch -= 1;
+    this.#fetches.within(this.#endsBeforeFetch <= 0 ? 0 : this.#pauseMs);
   }
 
   /** Sends the heartbeats of running jobs, and aborts those that the queue has given to another process. */
-  async #beat(): Promise<void> {
+  async #sendHeartbeats(): Promise<void> {
     const jobs = [...this.#held.keys()];
     if (jobs.length === 0) return;
     try {
@@ -182,7 +182,7 @@ export class JobStream {
     } catch (error) {
       this.#log[logLevelOf(error, "warn")](
         { err: error, queue: this.#name },
-        "the heartbeats of running jobs could not be sent",
+        "could not send the heartbeats of running jobs",
       );
     }
   }

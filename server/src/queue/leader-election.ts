@@ -2,62 +2,62 @@ import type { Logger } from "pino";
 import type { DatabaseSession } from "../db/session.ts";
 import { logLevelOf } from "../lib/outages.ts";
 
-const LOOK_EVERY_MS = 30_000;
+const CHECK_INTERVAL_MS = 30_000;
 
-/** Work that one process does for all. */
+/** Work that only one process does at a time. */
 export interface LeaderTask {
   stop(): Promise<void>;
 }
 
 /**
- * Runs the work in one process at a time: in the one that holds the lock of this name, and in another one soon after
- * that process ends or loses the database.
+ * Runs the work in the process that holds the lock of this name. Soon after that process ends or loses its database
+ * connection, another one takes over.
  */
 export function lead(
   {
     session,
     log,
-    lookEveryMs = LOOK_EVERY_MS,
+    checkIntervalMs = CHECK_INTERVAL_MS,
   }: {
     session: DatabaseSession;
     log: Logger;
     /** Tests pass a short interval. */
-    lookEveryMs?: number;
+    checkIntervalMs?: number;
   },
   name: string,
-  begin: () => LeaderTask,
+  start: () => LeaderTask,
 ): LeaderTask {
-  let office: LeaderTask | null = null;
+  let task: LeaderTask | null = null;
   let stopped = false;
-  let looking: Promise<void> = Promise.resolve();
+  let checking: Promise<void> = Promise.resolve();
 
-  const look = async () => {
-    if (stopped || office || !(await session.tryLock(name))) return;
-    log.info({ office: name }, "this process is now the leader");
-    office = begin();
+  const check = async () => {
+    if (stopped || task || !(await session.tryLock(name))) return;
+    log.info({ lock: name }, "this process is now the leader");
+    task = start();
   };
-  const lookSoon = () => {
-    looking = looking
-      .then(look)
-      .catch((error) => log[logLevelOf(error, "warn")]({ err: error }, "a lock could not be requested"));
+  const checkSoon = () => {
+    checking = checking
+      .then(check)
+      .catch((error) => log[logLevelOf(error, "warn")]({ err: error }, "could not request the leader lock"));
   };
-  const resign = async () => {
-    const left = office;
-    office = null;
-    await left?.stop();
+  const stepDown = async () => {
+    const current = task;
+    task = null;
+    await current?.stop();
   };
   session.onLost(() => {
-    looking = looking.then(resign);
+    checking = checking.then(stepDown);
   });
-  lookSoon();
-  const timer = setInterval(lookSoon, lookEveryMs);
+  checkSoon();
+  const timer = setInterval(checkSoon, checkIntervalMs);
   return {
     async stop() {
       stopped = true;
       clearInterval(timer);
-      await looking;
-      if (!office) return;
-      await resign();
+      await checking;
+      if (!task) return;
+      await stepDown();
       await session.unlock(name);
     },
   };

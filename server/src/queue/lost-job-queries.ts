@@ -7,19 +7,19 @@ export interface NamedJob {
   jobId: string;
 }
 
-/** A row whose job does not exist (any more). */
+/** A row whose job no longer exists. */
 export interface JobLoss extends NamedJob {
-  /** Until the next job is due, by the database's clock; null if it is due at once. */
+  /** Time until the row's next job is due, by the database's clock. Null if it is due now. */
   delayMs: number | null;
   /** The environment of a transcription, the endpoint of a delivery. */
   group: string | null;
 }
 
-/** Batch size: if a queue was emptied, all rows have lost their jobs. */
+/** Batch size. If the queue was emptied, every waiting row has lost its job. */
 export const MOST_LOSSES = 500;
 
 const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now())::float8 * 1000`;
-/** pg-boss deletes jobs that failed too often or waited too long; rows wait forever. */
+/** States of jobs that will run. pg-boss deletes jobs that failed or waited for too long, but rows wait forever. */
 const HELD = sql`('created', 'retry', 'active')`;
 
 export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {

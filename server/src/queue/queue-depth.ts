@@ -1,26 +1,26 @@
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 
-/** Waiting work of all environments. */
+/** The waiting work of all environments. */
 export interface QueueDepth {
   /** One entry for each environment with PENDING transcriptions. */
   environments: {
-    /** Could be worked on if a worker were free. */
+    /** Transcriptions that only need a free worker. */
     waiting: number;
-    /** When the oldest of them started to wait; null if there is none. */
+    /** Since when the oldest of them has waited; null if `waiting` is 0. */
     waitingSince: Date | null;
     /** Wait for the time of their next attempt. */
     delayed: number;
-    /** Could be worked on if the environment were below its limit. */
+    /** Transcriptions that wait because the environment has reached its limit of concurrent attempts. */
     capped: number;
   }[];
   processing: number;
   deliveries: {
-    /** Are due. */
+    /** Deliveries that are due. */
     due: number;
     /** Wait for the time of their next attempt. */
     scheduled: number;
-    /** When the oldest due one became due; null if there is none. */
+    /** When the oldest due delivery became due; null if `due` is 0. */
     dueSince: Date | null;
   };
 }

@@ -16,7 +16,7 @@ export function startQueueMaintenance(deps: { db: Db; queue: Queue; log: Logger 
     running = running
       .then(() => maintainQueue(deps, stopped.signal))
       .catch((error) =>
-        deps.log[logLevelOf(error, "error")]({ err: error }, "the queue's tags could not be updated"),
+        deps.log[logLevelOf(error, "error")]({ err: error }, "could not update the tags of queued jobs"),
       );
   };
   const supervise = () => {

@@ -14,17 +14,17 @@ interface TaggedJob {
   environmentId: string;
   tag: JobTag;
   priority: number;
-  /** As for `send`. */
+  /** See `send`. */
   delayMs?: number | null;
 }
 
 export type QueueName = "transcribe" | "deliver" | "index";
 
-/** A worker without a heartbeat for this long is considered lost; this is the minimum of pg-boss. */
+/** A worker whose last heartbeat is older than this counts as lost. This is the minimum that pg-boss allows. */
 const HEARTBEAT_SECONDS = 10;
 
 const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
-  // The longest recording on the slowest machine; a hung engine reaches its own timeout much earlier.
+  // Enough for the longest recording on the slowest machine. A hung engine times out much earlier.
   transcribe: { expireInSeconds: 86_399 },
   deliver: { expireInSeconds: 60 },
   index: { expireInSeconds: 3600 },
@@ -52,7 +52,7 @@ export class Queue {
   readonly #lostJobs = new Poller(() => this.#returnLostJobs());
   #notifications: { close(): Promise<void> } | null = null;
 
-  /** @param create false for commands: then the queue's tables must exist, and no maintenance runs */
+  /** @param create false for commands, which require the queue's tables to exist and run no maintenance */
   constructor(
     database: ConstructorOptions,
     kind: "embedded" | "postgres",
@@ -76,35 +76,35 @@ export class Queue {
       schedule: false,
     });
     this.#boss.on("error", (error) =>
-      log[logLevelOf(error, "error")]({ err: error }, "the queue met an error"),
+      log[logLevelOf(error, "error")]({ err: error }, "the queue reported an error"),
     );
-    this.#boss.on("warning", (warning) => log.warn({ warning }, "the queue warns"));
+    this.#boss.on("warning", (warning) => log.warn({ warning }, "the queue reported a warning"));
   }
 
-  /** Creates the queue's own tables if they are missing. Call it once, after the service's migrations. */
+  /** Creates the queue's tables if they are missing. Call it once, after the service's migrations. */
   async start(): Promise<void> {
     await this.#boss.start();
     for (const [name, { expireInSeconds }] of Object.entries(QUEUES)) {
       const options = {
         heartbeatSeconds: HEARTBEAT_SECONDS,
         expireInSeconds,
-        // Rows count the retries; a job comes back as often as its workers crash.
+        // Rows count their retries. A job is only retried if its worker crashes, however often.
         retryLimit: 1000,
         retryDelay: 1,
         retryBackoff: true,
         retryDelayMax: 60,
-        // A backlog may be long, and a row waits for its job.
+        // A row waits for its job, however long the backlog is.
         retentionSeconds: 10 * 365 * 86_400,
         deleteAfterSeconds: 3600,
         notify: true,
       };
       if (this.#create) {
         await this.#boss.createQueue(name, options);
-        // Creating an existing queue changes nothing.
+        // `createQueue` does not change an existing queue.
         await this.#boss.updateQueue(name, options);
       }
-      // pg-boss reads a queue's settings at first use, outside the caller's transaction. With only one connection that
-      // would wait forever, so they are read now.
+      // pg-boss reads a queue's settings at first use, outside the caller's transaction. With a single connection, that
+      // would deadlock, so it reads them now.
       await this.#boss.findJobs(name, { id: randomUUID() });
     }
   }
@@ -122,7 +122,10 @@ export class Queue {
       const onNotification = (name: string) => this.#streams.get(name)?.fetchSoon();
       this.#notifications = await this.#boss.getDb().listen!(CHANNEL, onNotification, fetchAll);
     } catch (error) {
-      this.#log[logLevelOf(error, "warn")]({ err: error }, "the queue polls, because it cannot be notified");
+      this.#log[logLevelOf(error, "warn")](
+        { err: error },
+        "the queue polls, because it cannot receive notifications",
+      );
     }
     for (const stream of this.#streams.values()) stream.start();
     this.#lostJobs.within(0);
@@ -137,12 +140,12 @@ export class Queue {
       const longest = this.#notifications === null ? SHORTEST_POLL_MS : LONGEST_POLL_MS;
       return Math.max(SHORTEST_POLL_MS, Math.min(longest, ...due.values()));
     } catch (error) {
-      this.#log[logLevelOf(error, "error")]({ err: error }, "due jobs could not be found");
+      this.#log[logLevelOf(error, "error")]({ err: error }, "could not find due jobs");
       return SHORTEST_POLL_MS;
     }
   }
 
-  /** @returns milliseconds until the next poll; no job is lost earlier, because heartbeats are that far apart */
+  /** @returns milliseconds until the next poll, or until the next heartbeat timeout if that is sooner */
   async #returnLostJobs(): Promise<number> {
     try {
       const lossInMs = await nextLossTime(this.#boss.getDb(), Object.keys(QUEUES));
@@ -152,24 +155,24 @@ export class Queue {
       }
       return Math.max(SHORTEST_POLL_MS, Math.min(HEARTBEAT_SECONDS * 1000, lossInMs ?? Infinity));
     } catch (error) {
-      this.#log[logLevelOf(error, "error")]({ err: error }, "lost jobs could not be found");
+      this.#log[logLevelOf(error, "error")]({ err: error }, "could not find lost jobs");
       return SHORTEST_POLL_MS;
     }
   }
 
-  /** Returns the jobs of lost workers to the queue, deletes old jobs, and warns of tables that grow. */
+  /** Returns the jobs of lost workers to the queue, deletes old jobs, and warns about growing tables. */
   async supervise(): Promise<void> {
     await this.#boss.supervise();
   }
 
-  /** Enqueues with the transaction: the job exists if and only if the transaction commits. */
+  /** Enqueues a job in the transaction: the job exists if and only if the transaction commits. */
   async send(
     tx: Tx,
     name: Exclude<QueueName, "transcribe">,
     job: {
       id: string;
       subjectId: string;
-      /** The delay starts now by the database's clock, which decides when jobs are due; this process's clock may be wrong. */
+      /** A delay and not a time, because the database's clock decides when jobs are due. */
       delayMs?: number;
       /** The concurrency of each group is limited; see `JobStreamOptions`. */
       group?: string;
@@ -188,7 +191,7 @@ export class Queue {
     this.#expectDelayed(job.delayMs);
   }
 
-  /** As `send`; see `transcription-jobs.ts`. */
+  /** Enqueues a transcription; see `transcription-jobs.ts`. */
   async sendTranscription(tx: Tx, { id, transcriptionId, tag, delayMs, ...job }: TaggedJob): Promise<void> {
     const data: JobData = { subjectId: transcriptionId, tag };
     await this.#boss.send("transcribe", data, {
@@ -201,7 +204,7 @@ export class Queue {
     this.#expectDelayed(delayMs);
   }
 
-  /** Changes a waiting job, within the transaction. */
+  /** Changes a waiting job in the transaction. */
   async updateTranscription(tx: Tx, { id, transcriptionId, tag, delayMs, ...job }: TaggedJob): Promise<void> {
     const data: JobData = { subjectId: transcriptionId, tag };
     await this.#boss.update("transcribe", data, {
@@ -224,7 +227,7 @@ export class Queue {
     await Promise.all([this.#dueJobs.stop(), this.#lostJobs.stop()]);
   }
 
-  /** Waits for the running handlers; what has not ended within the given time is handed out again later. */
+  /** Waits for the running handlers until the timeout. Unfinished jobs are handed out again later. */
   async stop(timeoutMs: number): Promise<void> {
     await this.pause();
     await Promise.all([...this.#streams.values()].map((stream) => stream.stop(timeoutMs)));

@@ -12,8 +12,8 @@ export interface EndedGroup {
 }
 
 /**
- * What ended in the 24 hours before `now`, in all environments. Reads the index of changes: every row that ended in
- * that time was written in it, by the database's clock, with a margin of one hour.
+ * Counts the transcriptions of all environments that ended in the 24 hours before `now`. Uses the index on the time of
+ * the last change by the database's clock, with a margin of one hour for other clocks.
  */
 export async function endedInLastDay(db: Db, now: Date): Promise<EndedGroup[]> {
   const { rows } = await sql<EndedGroup>`

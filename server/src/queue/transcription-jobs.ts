@@ -4,7 +4,7 @@ import { assignTag, estimateWork, type JobTag, priorityOfTag, vacate } from "./f
 import type { Queue } from "./queue.ts";
 
 export interface TranscriptionJob {
-  /** The id of the job that the transcription names. */
+  /** The job's id, which the transcription's row names. */
   jobId: string;
   transcriptionId: string;
   environmentId: string;
@@ -33,8 +33,8 @@ export async function requeue(
 }
 
 /**
- * Makes a delayed job due, with a new tag: otherwise jobs that have waited for long would all come before those of
- * other environments.
+ * Makes a delayed job due and gives it a new tag. With their old tags, jobs that have waited for long would all come
+ * before those of other environments.
  */
 export async function bringForward(
   { tx, queue }: { tx: Tx; queue: Queue },

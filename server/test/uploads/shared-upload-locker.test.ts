@@ -114,44 +114,44 @@ describe.skipIf(!databaseUrl)("the lock of an upload, across several processes",
 describe.skipIf(!databaseUrl)("a leader task", () => {
   test("runs in one process at a time, and in another when that one has ended", async () => {
     const name = newName();
-    const doing = new Set<number>();
-    const offices = [];
+    const leading = new Set<number>();
+    const leaders = [];
     for (const number of [1, 2]) {
       const session = await newSession();
-      offices.push(
-        lead({ session, log, lookEveryMs: 20 }, name, () => {
-          expect(doing.size).toBe(0);
-          doing.add(number);
-          return { stop: async () => void doing.delete(number) };
+      leaders.push(
+        lead({ session, log, checkIntervalMs: 20 }, name, () => {
+          expect(leading.size).toBe(0);
+          leading.add(number);
+          return { stop: async () => void leading.delete(number) };
         }),
       );
     }
-    await until(async () => doing.size === 1);
-    const [first] = doing;
-    await offices[first! - 1]!.stop();
-    await until(async () => doing.size === 1);
-    expect(doing.has(first!)).toBe(false);
-    await offices[2 - first!]!.stop();
-    expect(doing.size).toBe(0);
+    await until(async () => leading.size === 1);
+    const [first] = leading;
+    await leaders[first! - 1]!.stop();
+    await until(async () => leading.size === 1);
+    expect(leading.has(first!)).toBe(false);
+    await leaders[2 - first!]!.stop();
+    expect(leading.size).toBe(0);
   });
 
   test("stops if the connection breaks", async () => {
     const name = newName();
-    let begun = 0;
+    let started = 0;
     let ended = 0;
-    const office = lead({ session: await newSession(), log, lookEveryMs: 20 }, name, () => {
-      begun += 1;
+    const leader = lead({ session: await newSession(), log, checkIntervalMs: 20 }, name, () => {
+      started += 1;
       return {
         async stop() {
           ended += 1;
         },
       };
     });
-    await until(async () => begun === 1);
+    await until(async () => started === 1);
     await cutConnectionThatHolds(name);
-    await until(async () => begun === 2);
+    await until(async () => started === 2);
     expect(ended).toBe(1);
-    await office.stop();
+    await leader.stop();
     expect(ended).toBe(2);
   });
 });
