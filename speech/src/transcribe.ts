@@ -155,7 +155,8 @@ function checkpointWriter(
 }
 
 /**
- * Returns a function that takes how far words are final, in seconds of the media. Progress never goes back.
+ * Returns a function that takes how far words are final, in seconds of the media. Progress never goes back. While a
+ * resumed transcription repeats what its checkpoints hold, the same progress is reported again.
  * @param cachedSeconds Settled by checkpoints, whose speed says nothing about the rest.
  */
 function progressReporter(
@@ -167,13 +168,14 @@ function progressReporter(
   let furthest = -1;
   return (settledSeconds) => {
     const done = Math.min(Math.max(0, settledSeconds), duration ?? Number.POSITIVE_INFINITY);
-    if (settledSeconds < cachedSeconds) remaining.beginAt(done, performance.now());
-    if (done <= furthest) return;
-    furthest = done;
+    const isRepeated = settledSeconds < cachedSeconds;
+    if (isRepeated) remaining.beginAt(done, performance.now());
+    if (done <= furthest && !isRepeated) return;
+    furthest = Math.max(furthest, done);
     onProgress?.({
-      done,
+      done: furthest,
       duration,
-      remainingSeconds: remaining.after(done, duration, performance.now()),
+      remainingSeconds: isRepeated ? null : remaining.after(done, duration, performance.now()),
     });
   };
 }
