@@ -33,6 +33,8 @@ export interface BacklogResult extends Backlog {
   fetch: Times;
   claimTransaction: Times;
   page: Times;
+  /** A statement that does nothing, between the fetches: what the machine and the driver take by themselves. */
+  roundTrip: Times;
 }
 
 /** Duration of claiming one job and of listing a page. */
@@ -53,6 +55,7 @@ export async function measureBacklog(
   }
   const fetches: number[] = [];
   const claims: number[] = [];
+  const roundTrips: number[] = [];
   const { signal } = new AbortController();
   for (let number = 0; number < WARM_UP_CLAIMS + CLAIMS; number++) {
     const startedAt = performance.now();
@@ -67,6 +70,9 @@ export async function measureBacklog(
     if (number < WARM_UP_CLAIMS) continue;
     fetches.push(fetchedAt - startedAt);
     claims.push(performance.now() - fetchedAt);
+    const before = performance.now();
+    await sql`select 1`.execute(db);
+    roundTrips.push(performance.now() - before);
   }
   // The embedded database has only one connection, which its owner closes.
   await boss.stop({ graceful: false, close: database.kind === "postgres" });
@@ -91,6 +97,7 @@ export async function measureBacklog(
     fetch: times(fetches),
     claimTransaction: times(claims),
     page: times(pages),
+    roundTrip: times(roundTrips),
   };
 }
 
