@@ -50,7 +50,7 @@ const rootRoute = createRootRouteWithContext<RouterContext>()({
 
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
-  path: "/set-up",
+  path: "/setup",
   staticData: { page: "Setup" },
   component: SetupPage,
 });

@@ -41,7 +41,7 @@ test("every page shows its title and content", async () => {
   const of = (rest: string) => `/environments/${environmentId}${rest}`;
   const inEnvironment = (rest: string) => `/environments/$environmentId${rest}`;
   visits = [
-    { route: "/set-up", path: "/set-up", title: "All set up", shows: "Subtext is already set up" },
+    { route: "/setup", path: "/setup", title: "All set up", shows: "Subtext is already set up" },
     { route: "/join", path: "/join", title: "Join Subtext", shows: "This invitation link is incomplete" },
     { route: "/sign-in", path: "/sign-in", title: "Sign in", shows: "Password" },
     { route: "/", path: "/", title: "Videos", shows: "customer call" },

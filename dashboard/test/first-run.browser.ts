@@ -11,7 +11,7 @@ test("nothing on the setup page moves while it loads or before the click on its 
     globalThis.shifts = 0;
     new PerformanceObserver((list) => { shifts += list.getEntries().length; }).observe({ type: "layout-shift" });
   `);
-  await page.goto(`${dashboard.url}/set-up#${await dashboard.service.parts.operators.newSetUpToken()}`);
+  await page.goto(`${dashboard.url}/setup#${await dashboard.service.parts.operators.newSetUpToken()}`);
   const toggle = page.getByRole("switch", { name: "AI Transcription" });
   const label = page.locator("label").filter({ has: toggle });
   await label.waitFor();
@@ -31,13 +31,13 @@ test("nothing on the setup page moves while it loads or before the click on its 
 
 test("the setup page creates the owner and the first environment, and its link works once", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 1280, height: 1000 } });
-  const link = `${dashboard.url}/set-up#${await dashboard.service.parts.operators.newSetUpToken()}`;
+  const link = `${dashboard.url}/setup#${await dashboard.service.parts.operators.newSetUpToken()}`;
 
   await page.goto(`${dashboard.url}/`);
   await page.getByRole("heading", { name: "Welcome to Subtext" }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
-  await page.goto(`${dashboard.url}/set-up#invalid`);
+  await page.goto(`${dashboard.url}/setup#invalid`);
   await page.reload();
   await page.getByLabel("Name", { exact: true }).fill("Mallory");
   await page.getByLabel("Email").fill("mallory@subtext.example");

@@ -83,7 +83,7 @@ export async function setUpOwner({ service }: Dashboard): Promise<void> {
 
 /** Opens the setup link and fills in the page. */
 export async function setUpBy(page: Page, { service, url }: Dashboard): Promise<void> {
-  await page.goto(`${url}/set-up#${await service.parts.operators.newSetUpToken()}`);
+  await page.goto(`${url}/setup#${await service.parts.operators.newSetUpToken()}`);
   await page.getByLabel("Name", { exact: true }).fill("Olive Owner");
   await page.getByLabel("Email").fill(OWNER.email);
   await page.getByLabel("Password").fill(OWNER.password);

@@ -15,8 +15,8 @@ export const meQuery = queryOptions({
 });
 
 export const setUpQuery = queryOptions({
-  queryKey: ["set-up"],
-  queryFn: ({ signal }) => request("GET /set-up", { signal }),
+  queryKey: ["setup"],
+  queryFn: ({ signal }) => request("GET /setup", { signal }),
   staleTime: 0,
 });
 

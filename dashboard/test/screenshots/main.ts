@@ -69,7 +69,7 @@ try {
   const archive = await createEnvironment(made, { name: "Archive", aiTranscription: true });
   const empty = await createEnvironment(made, { name: "Staging", aiTranscription: false });
   await shootAll(
-    [{ name: "set-up", path: `/set-up#${setUpToken}`, ready: heading("Set up Subtext"), signedOut: true }],
+    [{ name: "setup", path: `/setup#${setUpToken}`, ready: heading("Set up Subtext"), signedOut: true }],
     null,
   );
   await setUp(service, setUpToken!);

@@ -13,12 +13,12 @@ import { beginSession } from "./sign-in/sign-in.ts";
 export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators }) {
   const { db, clock, operators } = deps;
   return handlersOf({
-    "GET /set-up": async () => {
+    "GET /setup": async () => {
       const [needed, environments] = await Promise.all([operators.needsSetUp(), listEnvironments(db)]);
       return { needed, hasEnvironment: environments.length > 0 };
     },
 
-    "POST /set-up": async ({ body, request, reply }) => {
+    "POST /setup": async ({ body, request, reply }) => {
       const { token, environment, ...operator } = body;
       const credentials = await operators.setUp(token, operator, async (tx, id) => {
         const auditActor = {

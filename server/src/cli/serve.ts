@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { faultOfNamedFfmpeg } from "@subtext/speech/media/open-decoder";
 import { type Command, Option } from "commander";
-import { SET_UP_PATH } from "../admin/contract/pages.ts";
+import { SETUP_PATH } from "../admin/contract/pages.ts";
 import { type Config, ROLES } from "../config/config.ts";
 import { createLog } from "../telemetry/log.ts";
 import { actAsOwner } from "./act-as-owner.ts";
@@ -107,7 +107,7 @@ function greeting({ role, publicUrl, dataFolder, bucket }: Config, setUpToken: s
 Subtext is running. Its data is in ${place}.
 
   1. Open this link. It makes you the owner, and works once, until the next start:
-     ${publicUrl}${SET_UP_PATH}#${setUpToken}
+     ${publicUrl}${SETUP_PATH}#${setUpToken}
   2. Drop a video onto the page, or upload it with the API: ${publicUrl}/docs
   3. If something does not work, run: npx subtext doctor
 

@@ -157,7 +157,7 @@ export function openOperators(options: OperatorsOptions) {
       if (all.length === 0) {
         throw new AppError(
           "operator_not_found",
-          "There is no operator yet. Open the set-up link that `subtext serve` prints at its start.",
+          "There is no operator yet. Open the setup link that `subtext serve` prints at its start.",
         );
       }
       if (email === null && all.length > 1) {

@@ -78,7 +78,7 @@ test("operations that change something are for owners, except for those about th
     ([key, { role }]) => !/^(GET|HEAD) /.test(key) && /^(anyone|session|viewer)$/.test(role),
   );
   expect(open.map(([key]) => key)).toEqual([
-    "POST /set-up",
+    "POST /setup",
     "POST /join/look-up",
     "POST /join",
     "POST /auth/sign-in/email",

@@ -30,7 +30,7 @@ async function serveBuilt(): Promise<FastifyInstance> {
 
 test("every page is the same document, revalidated on each request, under a strict policy", async () => {
   const app = await serveBuilt();
-  for (const url of ["/", "/set-up", "/sign-in?next=%2F", "/environments/env_1/videos", "/account"]) {
+  for (const url of ["/", "/setup", "/sign-in?next=%2F", "/environments/env_1/videos", "/account"]) {
     const response = await app.inject({ url });
     expect(response.payload).toBe(DOCUMENT);
     expect(response.headers["cache-control"]).toBe("no-cache");

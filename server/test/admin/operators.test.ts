@@ -35,8 +35,8 @@ describe("setup", () => {
     const earlier = token;
     token = (await operators.newSetUpToken()) ?? "";
     expect(token.length).toBeGreaterThan(40);
-    expect((await send(subtext, "/set-up")).json()).toEqual({ needed: true, hasEnvironment: false });
-    expect(codeOf(await post("/set-up", { ...OLIVE, token: earlier }))).toEqual([403, "set_up_link_invalid"]);
+    expect((await send(subtext, "/setup")).json()).toEqual({ needed: true, hasEnvironment: false });
+    expect(codeOf(await post("/setup", { ...OLIVE, token: earlier }))).toEqual([403, "set_up_link_invalid"]);
     const stored = await database.kysely
       .selectFrom("service_secret")
       .select("value")
@@ -44,40 +44,40 @@ describe("setup", () => {
       .executeTakeFirstOrThrow();
     expect(Buffer.from(token, "base64url").toString("base64")).not.toBe(stored.value);
     for (const value of [stored.value, Buffer.from(stored.value, "hex").toString("base64url")]) {
-      expect(codeOf(await post("/set-up", { ...OLIVE, token: value }))).toEqual([403, "set_up_link_invalid"]);
+      expect(codeOf(await post("/setup", { ...OLIVE, token: value }))).toEqual([403, "set_up_link_invalid"]);
     }
   });
 
   test("requires the link's token, a name, a valid email and a long password", async () => {
-    expect(codeOf(await post("/set-up", { ...OLIVE, token: "made-up" }))).toEqual([
+    expect(codeOf(await post("/setup", { ...OLIVE, token: "made-up" }))).toEqual([
       403,
       "set_up_link_invalid",
     ]);
     clock.advance(3_600_000);
     for (const wrong of [{ name: " " }, { email: "olive" }, { email: "a@b" }, { password: "short" }]) {
-      expect(codeOf(await post("/set-up", { ...OLIVE, token, ...wrong }))).toEqual([400, "invalid_request"]);
+      expect(codeOf(await post("/setup", { ...OLIVE, token, ...wrong }))).toEqual([400, "invalid_request"]);
     }
     clock.advance(3_600_000);
-    const foreign = await post("/set-up", { ...OLIVE, token }, { origin: "https://evil.example" });
+    const foreign = await post("/setup", { ...OLIVE, token }, { origin: "https://evil.example" });
     expect(codeOf(foreign)).toEqual([403, "origin_not_allowed"]);
   });
 
   test("is atomic, and creates one owner if two requests arrive at once", async () => {
-    const wrong = await post("/set-up", { ...OLIVE, token, environment: { ...environment, name: " " } });
+    const wrong = await post("/setup", { ...OLIVE, token, environment: { ...environment, name: " " } });
     expect(codeOf(wrong)).toEqual([400, "invalid_request"]);
-    expect((await send(subtext, "/set-up")).json().needed).toBe(true);
+    expect((await send(subtext, "/setup")).json().needed).toBe(true);
 
     const answers = await Promise.all([
-      post("/set-up", { ...OLIVE, token, environment }),
-      post("/set-up", { ...OLIVE, email: "mallory@subtext.example", token }),
+      post("/setup", { ...OLIVE, token, environment }),
+      post("/setup", { ...OLIVE, email: "mallory@subtext.example", token }),
     ]);
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([201, 403]);
     const made = answers.find(({ statusCode }) => statusCode === 201)!;
     const me = await send(subtext, "/me", { headers: { cookie: cookieOf(made) } });
     expect(me.json()).toMatchObject({ name: "Olive", role: "owner" });
     expect(await subtext.service.parts.operators.newSetUpToken()).toBeNull();
-    expect((await send(subtext, "/set-up")).json().needed).toBe(false);
-    expect(codeOf(await post("/set-up", { ...OLIVE, token }))).toEqual([403, "set_up_link_invalid"]);
+    expect((await send(subtext, "/setup")).json().needed).toBe(false);
+    expect(codeOf(await post("/setup", { ...OLIVE, token }))).toEqual([403, "set_up_link_invalid"]);
     owner = { cookie: cookieOf(made), origin: subtext.url };
   });
 });

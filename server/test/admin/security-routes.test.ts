@@ -12,7 +12,7 @@ const subtext = shareService({ start: false });
 const app = () => subtext.service.parts.app;
 const READING = ["GET", "HEAD", "OPTIONS"];
 /** Requests that need no account. */
-const OPEN = /^\/internal\/(?:auth\/(?:sign-in|sign-out|get-session)|set-up|join)\b/;
+const OPEN = /^\/internal\/(?:auth\/(?:sign-in|sign-out|get-session)|setup|join)\b/;
 
 const AUTH_BODY = {
   currentPassword: "a guess of one",

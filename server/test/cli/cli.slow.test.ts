@@ -88,7 +88,7 @@ describe("beside a running service", () => {
     url = `http://127.0.0.1:${port}`;
     options = { env: { DATA_DIR: dataFolder, PORT: String(port) } };
     serve = start(["serve"], options);
-    await until(async () => serve.seen.out.includes("/set-up#") || serve.exitCode !== null);
+    await until(async () => serve.seen.out.includes("/setup#") || serve.exitCode !== null);
   });
 
   afterAll(async () => {
@@ -99,9 +99,9 @@ describe("beside a running service", () => {
 
   test("the first start prints a setup link that works once, and does not log it", async () => {
     expect(serve.seen.out).toContain(dataFolder);
-    const token = serve.seen.out.match(`${url}/set-up#(\\S+)`)?.[1] ?? "";
+    const token = serve.seen.out.match(`${url}/setup#(\\S+)`)?.[1] ?? "";
     const setUp = () =>
-      fetch(`${url}/internal/set-up`, {
+      fetch(`${url}/internal/setup`, {
         method: "POST",
         headers: { "content-type": "application/json", origin: url },
         body: JSON.stringify({

@@ -133,7 +133,7 @@ describe("a hostile client", () => {
       ["/api/v1/webhook-endpoints", endpoint, { "idempotency-key": "deep" }],
       ["/api/v1/videos", `{"sizeBytes":1,"metadata":${deep}}`],
       ["/internal/auth/sign-in/email", `{"email":"a@b.example","password":"x","a":${deep}}`],
-      ["/internal/set-up", deep],
+      ["/internal/setup", deep],
     ];
     for (const [path, body, headers] of sent) {
       const answer = await fetch(service.url + path, {

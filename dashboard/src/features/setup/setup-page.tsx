@@ -59,7 +59,7 @@ function SetupForm({ token, withEnvironment }: { token: string; withEnvironment:
         password,
         ...(withEnvironment && { environment: { name: environmentName, aiTranscription } }),
       };
-      return request("POST /set-up", { body });
+      return request("POST /setup", { body });
     },
     onSuccess: async () => {
       queryClient.clear();

@@ -68,8 +68,8 @@ type Empty = Record<string, never>;
  */
 export const OPERATIONS = {
   // Setup, sign-in and sessions
-  "GET /set-up": { role: "anyone", response: json<SetUpView>() },
-  "POST /set-up": {
+  "GET /setup": { role: "anyone", response: json<SetUpView>() },
+  "POST /setup": {
     role: "anyone",
     isGuessable: true,
     body: Type.Object(

@@ -4,7 +4,7 @@
  */
 export const PAGE_PATHS = [
   "/",
-  "/set-up",
+  "/setup",
   "/sign-in",
   "/join",
   "/environments/*",
@@ -15,6 +15,6 @@ export const PAGE_PATHS = [
 ] as const;
 
 /** The page of the setup link. Its token follows `#`, so that it never reaches a server or a log. */
-export const SET_UP_PATH = "/set-up";
+export const SETUP_PATH = "/setup";
 /** The page of an operator's invitation link, with its token after `#`. */
 export const JOIN_PATH = "/join";
