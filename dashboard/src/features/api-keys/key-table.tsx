@@ -1,6 +1,7 @@
 import type { ApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { request } from "../../admin-client/request.ts";
 import { Confirm } from "../../ui/confirm.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
 import { formatAgo } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
 import { PERMISSION_TEXTS } from "./permissions.ts";
@@ -18,52 +19,44 @@ export function KeyTable({
   onRevoked?: () => Promise<unknown>;
 }) {
   return (
-    <table className={table.table} aria-label={label}>
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Permissions</th>
-          <th scope="col">Created</th>
-          <th scope="col">Expires</th>
-          <th scope="col">Last used</th>
-          {onRevoked && <td />}
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map((key) => (
-          <tr key={key.id}>
+    <DataTable
+      label={label}
+      columns={["Key", "Permissions", "Created", "Expires", "Last used"]}
+      hasActions={onRevoked !== undefined}
+    >
+      {keys.map((key) => (
+        <tr key={key.id}>
+          <td>
+            <div className={table.name}>{key.name}</div>
+            <code>{key.prefix}_…</code>
+          </td>
+          <td data-column="Permissions">
+            {key.permissions.map((permission) => PERMISSION_TEXTS[permission].name).join(", ")}
+          </td>
+          <td data-column="Created">{formatAgo(key.createdAt, now)}</td>
+          <td data-column="Expires">{expiryText(key, now)}</td>
+          <td data-column="Last used">
+            {key.lastUsedAt === null ? "Never" : formatAgo(key.lastUsedAt, now)}
+          </td>
+          {onRevoked && (
             <td>
-              <div className={table.name}>{key.name}</div>
-              <code>{key.prefix}_…</code>
+              <Confirm
+                label="Revoke"
+                accessibleName={`Revoke ${key.name}`}
+                title={`Revoke ${key.name}?`}
+                action={async () => {
+                  await request("DELETE /api-keys/:id", { params: { id: key.id } });
+                  await onRevoked();
+                }}
+              >
+                Requests using this key will fail immediately. This can't be undone.
+                {key.lastUsedAt !== null && ` It was last used ${formatAgo(key.lastUsedAt, now)}.`}
+              </Confirm>
             </td>
-            <td data-column="Permissions">
-              {key.permissions.map((permission) => PERMISSION_TEXTS[permission].name).join(", ")}
-            </td>
-            <td data-column="Created">{formatAgo(key.createdAt, now)}</td>
-            <td data-column="Expires">{expiryText(key, now)}</td>
-            <td data-column="Last used">
-              {key.lastUsedAt === null ? "Never" : formatAgo(key.lastUsedAt, now)}
-            </td>
-            {onRevoked && (
-              <td>
-                <Confirm
-                  label="Revoke"
-                  accessibleName={`Revoke ${key.name}`}
-                  title={`Revoke ${key.name}?`}
-                  action={async () => {
-                    await request("DELETE /api-keys/:id", { params: { id: key.id } });
-                    await onRevoked();
-                  }}
-                >
-                  Requests using this key will fail immediately. This can't be undone.
-                  {key.lastUsedAt !== null && ` It was last used ${formatAgo(key.lastUsedAt, now)}.`}
-                </Confirm>
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+          )}
+        </tr>
+      ))}
+    </DataTable>
   );
 }
 

@@ -3,6 +3,7 @@ import { AUDIT_ACTIONS, type AuditAction } from "@subtext/server/db/enums";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMe } from "../../hooks/use-me.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 import { ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
 import { EmptyState, PageHeader, ShowMore } from "../../ui/page.tsx";
@@ -36,21 +37,11 @@ function Log() {
         <EmptyState title="No results">Entries are deleted after AUDIT_LOG_DAYS.</EmptyState>
       )}
       {rows && rows.length > 0 && (
-        <table className={table.table} aria-label="Audit log">
-          <thead>
-            <tr>
-              <th scope="col">Action</th>
-              <th scope="col">User</th>
-              <th scope="col">IP address</th>
-              <th scope="col">Time</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((entry) => (
-              <Entry key={entry.id} entry={entry} />
-            ))}
-          </tbody>
-        </table>
+        <DataTable label="Audit log" columns={["Action", "User", "IP address", "Time"]}>
+          {rows.map((entry) => (
+            <Entry key={entry.id} entry={entry} />
+          ))}
+        </DataTable>
       )}
       <ShowMore query={log} />
     </>

@@ -6,6 +6,7 @@ import { Link } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
 import { useNow } from "../../hooks/use-now.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
 import { formatAgo } from "../../ui/format.ts";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
@@ -69,42 +70,34 @@ export function DeliveryList(props: DeliveryListProps) {
         <p className={table.soft}>{status === ALL && event === ALL ? "No deliveries yet." : "No results"}</p>
       )}
       {rows && rows.length > 0 && (
-        <table className={table.table} aria-label="Deliveries">
-          <thead>
-            <tr>
-              <th scope="col">Event</th>
-              <th scope="col">State</th>
-              <th scope="col">Last response</th>
-              <th scope="col">Attempts</th>
-              <th scope="col">Next retry</th>
-              <td />
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((delivery) => (
-              <Fragment key={delivery.id}>
-                <Row
-                  delivery={delivery}
-                  environmentId={environmentId}
-                  now={now}
-                  isOpen={openId === delivery.id}
-                  toggle={() => setOpenId(openId === delivery.id ? null : delivery.id)}
-                />
-                {openId === delivery.id && (
-                  <tr className={table.detail} id={`detail-${delivery.id}`}>
-                    <td colSpan={6}>
-                      <DeliveryDetail
-                        endpointId={endpointId}
-                        deliveryId={delivery.id}
-                        canRedeliver={canRedeliver}
-                      />
-                    </td>
-                  </tr>
-                )}
-              </Fragment>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          label="Deliveries"
+          columns={["Event", "State", "Last response", "Attempts", "Next retry"]}
+          hasActions
+        >
+          {rows.map((delivery) => (
+            <Fragment key={delivery.id}>
+              <Row
+                delivery={delivery}
+                environmentId={environmentId}
+                now={now}
+                isOpen={openId === delivery.id}
+                toggle={() => setOpenId(openId === delivery.id ? null : delivery.id)}
+              />
+              {openId === delivery.id && (
+                <tr className={table.detail} id={`detail-${delivery.id}`}>
+                  <td colSpan={6}>
+                    <DeliveryDetail
+                      endpointId={endpointId}
+                      deliveryId={delivery.id}
+                      canRedeliver={canRedeliver}
+                    />
+                  </td>
+                </tr>
+              )}
+            </Fragment>
+          ))}
+        </DataTable>
       )}
       <ShowMore query={deliveries} />
     </>

@@ -1,13 +1,15 @@
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { NewWebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
-import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import { FieldError, Input, Label, Text, TextField } from "react-aria-components";
+import { request } from "../../admin-client/request.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, Form } from "../../ui/forms/controls.tsx";
 import { CheckboxList, MultilineField } from "../../ui/forms/form-fields.tsx";
 import { EVENT_TEXTS } from "./texts.ts";
-import { useUrlCheck } from "./use-url-check.ts";
+
+const DEBOUNCE_MS = 300;
 
 interface EndpointFormProps {
   /** The initial values. */
@@ -83,4 +85,23 @@ function parseMetadata(text: string): { value: Record<string, unknown> } | { err
   } catch {
     return { error: "Enter valid JSON." };
   }
+}
+
+/**
+ * Returns why the server rejects this URL; null if the server accepts it or the check is pending. Checks once the user
+ * pauses typing.
+ */
+function useUrlCheck(url: string): string | null {
+  const [debounced, setDebounced] = useState(url);
+  useEffect(() => {
+    const timer = setTimeout(() => setDebounced(url), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [url]);
+  const { data } = useQuery({
+    queryKey: ["webhook-url-check", debounced],
+    queryFn: ({ signal }) => request("POST /webhook-url-checks", { body: { url: debounced }, signal }),
+    enabled: debounced !== "",
+    staleTime: 60_000,
+  });
+  return debounced === url ? (data?.reason ?? null) : null;
 }

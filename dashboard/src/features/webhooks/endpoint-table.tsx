@@ -1,6 +1,7 @@
 import { RECENT_HOURS, type WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { Link } from "@tanstack/react-router";
 import { Badge } from "../../ui/badge.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
 import { formatAgo, formatDateTime } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
 import { EVENT_TEXTS, healthBadge, recentText, responseText, STATUS_BADGES } from "./texts.ts";
@@ -13,44 +14,37 @@ export function EndpointTable({
   now: number;
 }) {
   return (
-    <table className={table.table} aria-label="Webhook endpoints">
-      <thead>
-        <tr>
-          <th scope="col">Endpoint</th>
-          <th scope="col">Health</th>
-          <th scope="col">Latest delivery</th>
-          <th scope="col">Last {RECENT_HOURS} hours</th>
+    <DataTable
+      label="Webhook endpoints"
+      columns={["Endpoint", "Health", "Latest delivery", `Last ${RECENT_HOURS} hours`]}
+    >
+      {endpoints.map((endpoint) => (
+        <tr key={endpoint.id}>
+          <td>
+            <Link
+              className={table.name}
+              to="/environments/$environmentId/webhooks/$endpointId"
+              params={{ environmentId: endpoint.environmentId, endpointId: endpoint.id }}
+            >
+              {endpoint.url}
+            </Link>
+            <div className={table.soft}>
+              {endpoint.eventTypes.map((type) => EVENT_TEXTS[type].name).join(", ")}
+            </div>
+          </td>
+          <td data-column="Health">
+            <div>
+              <Badge {...healthBadge(endpoint)} />
+              <HealthDetail endpoint={endpoint} />
+            </div>
+          </td>
+          <td data-column="Latest delivery">
+            <Latest endpoint={endpoint} now={now} />
+          </td>
+          <td data-column={`Last ${RECENT_HOURS} hours`}>{recentText(endpoint)}</td>
         </tr>
-      </thead>
-      <tbody>
-        {endpoints.map((endpoint) => (
-          <tr key={endpoint.id}>
-            <td>
-              <Link
-                className={table.name}
-                to="/environments/$environmentId/webhooks/$endpointId"
-                params={{ environmentId: endpoint.environmentId, endpointId: endpoint.id }}
-              >
-                {endpoint.url}
-              </Link>
-              <div className={table.soft}>
-                {endpoint.eventTypes.map((type) => EVENT_TEXTS[type].name).join(", ")}
-              </div>
-            </td>
-            <td data-column="Health">
-              <div>
-                <Badge {...healthBadge(endpoint)} />
-                <HealthDetail endpoint={endpoint} />
-              </div>
-            </td>
-            <td data-column="Latest delivery">
-              <Latest endpoint={endpoint} now={now} />
-            </td>
-            <td data-column={`Last ${RECENT_HOURS} hours`}>{recentText(endpoint)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </DataTable>
   );
 }
 
