@@ -8,11 +8,11 @@ interface Pending<Item, Result> {
 }
 
 /**
- * Coalesces concurrent calls into batches. Nothing is cached: a batch starts after all of its calls were made, so
- * every result is as fresh as that of a separate call.
+ * Coalesces concurrent calls into batches. Nothing is cached: a batch starts after all of its calls, so each result is
+ * as fresh as that of a separate call.
  *
- * @param runBatch returns the results in the order of the items; an element that is a rejected promise fails only its
- *   own call. If the batch fails, each item is run separately, unless the failure is an outage
+ * @param runBatch returns the results in the order of the items. A result that is a rejected promise fails only its own
+ *   call. If the whole batch fails, each item is run separately, unless the failure is an outage
  */
 export function createBatcher<Item, Result>(
   runBatch: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
@@ -21,10 +21,10 @@ export function createBatcher<Item, Result>(
   const queue: Pending<Item, Result>[] = [];
   let running = 0;
   let isScheduled = false;
-  // A batch belongs to none of its callers, so it must not run in a caller's transaction.
+  // A batch serves several callers, so it must not run in the transaction of one of them.
   const runOutsideCaller = AsyncLocalStorage.snapshot();
 
-  /** Waits for the end of this turn of the event loop, so that calls of the same turn share a batch. */
+  /** Schedules the batch after this turn of the event loop, so that all calls of the turn share it. */
   function schedule(): void {
     if (isScheduled || running >= maxConcurrency) return;
     isScheduled = true;
@@ -44,7 +44,7 @@ export function createBatcher<Item, Result>(
       const failsAll = batch.length === 1 || isOutage(error);
       for (const { item, resolve, reject } of batch) {
         if (failsAll) reject(error);
-        // One item may have caused the failure.
+        // A single item may have caused the failure.
         else await runBatch([item]).then(([result]) => resolve(result!), reject);
       }
     } finally {

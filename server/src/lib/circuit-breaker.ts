@@ -4,16 +4,16 @@ import type { AppError } from "./errors.ts";
 /** A request that takes longer triggers a probe. */
 const SLOW_REQUEST_MS = 5_000;
 const CHECK_INTERVAL_MS = 1_000;
-/** Between probes while requests are slow but the dependency is available. */
+/** Interval between probes while requests are slow but the dependency is available. */
 const SLOW_PROBE_INTERVAL_MS = 5_000;
 
 export interface CircuitBreakerOptions {
   /** For the log: `the database`. */
   name: string;
   log: Logger | null;
-  /** Opens a connection of its own. Rejects within seconds if the dependency does not respond. */
+  /** Opens a new connection. Rejects within seconds if the dependency does not respond. */
   probe(): Promise<void>;
-  /** Creates the error with which callers are refused. */
+  /** Creates the error that callers get during an outage. */
   toError(cause: unknown): AppError;
 }
 
@@ -25,9 +25,9 @@ interface OpenRequest {
 /**
  * Tracks whether a dependency on the network is available. TCP notices a dead connection only after about 15 minutes,
  * and a response may legitimately be slow. If a request is slow, the breaker therefore probes over a new connection;
- * the dependency counts as unavailable only if the probe fails. During an outage, callers are refused immediately,
- * open requests are aborted, and one probe per second detects recovery. An outage is logged once when it begins and
- * once when it ends; other log lines about it use level debug.
+ * the dependency counts as unavailable only if the probe fails. During an outage, callers are refused immediately, open
+ * requests are aborted, and one probe per second detects recovery. An outage is logged once when it begins and once
+ * when it ends; other log lines about it use level debug.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -50,7 +50,7 @@ export class CircuitBreaker {
   }
 
   /**
-   * Probes the dependency now, to tell the failure of one request from an outage.
+   * Probes the dependency now, to distinguish the failure of one request from an outage.
    * @throws the error of `toError` if the dependency is unavailable
    */
   async probe(): Promise<void> {

@@ -8,10 +8,10 @@ export interface ItemDeps {
 }
 
 /**
- * Processes one of many rows or files. A failure is logged and counted, and the caller continues with the next.
+ * Processes one of many rows or files. Logs and counts a failure, so that the caller can continue with the next item.
  * @param item identifies the row or file in the log
  * @returns undefined if processing failed
- * @throws an outage, because the remaining items would fail too
+ * @throws only an outage, because the remaining items would fail too
  */
 export async function guardItem<T>(
   { log, onItemFailed }: ItemDeps,
@@ -23,7 +23,7 @@ export async function guardItem<T>(
   } catch (error) {
     if (isOutage(error)) throw error;
     onItemFailed?.(item.task);
-    log.error({ err: error, ...item }, "an item could not be processed; continuing with the next");
+    log.error({ err: error, ...item }, "could not process an item; continuing with the next");
     return undefined;
   }
 }

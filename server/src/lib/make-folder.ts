@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Creates a folder and its parents, readable only by this user. Unlike `mkdir` with `recursive`, which retries forever
- * if no folder can be created there (`/proc/x`), it fails.
+ * Creates a folder and its parents, readable only by this user. Fails if no folder can be created there (`/proc/x`),
+ * where `mkdir` with `recursive` would retry forever.
  */
 export async function makeFolder(path: string): Promise<void> {
   try {

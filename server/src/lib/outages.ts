@@ -8,8 +8,8 @@ const OUTAGES: ReadonlySet<string> = new Set<AppErrorCode>([
 ]);
 
 /**
- * Whether work failed because a dependency is unavailable: the database, the storage, disk space. Such work is retried
- * for as long as the outage lasts, and the failure does not count against it.
+ * Checks whether work failed because a dependency is unavailable: the database, the storage or disk space. Such work is
+ * retried until the outage ends, and the failure does not count toward its retry limit.
  */
 export function isOutage(error: unknown): error is AppError {
   return error instanceof AppError && isOutageCode(error.code);
@@ -20,8 +20,8 @@ export function isOutageCode(code: string): boolean {
 }
 
 /**
- * The level at which an error is logged. The circuit breaker logs the beginning and the end of an outage, so every
- * other line about it has level debug. A full disk has no circuit breaker.
+ * Returns the level at which to log an error. The circuit breaker logs the beginning and the end of an outage, so every
+ * other line about the outage has level debug. A full disk has no circuit breaker.
  */
 export function logLevelOf<Level extends "info" | "warn" | "error">(
   error: unknown,

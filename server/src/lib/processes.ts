@@ -15,7 +15,7 @@ export interface ServiceProcess {
   residentBytes: number;
 }
 
-/** Lists a process and those of its descendants that have a role. Empty if the system has no `/proc`. */
+/** Lists a process and those of its descendants that have a role. Returns an empty list without `/proc`. */
 export async function describeProcesses(rootPid: number): Promise<ServiceProcess[]> {
   const names = await readdir("/proc").catch(() => []);
   const all = (await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readProcess))).filter(
@@ -50,8 +50,8 @@ async function readProcess(name: string): Promise<Running | null> {
 }
 
 /**
- * Parses `/proc/<pid>/status`. Unlike `stat`, it does not count memory in pages, whose size depends on the kernel.
- * The memory of a process that is exiting is 0.
+ * Parses `/proc/<pid>/status`. Unlike `stat`, it does not count memory in pages, whose size depends on the kernel. The
+ * memory of a process that is exiting is 0.
  */
 export function readStatus(status: string): { pid: number; parent: number; residentBytes: number } {
   const field = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);

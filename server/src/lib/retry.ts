@@ -4,13 +4,13 @@ import { isOutage, logLevelOf } from "./outages.ts";
 
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-/** Beyond this, doing the work again later costs less than occupying the worker. */
+/** After this time, repeating the work later costs less than keeping the worker busy. */
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Retries work during an outage, because the results it would lose are expensive: at the end of an attempt, a whole
+ * Retries work during an outage, because a failure would lose expensive results: at the end of an attempt, a whole
  * recording has been transcribed.
- * @throws the error of the last try, or the signal's reason if it is aborted
+ * @throws the last error, or the signal's reason if it is aborted
  */
 export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,
@@ -31,8 +31,8 @@ export async function retryWhileUnavailable<T>(
 }
 
 /**
- * Makes the state transition that ends an attempt, however long the database is unavailable: a worker that does not
- * make it counts as lost, and without the database there is nothing else to do.
+ * Retries the state transition that ends an attempt for as long as the database is unavailable. A worker that gives up
+ * would count as lost, and without the database it has nothing else to do.
  * @throws the error of the transition, or the signal's reason if the process shuts down
  */
 export async function retryUntilShutdown<T>(

@@ -4,23 +4,23 @@ export interface FairQueueLimits {
   /** Turns that run concurrently. */
   maxRunning: number;
   maxRunningPerOwner: number;
-  /** Further requests are refused. */
+  /** Turns that may wait. Further requests are refused. */
   maxWaiting: number;
 }
 
 interface Owner {
   running: number;
-  /** In order of arrival; each function starts a turn. */
+  /** Functions that each start a waiting turn, in order of arrival. */
   waiting: (() => void)[];
 }
 
 /**
- * Runs a bounded number of turns concurrently and queues the rest, round-robin over their owners: an owner that
+ * Runs a limited number of turns concurrently and queues the rest, round-robin over their owners. An owner that
  * requests thousands of turns delays the next turn of another owner by at most one of its own.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
-  /** Owners with a running or waiting turn; the one served last is last. */
+  /** Owners with a running or waiting turn. The most recently served one is last. */
   readonly #owners = new Map<string, Owner>();
   #running = 0;
   #waiting = 0;
@@ -32,7 +32,7 @@ export class FairQueue {
   /**
    * Waits for a turn.
    * @returns a function that ends the turn; further calls have no effect
-   * @throws AppError `service_unavailable` if too many wait; the signal's reason if it is aborted in the meantime
+   * @throws AppError `service_unavailable` if too many turns wait, or the signal's reason if it is aborted
    */
   async enter(owner: string, signal: AbortSignal): Promise<() => void> {
     if (this.#waiting >= this.#limits.maxWaiting) {
@@ -41,7 +41,7 @@ export class FairQueue {
     return await this.#wait(owner, signal);
   }
 
-  /** Waits for another turn, for work that has begun and must not be refused. */
+  /** Waits for another turn without a limit, for work that has begun and must not be refused. */
   async reenter(owner: string): Promise<() => void> {
     return await this.#wait(owner);
   }
@@ -90,7 +90,7 @@ export class FairQueue {
       this.#waiting -= 1;
       this.#running += 1;
       owner.running += 1;
-      // To the end of the round, which this loop reaches again.
+      // Move the owner to the end of the round. The loop reaches it again there.
       this.#owners.delete(name);
       this.#owners.set(name, owner);
       begin();

@@ -7,13 +7,13 @@ const SHOWN_TYPES = /^(?:text\/vtt|text\/plain|application\/json|(?:audio|video)
 export const DOWNLOAD_TYPE = "application/octet-stream";
 
 /**
- * A name that every file system accepts: without path separators, control and bidirectional-override characters, at
- * most 150 UTF-16 units, with its extension. Never empty.
+ * Converts a name to one that every file system accepts: at most 150 UTF-16 units, without path separators, control
+ * characters and bidirectional overrides. Keeps the extension and never returns an empty name.
  */
 export function safeFileName(name: string): string {
   const clean = name
     .toWellFormed()
-    // Overrides can display "exe.vtt" for a name that ends in ".exe".
+    // With overrides, a name that ends in ".exe" can be displayed as if it ended in ".vtt".
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, "")
     .replace(/[/\\:*?"<>|]/g, "_")
     .replace(/^[\s.]+|[\s.]+$/g, "");
@@ -31,13 +31,13 @@ export function safeFileName(name: string): string {
 }
 
 /**
- * The Content-Disposition of a file (RFC 6266): the whole name in `filename*` (RFC 8187), and an ASCII `filename` for
- * clients that support only that.
+ * Returns the Content-Disposition of a file (RFC 6266): the whole name in `filename*` (RFC 8187), and an ASCII
+ * `filename` for clients that support only that.
  */
 export function contentDisposition(fileName: string, contentType: string): string {
   const name = safeFileName(fileName);
   const disposition = SHOWN_TYPES.test(contentType) ? "inline" : "attachment";
-  // Normalization turns "＂" and "＼" into a quote and a backslash, so it comes before unsafe characters are replaced.
+  // Normalization turns "＂" and "＼" into a quote and a backslash, so unsafe characters are replaced afterwards.
   // "%" is left out of the fallback because some clients decode it there.
   const ascii = safeFileName(fileName.normalize("NFKD").replace(/\p{M}/gu, "")).replace(
     /[^\x20-\x7E]|%/g,

@@ -1,8 +1,8 @@
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Errors of one stored object, while others can be written and read: work that needs the object fails, and everything
- * else continues. An error that affects all objects is an outage; see `outages.ts`.
+ * Checks whether an error affects only one stored object. Work that needs the object fails, and everything else
+ * continues. An error that affects all objects is an outage; see `outages.ts`.
  */
 export function isObjectFault(error: unknown): error is AppError {
   return (

@@ -13,12 +13,12 @@ import type { ObjectStore } from "./object-store.ts";
 import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "./object-upload.ts";
 import type { RecordingStore } from "./recording-store.ts";
 
-/** Consecutive connections that may break before a byte has arrived. */
-const MOST_BREAKS = 3;
+/** Limit for consecutive connections that break before a byte arrives. */
+const MAX_BREAKS = 3;
 
 /**
- * Recordings in a bucket. A decoder needs the whole file on this machine, because a recording's index can be at its
- * end. So each attempt downloads it into `scratchFolder` and removes it afterwards.
+ * Opens the recordings in a bucket. A decoder needs a local file, because a recording's index can be at its end, so
+ * each attempt downloads the recording into `scratchFolder` and removes it afterwards.
  */
 export function openObjectRecordingStore(
   objects: ObjectStore,
@@ -32,7 +32,7 @@ export function openObjectRecordingStore(
   const find = async (videoId: string) => {
     const found = await objects.head(keyOf(videoId));
     if (found) return found;
-    // HEAD gets the same response if the whole bucket is gone.
+    // HEAD gets the same response if the bucket itself is missing.
     await objects.assertAvailable();
     throw missing();
   };
@@ -90,7 +90,7 @@ export function openObjectRecordingStore(
   };
 }
 
-/** Resumes after a broken connection: a recording can have gigabytes. */
+/** Downloads a recording. Resumes after a broken connection, because a recording can have gigabytes. */
 async function fetchTo(
   path: string,
   objects: ObjectStore,
@@ -118,13 +118,13 @@ async function fetchTo(
       if (signal.aborted || isLocal(error)) throw error;
       cause = error;
     }
-    if (breaks < MOST_BREAKS) continue;
+    if (breaks < MAX_BREAKS) continue;
     await objects.assertAvailable();
     throw objectUnusable(new Error(`${written} of ${sizeBytes} bytes came`, { cause }));
   }
 }
 
-/** An error of this machine's disk, which another connection would not fix. */
+/** Checks whether the error comes from this machine's disk, so that another connection would not help. */
 function isLocal(error: unknown): boolean {
   return (
     error instanceof Error && "syscall" in error && (error.syscall === "write" || error.syscall === "open")

@@ -2,12 +2,12 @@ import type { Readable } from "node:stream";
 import type { PresignedUrl, PresignOptions } from "./transcript-store.ts";
 
 /**
- * What Subtext needs of an object storage such as S3. Keys do not include the configured prefix. Every method throws
- * AppError `storage_object_missing`, `storage_object_denied` and `storage_object_unusable` if other objects can be written
- * and read, else `storage_full` or `storage_unavailable`.
+ * An object storage such as S3. Keys do not include the configured prefix. If only one object is affected, methods
+ * throw AppError `storage_object_missing`, `storage_object_denied` or `storage_object_unusable`; else `storage_full` or
+ * `storage_unavailable`.
  */
 export interface ObjectStore {
-  /** For messages: the bucket. */
+  /** The bucket, for messages. */
   readonly name: string;
   put(key: string, content: Uint8Array): Promise<void>;
   get(key: string, range?: ByteRequest): Promise<Readable>;
@@ -18,10 +18,10 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<StoredObject>;
   presign(key: string, options: PresignOptions): Promise<PresignedUrl>;
   readonly multipart: MultipartUploads;
-  /** Translates an error from a stream that `get` returned; errors of other origin are returned unchanged. */
+  /** Translates an error from a stream that `get` returned. Returns other errors unchanged. */
   toStorageError(error: unknown): unknown;
   /**
-   * Writes and reads a probe object, to tell a fault of one object from an outage.
+   * Writes and reads a probe object, to distinguish the fault of one object from an outage.
    * @throws AppError `storage_unavailable`
    */
   assertAvailable(): Promise<void>;
@@ -39,7 +39,7 @@ export interface ByteRequest {
   start: number;
   /** Inclusive. */
   end: number;
-  /** The object must still have this ETag. */
+  /** The ETag that the object must still have. */
   etag?: string;
   signal?: AbortSignal;
 }
@@ -48,16 +48,16 @@ export interface ByteRequest {
 export interface MultipartUploads {
   /** @returns the id of the new multipart upload */
   begin(key: string): Promise<string>;
-  /** @param number from 1; a part that has this number already is replaced */
+  /** @param number starts at 1; replaces an existing part with this number */
   sendPart(upload: MultipartUpload, number: number, content: Buffer): Promise<UploadedPart>;
   complete(upload: MultipartUpload, parts: readonly UploadedPart[]): Promise<void>;
   /** Aborts all multipart uploads of this key. */
   abort(key: string): Promise<void>;
-  /** Multipart uploads of this key, oldest first, so that all processes agree on which one counts. */
+  /** Lists the multipart uploads of this key, oldest first, so that all processes choose the same one. */
   list(key: string): Promise<MultipartUpload[]>;
-  /** Multipart uploads of all keys that begin with the prefix. */
+  /** Lists the multipart uploads of all keys that begin with the prefix. */
   listBelow(prefix: string): Promise<MultipartUpload[]>;
-  /** By number. Returns null if the multipart upload no longer exists. */
+  /** Lists the parts by number. Returns null if the multipart upload no longer exists. */
   listParts(upload: MultipartUpload): Promise<UploadedPart[] | null>;
 }
 

@@ -6,16 +6,16 @@ import type { TranscriptStore } from "./transcript-store.ts";
 
 /** Prefix of transcript files in a bucket, as in the data folder. */
 export const FILES = "files/";
-/** Longer than any health check waits. */
-const PROBE_LIVES_MS = 60_000;
+/** Older probe objects are leftovers. Every health check takes less time. */
+const PROBE_MAX_AGE_MS = 60_000;
 
 /**
  * Stores objects in a bucket.
- * @param probeLivesMs age, by the bucket's clock, at which a probe object is a leftover; one minute by default
+ * @param probeMaxAgeMs age, by the bucket's clock, from which a probe object is a leftover; one minute by default
  */
 export function openObjectTranscriptStore(
   objects: ObjectStore,
-  { probeLivesMs = PROBE_LIVES_MS }: { probeLivesMs?: number } = {},
+  { probeMaxAgeMs = PROBE_MAX_AGE_MS }: { probeMaxAgeMs?: number } = {},
 ): TranscriptStore {
   let leftBehindRemoved = false;
   const inBucket = (key: string) => {
@@ -57,8 +57,8 @@ export function openObjectTranscriptStore(
       try {
         await objects.put(key, Buffer.from(PROBE_CONTENT));
         await buffer(await objects.get(key));
-        // Only once: a listing costs as much as a write, and this is called every few seconds.
-        if (!leftBehindRemoved) await removeLeftBehind(objects, key, probeLivesMs);
+        // Only once, because a listing costs as much as a write, and `check` is called every few seconds.
+        if (!leftBehindRemoved) await removeLeftBehind(objects, key, probeMaxAgeMs);
         leftBehindRemoved = true;
       } finally {
         await objects.remove(key);
@@ -68,13 +68,13 @@ export function openObjectTranscriptStore(
 }
 
 /** Removes probe objects of processes that were killed or disconnected before they could remove them. */
-async function removeLeftBehind(objects: ObjectStore, own: string, probeLivesMs: number): Promise<void> {
+async function removeLeftBehind(objects: ObjectStore, own: string, probeMaxAgeMs: number): Promise<void> {
   const probes = await Array.fromAsync(objects.list(PROBES));
-  // Uses the bucket's clock, because this process's may be wrong.
+  // Uses the bucket's clock, because the clock of this machine may be wrong.
   const now = probes.find(({ key }) => key === own)?.writtenAt;
   if (now === undefined) return;
   const old = probes.filter(
-    ({ key, writtenAt }) => key !== own && now.getTime() - writtenAt.getTime() >= probeLivesMs,
+    ({ key, writtenAt }) => key !== own && now.getTime() - writtenAt.getTime() >= probeMaxAgeMs,
   );
   for (const { key } of old) await objects.remove(key);
 }

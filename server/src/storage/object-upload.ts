@@ -7,28 +7,28 @@ import { PartBuffer } from "./part-buffer.ts";
 
 /** Finished recordings and their multipart uploads, by video id. */
 export const SOURCES = "uploads/";
-/** Received bytes that do not fill a part yet: `tails/<video>/<offset in the recording>`. */
+/** Received bytes that do not fill a part yet, as `tails/<video>/<offset in the recording>`. */
 export const TAILS = "tails/";
 
-/** S3's minimum size of a part, except the last one. It allows at most 10,000 parts. */
-const SMALLEST_PART_BYTES = 5 * 1024 ** 2;
+/** S3's minimum size of all parts but the last one. An upload has at most 10,000 parts. */
+const MIN_PART_BYTES = 5 * 1024 ** 2;
 const MOST_PARTS = 10_000;
 
-/** Memory limit of all parts on their way to the bucket; a single part may be larger. */
+/** Memory limit for all parts that are being sent to the bucket. A single part may exceed it. */
 const PARTS_IN_MEMORY_BYTES = 64 * 1024 ** 2;
 
 /** Where upload bytes are buffered until they are in the bucket. */
 export interface PartBuffers {
   partBytes: number;
-  /** On this machine's disk; each active upload may have one part there. */
+  /** A folder on this machine's disk. Each active upload may have one part there. */
   folder: string;
   /** Limits the size of the parts on the disk. */
   onDisk: FairQueue;
-  /** Limits the size of the parts in memory on their way to the bucket. */
+  /** Limits the size of the parts in memory that are being sent. */
   sending: FairQueue;
 }
 
-/** @param diskBytes the maximum size of all parts on the disk; one part always fits */
+/** @param diskBytes size limit for all parts on the disk; one part is always allowed */
 export function openPartBuffers(options: {
   partBytes: number;
   folder: string;
@@ -51,12 +51,12 @@ export function openPartBuffer(
   return new PartBuffer({ folder, reserve: () => onDisk.enter(videoId, signal) });
 }
 
-/** Longer than a frozen or disconnected process holds its lock of the upload. */
+/** After this time, a frozen or disconnected process may have lost its lock of the upload. */
 const LOCK_MAY_BE_LOST_AFTER_MS = 10_000;
 
-/** How much of a recording is in the bucket. */
+/** The part of a recording that is in the bucket. */
 export interface UploadState {
-  /** Whether it is a finished object. */
+  /** Whether the recording is complete and one object. */
   whole: boolean;
   sizeBytes: number;
   /** Null if no part has been sent yet, or the recording is complete. */
@@ -67,21 +67,21 @@ export interface UploadState {
 
 /** Some servers require parts of equal size. */
 export function partSizeFor(maxUploadBytes: number): number {
-  return Math.max(SMALLEST_PART_BYTES, Math.ceil(maxUploadBytes / (MOST_PARTS - 1)));
+  return Math.max(MIN_PART_BYTES, Math.ceil(maxUploadBytes / (MOST_PARTS - 1)));
 }
 
-/** Returns null if nothing has arrived. Resolves the states that a crash can leave between two steps. */
+/** Reads the state of an upload, even after a crash between two steps. Returns null if no bytes have arrived. */
 export async function readUpload(objects: ObjectStore, videoId: string): Promise<UploadState | null> {
   const whole = await readWhole(objects, videoId);
   if (whole) return whole;
   const [multipart] = await objects.multipart.list(SOURCES + videoId);
   const parts = multipart ? await objects.multipart.listParts(multipart) : [];
-  // Null if it was completed or aborted since it was listed.
+  // `listParts` returns null if the multipart upload was completed or aborted after it was listed.
   if (parts === null) return await readWhole(objects, videoId);
   const partsBytes = sumOf(parts);
   const tails = await Array.fromAsync(objects.list(tailsOf(videoId)));
   const tail = tails.find(({ key }) => key === tailKey(videoId, partsBytes));
-  // Checked again: another process may have completed it since the first check, which removes its parts.
+  // Check again: another process may have completed the recording since the first check, which removes its parts.
   if (!multipart && !tail) return await readWhole(objects, videoId);
   return {
     whole: false,
@@ -94,16 +94,16 @@ export async function readUpload(objects: ObjectStore, videoId: string): Promise
 
 export interface AppendOptions {
   offset: number;
-  /** Size of the whole recording, which becomes one object when it is reached; null if unknown. */
+  /** Size of the whole recording; null if unknown. At this size, the recording is completed. */
   sizeBytes: number | null;
   buffers: PartBuffers;
-  /** Aborted if the client disconnects; this ends the wait for disk space. */
+  /** Aborted if the client disconnects, which ends the wait for disk space. */
   signal: AbortSignal;
 }
 
 /**
- * Appends a stream to an upload. Acknowledged bytes are never lost: a tail is removed only after the part that contains
- * its bytes is stored, and bytes that arrived before the stream broke are stored.
+ * Appends a stream to an upload. Stores all received bytes even if the stream breaks. Acknowledged bytes are never
+ * lost, because a tail is removed only after the part with its bytes is stored.
  * @returns the new size
  */
 export async function appendToUpload(
@@ -114,7 +114,7 @@ export async function appendToUpload(
 ): Promise<number> {
   const begunAt = performance.now();
   const state = (await readUpload(objects, videoId)) ?? NOTHING;
-  // A repeated completion without more bytes.
+  // The client repeats the completion without more bytes.
   if (state.whole && state.sizeBytes === offset && sizeBytes === offset) return offset;
   if (state.whole || state.sizeBytes !== offset) {
     throw new AppError("upload_conflict", `${state.sizeBytes} bytes have been received.`);
@@ -131,28 +131,28 @@ export async function appendToUpload(
       broken = { reason };
     }
     const partsBytes = sumOf(writing.parts);
-    const comeBytes = partsBytes + part.sizeBytes;
-    if (comeBytes === sizeBytes) {
+    const receivedBytes = partsBytes + part.sizeBytes;
+    if (receivedBytes === sizeBytes) {
       await withContent(part, videoId, buffers, (rest) => makeWhole(objects, videoId, writing, rest));
-    } else if (part.sizeBytes > 0 && comeBytes > offset) {
+    } else if (part.sizeBytes > 0 && receivedBytes > offset) {
       if (broken || performance.now() - begunAt > LOCK_MAY_BE_LOST_AFTER_MS) {
         const leftBytes = partsBytes > sumOf(state.parts) ? partsBytes : offset;
-        await assertNobodyElseWrote(objects, videoId, leftBytes);
+        await assertNoOtherWriter(objects, videoId, leftBytes);
       }
       await withContent(part, videoId, buffers, (tail) => objects.put(tailKey(videoId, partsBytes), tail));
     }
-    // The tails that have become parts.
-    if (partsBytes > sumOf(state.parts) || comeBytes === sizeBytes) {
-      await removeTails(objects, videoId, comeBytes === sizeBytes ? null : partsBytes);
+    // Remove the tails whose bytes are in parts now.
+    if (partsBytes > sumOf(state.parts) || receivedBytes === sizeBytes) {
+      await removeTails(objects, videoId, receivedBytes === sizeBytes ? null : partsBytes);
     }
     if (broken) throw broken.reason;
-    return comeBytes;
+    return receivedBytes;
   } finally {
     await part.clear();
   }
 }
 
-/** Sends each part as soon as it is full; the rest remains in the buffer. */
+/** Sends each part as soon as it is full. The remaining bytes stay in the buffer. */
 async function addToParts(
   objects: ObjectStore,
   videoId: string,
@@ -189,18 +189,18 @@ async function withContent(
 }
 
 /**
- * A writer that was paused may find that another one has continued. It may write a part again, because parts have one
- * size and contain the same bytes. But its tail could replace a longer one that was acknowledged.
- * @param bytes the size of the upload as this writer left it
+ * Call this before a paused writer stores a tail, because another writer may have continued in the meantime. Writing a
+ * part twice is harmless, because both have the same bytes. A tail could replace a longer one that was acknowledged.
+ * @param bytes the size of the upload as this writer knows it
  * @throws AppError `upload_conflict`
  */
-async function assertNobodyElseWrote(objects: ObjectStore, videoId: string, bytes: number): Promise<void> {
+async function assertNoOtherWriter(objects: ObjectStore, videoId: string, bytes: number): Promise<void> {
   const { sizeBytes } = (await readUpload(objects, videoId)) ?? NOTHING;
   if (sizeBytes !== bytes) throw new AppError("upload_conflict", `${sizeBytes} bytes have been received.`);
 }
 
 /**
- * Completes a recording of which all bytes have arrived, and removes what a crash left.
+ * Completes a recording whose bytes have all arrived, and removes leftovers of crashes.
  * @throws AppError `storage_object_missing`
  */
 export async function completeUpload(objects: ObjectStore, videoId: string): Promise<void> {
@@ -215,14 +215,14 @@ export async function completeUpload(objects: ObjectStore, videoId: string): Pro
   await removeTails(objects, videoId, null);
 }
 
-/** Removes the upload, complete or in parts. Succeeds if there is none. */
+/** Removes the upload, complete or in parts. Succeeds if it does not exist. */
 export async function removeUpload(objects: ObjectStore, videoId: string): Promise<void> {
   await objects.multipart.abort(SOURCES + videoId);
   await objects.remove(SOURCES + videoId);
   await removeTails(objects, videoId, null);
 }
 
-/** Ids of all videos with stored upload data; may contain duplicates. */
+/** Lists the ids of all videos with stored upload data. May return duplicates. */
 export async function* listUploads(objects: ObjectStore): AsyncGenerator<string> {
   for await (const { key } of objects.list(SOURCES)) yield key.slice(SOURCES.length);
   for await (const { key } of objects.list(TAILS)) yield key.slice(TAILS.length).split("/")[0]!;
@@ -266,7 +266,7 @@ async function makeWhole(
   try {
     await objects.multipart.complete({ key, id: writing.multipartId }, writing.parts);
   } catch (error) {
-    // Repeated because the first response was lost, or another process was faster.
+    // The first response was lost, or another process was faster.
     const whole = await readWhole(objects, videoId);
     if (whole?.sizeBytes !== sumOf(writing.parts)) throw error;
   }
@@ -276,7 +276,7 @@ async function openTail(objects: ObjectStore, videoId: string, state: UploadStat
   return await objects.get(tailKey(videoId, sumOf(state.parts)));
 }
 
-/** @param keptStart offset of the tail that is still needed; null for none */
+/** @param keptStart offset of the tail to keep; null to remove all */
 async function removeTails(objects: ObjectStore, videoId: string, keptStart: number | null): Promise<void> {
   const kept = keptStart === null ? null : tailKey(videoId, keptStart);
   for await (const { key } of objects.list(tailsOf(videoId))) if (key !== kept) await objects.remove(key);

@@ -28,7 +28,7 @@ export async function openBucketStores(
     objects.close();
     throw explain(error, bucketConfig);
   }
-  // Commands download no recordings, and can run without a data folder.
+  // Commands download no recordings, so they need no scratch folder and no data folder.
   const scratch = create
     ? await openScratch(join(dataFolder, "scratch")).catch((error) => {
         objects.close();
@@ -49,7 +49,7 @@ export async function openBucketStores(
   };
 }
 
-/** A folder of this process only. Removes the folders of processes that crashed. */
+/** Creates a folder for this process, and removes the folders of crashed processes. */
 async function openScratch(parent: string): Promise<{ folder: string; remove(): Promise<void> }> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const removeHeld = async (folder: string, lock: FolderLock) => {
@@ -71,7 +71,7 @@ async function openScratch(parent: string): Promise<{ folder: string; remove(): 
   return { folder, remove: () => removeHeld(folder, lock) };
 }
 
-/** Names the settings to check: at startup, an outage of the storage is unlikely. */
+/** Adds the settings to check to the message. At startup, wrong settings are more likely than an outage. */
 function explain(error: unknown, { name, endpoint, settings }: ObjectStorageConfig): unknown {
   if (!(error instanceof AppError) || error.code !== "storage_unavailable") return error;
   const where = endpoint === null ? "" : ` at ${endpoint}`;

@@ -25,7 +25,7 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
   const filesFolder = join(dataFolder, "files");
   const place = placeOnDisk(dataFolder, [uploadsFolder, filesFolder]);
   if (!options.create) await access(dataFolder).catch(() => Promise.reject(noInstallation(place)));
-  // Upload locks exist only in this process, so two processes on one folder could write to the same upload.
+  // Upload locks exist only in memory, so two processes on one folder could write to the same upload.
   const lock = lockFolder(join(dataFolder, "service"));
   const circuit = new CircuitBreaker({
     name: "the data folder",

@@ -7,13 +7,13 @@ const MEMORY_BYTES = 128 * 1024;
 
 export interface PartBufferOptions {
   folder: string;
-  /** Waits until the disk has space for another part. @returns a function to call when the file is gone */
+  /** Waits until the disk has space for another part. @returns a function to call when the space is free again */
   reserve(): Promise<() => void>;
 }
 
 /**
- * Collects the bytes of one part while they arrive, however slowly: small parts in memory, larger ones in a file. The
- * file has no name, so that nothing is left of it even if the process crashes.
+ * Collects the bytes of one part while they arrive. Small parts stay in memory; larger ones are in a file without a
+ * name, which disappears even if the process crashes.
  */
 export class PartBuffer {
   readonly #options: PartBufferOptions;
@@ -31,7 +31,9 @@ export class PartBuffer {
     return this.#fileBytes + this.#chunkBytes;
   }
 
-  /** Waits for room on the disk. If there is none or the write fails, the bytes stay in memory and the error is thrown. */
+  /**
+   * Appends bytes, waiting for disk space if needed. If that or the write fails, keeps the bytes in memory and throws.
+   */
   async append(chunk: Uint8Array): Promise<void> {
     this.#chunks.push(chunk);
     this.#chunkBytes += chunk.length;
@@ -45,7 +47,7 @@ export class PartBuffer {
     this.#chunkBytes = 0;
   }
 
-  /** All appended bytes. */
+  /** Returns all appended bytes. */
   async read(): Promise<Buffer> {
     const content = Buffer.allocUnsafe(this.sizeBytes);
     await readAll(this.#file, content.subarray(0, this.#fileBytes));
@@ -87,7 +89,7 @@ async function writeAll(file: FileHandle, content: Buffer, position: number): Pr
 async function readAll(file: FileHandle | null, content: Buffer): Promise<void> {
   for (let at = 0; at < content.length; ) {
     const { bytesRead } = await file!.read(content, at, content.length - at, at);
-    if (bytesRead === 0) throw new Error("a part on the disk is shorter than what was written");
+    if (bytesRead === 0) throw new Error("a part on the disk is shorter than the bytes written to it");
     at += bytesRead;
   }
 }

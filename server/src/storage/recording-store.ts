@@ -20,11 +20,11 @@ export interface RecordingStore {
   openFile(videoId: string): Promise<OpenedFile>;
   /** Returns a URL at which the storage serves the recording, or null if the service must serve it. */
   presign(videoId: string, options: PresignOptions): Promise<PresignedUrl | null>;
-  /** Returns null if there is no such file. */
+  /** Returns null if the file does not exist. */
   inspect(videoId: string): Promise<{ sizeBytes: number } | null>;
   /** Makes the uploaded bytes durable (fsync). */
   sync(videoId: string): Promise<void>;
-  /** Succeeds if there is no such file. */
+  /** Succeeds if the file does not exist. */
   remove(videoId: string): Promise<void>;
   /** Lists the video ids of all complete and partial recordings. */
   list(): AsyncIterable<string>;

@@ -7,10 +7,10 @@ import type { StoreOwnership } from "./ownership/store-ownership.ts";
 import type { RecordingStore } from "./recording-store.ts";
 import type { TranscriptStore } from "./transcript-store.ts";
 
-/** Where upload bytes are written; finished recordings are read from the same place. */
+/** Where upload bytes are written and finished recordings are read. */
 export type UploadTarget =
   | { kind: "folder"; folder: string }
-  /** Parts are buffered in the scratch folder until they are sent. */
+  /** The scratch folder buffers parts until they are sent. */
   | { kind: "objects"; objects: ObjectStore; scratchFolder: string };
 
 /** Where recordings, uploads and transcripts are stored: on this machine's disk, or in a bucket. */
@@ -31,7 +31,7 @@ export interface StoresOptions {
   home: string;
   /** Signs the file URLs of this service. */
   secret: Uint8Array;
-  /** False for commands: then nothing is created, and a store that is new to the database is refused. */
+  /** False for commands, which create nothing and refuse a store that the database does not know. */
   create: boolean;
   log: Logger;
 }

@@ -1,6 +1,8 @@
 import type { FileFormat } from "@subtext/client/contract/transcription";
 
-/** The folder of one attempt's files. Each attempt has its own, so attempts cannot damage each other's files. */
+/**
+ * Returns the folder of an attempt's files. Attempts have separate folders, so they cannot damage each other's files.
+ */
 export function filePrefix(transcriptionId: string, attempt: number): string {
   return `${TRANSCRIPTS_PREFIX}${transcriptionId}/${attempt}`;
 }
@@ -11,12 +13,12 @@ export function fileKey(prefix: string, format: FileFormat): string {
   return `${prefix}/transcript.${format}`;
 }
 
-/** Next to the public files: an array with a number, 0 … 1, or null for each word of the json file. */
+/** The confidences of the words in the JSON file: an array with a number, 0 … 1, or null for each word. */
 export function confidenceKey(prefix: string): string {
   return `${prefix}/confidence.json`;
 }
 
-/** Next to the files, or alone if there is no transcript: a `Waveform` of the recording. */
+/** The `Waveform` of the recording, which can exist without a transcript. */
 export function waveformKey(prefix: string): string {
   return `${prefix}/waveform.json`;
 }

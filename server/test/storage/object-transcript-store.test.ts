@@ -24,7 +24,7 @@ if (s3) {
     await bucket.put(left, Buffer.from("subtext"));
     await openObjectTranscriptStore(bucket).check();
     expect(await probes()).toEqual([left]);
-    await openObjectTranscriptStore(bucket, { probeLivesMs: 0 }).check();
+    await openObjectTranscriptStore(bucket, { probeMaxAgeMs: 0 }).check();
     expect(await probes()).toEqual([]);
     bucket.close();
   });

@@ -14,7 +14,7 @@ import {
 } from "./local-file.ts";
 
 /**
- * Recordings in one folder, each file named after its video, as the tus file store writes them.
+ * Opens a folder of recordings. Each file has the id of its video as its name, as the tus file store writes it.
  * @param assertAvailable throws if the folder cannot be written and read; by default a probe file is used
  */
 export async function openDiskRecordingStore(
@@ -34,14 +34,14 @@ export async function openDiskRecordingStore(
   };
 
   const pathOf = (videoId: string): string => {
-    if (!isPlausibleId(videoId)) throw new AppError("storage_object_missing", "There is no such recording.");
+    if (!isPlausibleId(videoId)) throw new AppError("storage_object_missing", "No recording has this id.");
     return join(folder, videoId);
   };
 
   return {
     async open(videoId) {
       const path = pathOf(videoId);
-      // If the decoder could not read it, it would look like a damaged recording.
+      // Checked here, because a file that the decoder cannot read would look like a damaged recording.
       await (await openLocalFile(path, assertAvailable)).close();
       return { path, release: async () => {} };
     },

@@ -28,7 +28,7 @@ import {
   unavailable,
 } from "./local-file.ts";
 
-/** What the HTTP file server needs. */
+/** The part of the store that the HTTP file server needs. */
 export interface FileReader {
   /** @throws AppError `storage_object_missing`, and as `fileError` */
   openFile(key: string): Promise<OpenedFile>;
@@ -37,7 +37,7 @@ export interface FileReader {
 export interface DiskTranscriptStore extends TranscriptStore, FileReader {}
 
 export interface DiskTranscriptStoreOptions {
-  /** Created if it is missing, readable by this user only. */
+  /** Created if missing, readable only by this user. */
   folder: string;
   /** The service's public address: `https://captions.example.com`, with or without a path. */
   baseUrl: string;
@@ -49,9 +49,9 @@ export interface DiskTranscriptStoreOptions {
 
 /** Contains a character that keys cannot contain, so a temporary file is never mistaken for an object. */
 const UNFINISHED_FOLDER = "~unfinished";
-/** Age of leftovers: another process that shares the folder may be writing, but no write stalls for this long. */
+/** Older temporary files are leftovers. Younger ones may belong to another process that is writing. */
 const UNFINISHED_MAX_AGE_MS = 10 * 60_000;
-/** Another round is needed only if another process pruned the folder between its creation and its first file. */
+/** Limit for retries. One is needed if another process removes the empty folder before the first file is in it. */
 const MAX_FOLDER_ROUNDS = 100;
 
 /** Stores objects as files of the same name in one folder. */
@@ -92,7 +92,7 @@ export async function openDiskTranscriptStore(
           await unlinkIfThere(unfinished);
           throw error;
         }
-        // Every folder up to the root: any of them may be new, created by this call or a concurrent one.
+        // Sync every folder up to the root, because this call or a concurrent one may have created any of them.
         for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) await syncFolder(at);
       } catch (error) {
         throw await fileError(error, assertAvailable);
@@ -137,7 +137,7 @@ export async function openDiskTranscriptStore(
 
     async presign(key, presign: PresignOptions): Promise<PresignedUrl> {
       assertStorageKey(key);
-      // Rounded up to a whole second, so that the URL never expires early.
+      // Round up to a whole second, so that the URL never expires early.
       const expires = Math.ceil(presign.now.getTime() / 1000) + presign.lifetimeSeconds;
       const claims = {
         key,
@@ -174,7 +174,7 @@ async function writeUnfinished(folder: string, content: Uint8Array): Promise<str
   return path;
 }
 
-/** Moves a file into a folder that it creates. A concurrent removal may prune the folder in between. */
+/** Moves a file, and creates its folder. Retries if a concurrent removal deletes the empty folder in between. */
 async function renameInto(from: string, to: string): Promise<void> {
   for (let round = 1; ; round += 1) {
     try {
@@ -187,7 +187,7 @@ async function renameInto(from: string, to: string): Promise<void> {
   }
 }
 
-/** If the folder is gone, there is nothing to sync: the object was removed right after it was written. */
+/** Syncs a folder. Ignores a missing one, because its object was removed right after it was written. */
 async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle;
   try {
@@ -223,7 +223,7 @@ async function removeFolderIfEmpty(folder: string): Promise<boolean> {
   return true;
 }
 
-/** The files in a folder as relative paths with `/`. Ignores folders that disappear meanwhile. */
+/** Lists the files in a folder as relative paths with `/`. Ignores folders that disappear during the walk. */
 async function* walk(folder: string): AsyncGenerator<string> {
   try {
     for await (const entry of await opendir(folder)) {

@@ -3,15 +3,15 @@ import { readdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** Of the file system that contains the folder. */
+/** Returns the space of the file system that contains the folder. */
 export async function diskSpace(folder: string): Promise<{ totalBytes: number; freeBytes: number }> {
   const { blocks, bavail, bsize } = await statfs(folder);
   return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };
 }
 
 /**
- * Disk usage of each folder in this folder, largest first. `du` reads every file in a separate process, so that
- * hundreds of thousands of files do not block the service.
+ * Returns the disk usage of each subfolder, largest first. `du` runs in a separate process, so that hundreds of
+ * thousands of files do not block the service.
  */
 export async function diskUse(folder: string): Promise<{ name: string; bytes: number }[]> {
   const entries = await readdir(folder, { withFileTypes: true });

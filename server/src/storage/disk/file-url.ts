@@ -1,9 +1,9 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
-/** What a file URL grants; the URL contains and signs all of it. */
+/** What a file URL grants. The URL contains all claims and their signature. */
 export interface FileUrlClaims {
   key: string;
-  /** Unix seconds as decimal digits, as written in the URL. From this second on, the URL is invalid. */
+  /** Unix seconds in decimal digits, exactly as in the URL. The URL is invalid from this second on. */
   expires: string;
   fileName: string;
   /** Media type without parameters. */
@@ -11,10 +11,10 @@ export interface FileUrlClaims {
 }
 
 /**
- * HMAC-SHA256 in base64url. It signs a JSON array, so that two different sets of claims never give the same text. The
- * first element separates this use of the secret from all others.
+ * Returns the HMAC-SHA256 of the claims in base64url. It signs a JSON array, so that different claims never produce the
+ * same text. The first element separates this use of the secret from others.
  *
- * @param secret a key object that is reused: creating one takes ten times as long as signing
+ * @param secret reuse it, because creating a key object takes ten times as long as signing
  */
 export function signFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
   const { key, expires, fileName, contentType } = claims;
@@ -34,8 +34,8 @@ export function writeFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
 }
 
 /**
- * Returns the claims of a URL that this service signed, or null if anything was changed, added, removed or written in
- * another form. Does not check the expiry.
+ * Returns the claims of a URL that this service signed, or null if the URL differs from it in any way. Does not check
+ * the expiry.
  *
  * @param key the path after `/files/`, not decoded: keys contain nothing that needs encoding
  * @param query the text after `?`
@@ -53,9 +53,9 @@ export function readFileUrl(key: string, query: string, secret: KeyObject): File
   return equalInConstantTime(signature, signFileUrl(claims, secret)) ? claims : null;
 }
 
-/** Compares the encoded texts, because base64url can encode the same bytes in several ways. */
-function equalInConstantTime(given: string, expected: string): boolean {
-  const givenBytes = Buffer.from(given);
+/** Compares the encoded texts, because several base64url texts can decode to the same bytes. */
+function equalInConstantTime(actual: string, expected: string): boolean {
+  const givenBytes = Buffer.from(actual);
   const expectedBytes = Buffer.from(expected);
   return givenBytes.length === expectedBytes.length && timingSafeEqual(givenBytes, expectedBytes);
 }

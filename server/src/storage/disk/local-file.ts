@@ -6,18 +6,18 @@ import type { Readable } from "node:stream";
 import { AppError } from "../../lib/errors.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
 
-/** An open file. It stays readable and unchanged until it is closed, even if it is removed meanwhile. */
+/** An open file. It remains readable and unchanged until it is closed, even if it is removed. */
 export interface OpenedFile {
   /** Bytes. */
   size: number;
-  /** A strong entity tag, quoted: differs whenever the bytes may differ. */
+  /** A strong entity tag, quoted. It changes whenever the bytes may have changed. */
   etag: string;
-  /** Bytes `start` to `end`, inclusive. Closes the file at its end and when destroyed; call it once. */
+  /** Streams bytes `start` to `end`, inclusive. Closes the file when it ends or is destroyed. Call it only once. */
   stream(range: { start: number; end: number }): Readable;
   close(): Promise<void>;
 }
 
-/** Throws if other files of the folder cannot be written and read either. */
+/** Throws if the folder as a whole cannot be written and read. */
 export type AssertFolder = () => Promise<void>;
 
 /** @throws AppError as `fileError` */
@@ -46,7 +46,10 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }
 
-/** Includes ENOTDIR: if a file is in the place of a folder, no object of that name can exist. */
+/**
+ * Checks whether an error means that a file does not exist. ENOTDIR does too: if a parent is a file, nothing can exist
+ * below it.
+ */
 export function isAbsence(error: unknown): boolean {
   const code = codeOf(error);
   return code === "ENOENT" || code === "ENOTDIR";
@@ -59,14 +62,14 @@ const DENIED = ["EACCES", "EPERM"];
 
 export function unavailable(cause: unknown): AppError {
   return FULL.includes(codeOf(cause) ?? "")
-    ? new AppError("storage_full", "There is no space left to store files.", { cause })
+    ? new AppError("storage_full", "No space is left to store files.", { cause })
     : new AppError("storage_unavailable", "The storage cannot be read or written now.", { cause });
 }
 
 /**
  * Classifies the failure to read or write one file.
- * @returns `storage_object_denied` or `storage_object_unusable` if other files can be, else `storage_full` or
- *   `storage_unavailable`
+ * @returns `storage_object_denied` or `storage_object_unusable` if other files can be read or written; else
+ *   `storage_full` or `storage_unavailable`
  */
 export async function fileError(error: unknown, assertFolder: AssertFolder): Promise<AppError> {
   if (error instanceof AppError) return error;
@@ -80,7 +83,7 @@ export async function fileError(error: unknown, assertFolder: AssertFolder): Pro
   return DENIED.includes(code) ? objectDenied(error) : objectUnusable(error);
 }
 
-/** As `fileError`, for a file that should exist. */
+/** Like `fileError`, for a file that should exist. */
 export async function missingError(error: unknown, assertFolder: AssertFolder): Promise<AppError> {
   const fault = await fileError(error, assertFolder);
   return isObjectFault(fault) ? objectMissing(error) : fault;

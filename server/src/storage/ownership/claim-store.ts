@@ -12,7 +12,7 @@ import {
 import { MARK_FILE, newMark, newToken, readMark, writeMark } from "./store-mark.ts";
 import type { StorePlace } from "./store-place.ts";
 
-/** Contains the database's `installation` in every store that it has ever had. */
+/** The file that contains the database's `installation`, in every store that the database has used. */
 export const INSTALLATION = "installation";
 
 export interface ClaimDeps {
@@ -24,10 +24,10 @@ export interface ClaimDeps {
 }
 
 /**
- * Makes sure that the store and the database belong together, and makes each identify the other at the first start. The
- * store's files come first and the database decides, so a crash at any line is repaired by the next start, and of two
- * processes with a store each, one is refused. A copy of a database gets its own identity: the store that names
- * the original keeps its files.
+ * Ensures that the store and the database belong together. At the first start, makes each identify the other: first in
+ * the store's files, then in the database, which decides. So the next start repairs a crash at any line, and of two
+ * processes with different stores, one is refused. A copy of a database gets a new identity, so that it cannot delete
+ * files of the original's store.
  *
  * @throws AppError `data_folder_mismatch`
  */
@@ -56,7 +56,7 @@ export async function claimStore({ db, place, home, log }: ClaimDeps): Promise<v
       written.push(MARK_FILE);
     }
     await restartUploadExpiry(db);
-    // Beyond the first generation, another database or a newer state of this one claimed the store.
+    // After the first generation, another database or a newer state of this one has claimed the store.
     const isOwn = mark.generation === 0;
     const inserted = await insertStoreRecord(db, {
       storeId: mark.store,
@@ -73,7 +73,7 @@ export async function claimStore({ db, place, home, log }: ClaimDeps): Promise<v
 }
 
 /**
- * Refuses a store that belongs to another database, and a database whose files are elsewhere.
+ * Refuses a store that belongs to another database, and a database whose files are in another store.
  * @returns false if neither identifies the other yet
  * @throws AppError `data_folder_mismatch`
  */

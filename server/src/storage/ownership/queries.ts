@@ -9,12 +9,12 @@ export interface NewStoreRecord {
   token: string;
 }
 
-/** Undefined until the database has a store. */
+/** Returns undefined until the database has a store. */
 export async function readStoreRecord(db: Db): Promise<StoreRecordRow | undefined> {
   return await db.selectFrom("store_record").selectAll().executeTakeFirst();
 }
 
-/** Does not change an existing record. @returns the record that exists afterwards */
+/** Inserts the record unless one exists. @returns the record that exists afterwards */
 export async function insertStoreRecord(db: Db, record: NewStoreRecord): Promise<StoreRecordRow> {
   await db
     .insertInto("store_record")
@@ -31,7 +31,7 @@ export async function insertStoreRecord(db: Db, record: NewStoreRecord): Promise
   return await db.selectFrom("store_record").selectAll().executeTakeFirstOrThrow();
 }
 
-/** @returns undefined if the record is at another generation by now */
+/** @returns undefined if another process has advanced the record */
 export async function advanceStoreRecord(
   db: Db,
   {
@@ -54,7 +54,7 @@ export async function deleteStoreRecord(db: Db): Promise<void> {
   await db.deleteFrom("store_record").execute();
 }
 
-/** Restarts the expiry of all unfinished uploads: a restored database contains activity times from before the backup. */
+/** Restarts the expiry of all unfinished uploads, because a restored database has activity times before the backup. */
 export async function restartUploadExpiry(db: Db): Promise<void> {
   await db
     .updateTable("video")
@@ -66,7 +66,7 @@ export async function restartUploadExpiry(db: Db): Promise<void> {
 /** A transaction that began before an advance may commit after it; the next check sees it. */
 const OVERLAP = sql`interval '60 seconds'`;
 
-/** Whether a video or a transcription was written or deleted since the last advance. */
+/** Checks whether a video or a transcription was written or deleted since the last advance. */
 export async function changedSinceAdvance(db: Db): Promise<boolean> {
   const { rows } = await sql<{ changed: boolean }>`
     with since as (select advanced_at - ${OVERLAP} as at from store_record)
@@ -80,8 +80,8 @@ export async function changedSinceAdvance(db: Db): Promise<boolean> {
 }
 
 /**
- * Where the database is: a restored dump and a template copy have another home. A file system copy of the whole server,
- * and a standby that was promoted, have the same one.
+ * Identifies the location of the database. A restored dump and a template copy have another home. A file system copy of
+ * the whole server and a promoted standby have the same one.
  */
 export async function databaseHome(db: Db, kind: "embedded" | "postgres"): Promise<string> {
   if (kind === "embedded") return "embedded";
@@ -93,13 +93,13 @@ export async function databaseHome(db: Db, kind: "embedded" | "postgres"): Promi
       select system_identifier::text as id from pg_control_system()`.execute(db);
     return `${found.rows[0]!.id}/${oid}`;
   } catch (error) {
-    // Some providers do not allow their customers to call it.
+    // Some hosting providers do not permit this function.
     if ((error as { code?: string }).code !== "42501") throw error;
     return `/${oid}`;
   }
 }
 
-/** Whether two homes are the same, as far as both are known. */
+/** Checks whether two homes are the same, as far as both are known. */
 export function isSameHome(a: string, b: string): boolean {
   const [[serverA, oidA], [serverB, oidB]] = [a.split("/"), b.split("/")];
   return oidA === oidB && (serverA === serverB || serverA === "" || serverB === "");

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { StorePlace } from "./store-place.ts";
 
-/** Stored next to the files; the counterpart of the database's `store_record`. */
+/** The file next to the stored files that corresponds to the database's `store_record`. */
 export const MARK_FILE = "store.json";
 
 export interface StoreMark {
@@ -21,7 +21,7 @@ export function newToken(): string {
   return randomBytes(16).toString("base64url");
 }
 
-/** Of a store that no database has had yet. */
+/** Creates the mark of a store that no database has used. */
 export function newMark(): StoreMark {
   return {
     store: newToken(),
@@ -32,7 +32,7 @@ export function newMark(): StoreMark {
   };
 }
 
-/** Returns null if there is no mark, or it cannot be parsed. */
+/** Returns null if the mark is missing or cannot be parsed. */
 export async function readMark(place: StorePlace): Promise<StoreMark | null> {
   const text = await place.read(MARK_FILE);
   if (text === null) return null;

@@ -5,7 +5,7 @@ import { advanceStoreRecord, changedSinceAdvance, readStoreRecord, restartUpload
 import { newToken, readMark, type StoreMark, writeMark } from "./store-mark.ts";
 import type { StorePlace } from "./store-place.ts";
 
-/** Why this database may not delete files of its store. */
+/** The reason why this database must not delete files of its store. */
 export type StopReason = "newer_store" | "other_database" | "other_store" | "unclaimed";
 
 export type OwnershipState =
@@ -19,15 +19,15 @@ export type OwnershipState =
       mark: StoreMark | null;
     };
 
-/** A removal relies on a check that is at most this old. */
-const LOOK_VALID_MS = 10_000;
+/** A removal requires a check that is not older than this. */
+const CHECK_VALID_MS = 10_000;
 
 /**
- * Whether files of the store may be deleted. Store and database each hold a generation, which the process that sweeps
- * advances whenever anything changes: the database first, then the store. So in normal operation the store is never
- * ahead, whatever crashes. A store that is ahead has been used by a newer state of this database. A store that names
- * another owner has been used by another database. In both cases nothing is deleted until an operator accepts the
- * store.
+ * Decides whether files of the store may be deleted. Store and database each hold a generation. When anything has
+ * changed, the process that sweeps advances the generation, first in the database, then in the store. Even after
+ * crashes, the store is therefore never ahead in normal operation. If it is ahead, a newer state of this database has
+ * used it. If it names another owner, another database has used it. In both cases nothing is deleted until an operator
+ * accepts the store.
  */
 export class StoreOwnership {
   readonly #db: Db;
@@ -36,14 +36,14 @@ export class StoreOwnership {
   #lastReason: StopReason | null = null;
   #ownedUntil = Number.NEGATIVE_INFINITY;
 
-  /** @param log null for commands, which show the state themselves */
+  /** @param log null for commands, which print the state */
   constructor({ db, place, log }: { db: Db; place: StorePlace; log: Logger | null }) {
     this.#db = db;
     this.#place = place;
     this.#log = log;
   }
 
-  /** Reads both sides. Logs when the answer changes. */
+  /** Reads the state from the store and the database. Logs when it changes. */
   async look(): Promise<OwnershipState> {
     return this.#report((await this.#read()).state);
   }
@@ -55,7 +55,7 @@ export class StoreOwnership {
     if (!state.isOwner) throw new AppError("storage_deletions_stopped", state.message);
   }
 
-  /** Does nothing if the store is not this database's, or if another process was faster. */
+  /** Advances the generation. Does nothing if the store is not this database's, or if another process was faster. */
   async advance(): Promise<void> {
     const { state, record } = await this.#read();
     if (!this.#report(state).isOwner || !record) return;
@@ -67,16 +67,16 @@ export class StoreOwnership {
   }
 
   /**
-   * Makes the store this database's own.
+   * Makes this database the owner of the store.
    * @param seen the token of the mark that the operator was shown; null if there was none
-   * @throws AppError `storage_changed` if the store has another mark by now
+   * @throws AppError `storage_changed` if the mark has changed since
    */
   async accept(seen: string | null): Promise<void> {
     const { mark, record } = await this.#read();
     if (!record || (mark?.token ?? null) !== seen) {
       throw new AppError(
         "storage_changed",
-        "The store was changed meanwhile: another service still uses it. Stop that service and try again.",
+        "The store has changed in the meantime, so another service still uses it. Stop that service and try again.",
       );
     }
     await restartUploadExpiry(this.#db);
@@ -110,7 +110,7 @@ export class StoreOwnership {
     mark: StoreMark | null;
     record: StoreRecordRow | undefined;
   }> {
-    // The store first: an advance by another process in between makes the database newer, never the store.
+    // Read the store first. If another process advances in between, the database is ahead, never the store.
     const mark = await readMark(this.#place);
     const record = await readStoreRecord(this.#db);
     const reason = stopReason(mark, record);
@@ -123,7 +123,7 @@ export class StoreOwnership {
 
   #report(state: OwnershipState): OwnershipState {
     const reason = state.isOwner ? null : state.reason;
-    this.#ownedUntil = state.isOwner ? performance.now() + LOOK_VALID_MS : Number.NEGATIVE_INFINITY;
+    this.#ownedUntil = state.isOwner ? performance.now() + CHECK_VALID_MS : Number.NEGATIVE_INFINITY;
     if (reason !== this.#lastReason) {
       if (state.isOwner) this.#log?.info("stored files are deleted again");
       else this.#log?.error({ reason: state.reason }, state.message);
@@ -149,7 +149,7 @@ export class StoreOwnership {
   }
 }
 
-/** Null if the database may delete files of the store. */
+/** Returns null if the database may delete files of the store. */
 export function stopReason(
   mark: Pick<StoreMark, "store" | "owner" | "generation" | "token"> | null,
   record: Pick<StoreRecordRow, "store_id" | "owner" | "generation" | "token"> | undefined,
@@ -158,6 +158,6 @@ export function stopReason(
   if (!mark || !record || mark.store !== record.store_id) return "other_store";
   if (mark.owner !== record.owner) return "other_database";
   if (mark.generation > record.generation) return "newer_store";
-  // Two copies that advanced at the same time.
+  // Two copies of the database have advanced at the same time.
   return mark.generation === record.generation && mark.token !== record.token ? "newer_store" : null;
 }

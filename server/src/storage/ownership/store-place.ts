@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { ObjectStore } from "../object-store.ts";
 
-/** Where files are stored, and the small files there that say which database they belong to. */
+/** The location of the stored files, with the small files that identify their database. */
 export interface StorePlace {
-  /** For messages: the location, and the setting that names it. */
+  /** The location and the setting that configures it, for messages. */
   name: string;
   setting: string;
-  /** Null if there is no such file. */
+  /** Returns null if the file does not exist. */
   read(file: string): Promise<string | null>;
   /** Replaces the whole file, durably. */
   write(file: string, content: string): Promise<void>;
@@ -53,7 +53,7 @@ export function placeOnDisk(dataFolder: string, fileFolders: string[]): StorePla
   };
 }
 
-/** @param folders what the keys of stored files begin with */
+/** @param folders the prefixes of the keys of stored files */
 export function placeInBucket(objects: ObjectStore, folders: string[]): StorePlace {
   return {
     name: `the bucket ${objects.name}`,

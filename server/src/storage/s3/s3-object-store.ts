@@ -23,7 +23,7 @@ import { UrlSigner } from "./url-signer.ts";
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Maximum time without a byte in either direction. */
 const IDLE_TIMEOUT_MS = 30_000;
-/** About a second in total with the backoff of the SDK; callers retry with longer waits. */
+/** Takes about a second in total with the backoff of the SDK. Callers retry with longer delays. */
 const ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 10;
 const PROBE_TIMEOUT_MS = 5_000;
@@ -38,8 +38,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
     name: "the bucket",
     log,
     probe: () => probe(client, { Bucket: name, Key: fullKey(PROBES + randomUUID()) }),
-    // Only what the storage reported: the probe's own classification would repeat the message and name the probe
-    // object.
+    // The cause is the error of the SDK. The classified error would repeat the message and name the probe object.
     toError: (error) => storageUnavailable(error instanceof AppError ? error.cause : error),
   });
   const run: S3Bucket["run"] = async (operation, signal) => {
@@ -53,7 +52,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
       if (ending.signal.aborted) throw ending.signal.reason;
       const named = storageError(error);
       if (named instanceof AppError && named.code === "storage_unavailable") circuit.markSuspect();
-      // A bucket that refuses every object is unavailable: its credentials are invalid, or a policy has changed.
+      // If the bucket refuses every object, it is unavailable: the credentials are invalid, or a policy has changed.
       else if (isObjectFault(named)) await circuit.probe();
       throw named;
     } finally {
@@ -121,7 +120,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
     },
 
     async presign(key, { contentType, fileName, lifetimeSeconds, now }) {
-      // Signatures use whole seconds. Rounded up, so that the URL never expires early.
+      // Signatures use whole seconds. Round up, so that the URL never expires early.
       const signingDate = new Date(Math.ceil(now.getTime() / 1000) * 1000);
       const query = {
         "response-content-type": isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
@@ -151,7 +150,7 @@ function clientConfig(config: S3Config, endpoint: string | null): S3ClientConfig
     forcePathStyle,
     ...(endpoint !== null && { endpoint }),
     ...(credentials !== null && { credentials }),
-    // Many S3-compatible servers refuse what has been the default of AWS since 2025.
+    // Many S3-compatible servers refuse the checksums that have been the SDK's default since 2025.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     maxAttempts: ATTEMPTS,
@@ -170,7 +169,7 @@ const FULL = new Set([
   "ServerSideQuotaExceeded",
 ]);
 const MISSING = new Set(["NoSuchKey", "NotFound", "NoSuchUpload"]);
-/** Says nothing about the object: the connection was too slow. */
+/** Errors of a slow connection, which say nothing about the object. */
 const TIMED_OUT = new Set(["RequestTimeout", "RequestTimeoutException"]);
 /** The SDK gives this error no name. */
 const CHECKSUM_MISMATCH = /^Checksum mismatch/;
@@ -189,7 +188,7 @@ function storageError(error: unknown): unknown {
   const cause = new Error(`${name}${status === undefined ? "" : ` (${status})`}: ${error.message}`);
   if (MISSING.has(name)) return objectMissing(cause);
   if (FULL.has(name) || status === 507) {
-    return new AppError("storage_full", "There is no space left to store files.", { cause });
+    return new AppError("storage_full", "No space is left to store files.", { cause });
   }
   if (CHECKSUM_MISMATCH.test(error.message)) return objectUnusable(cause);
   const isRefusal = status !== undefined && status >= 400 && status < 500;
@@ -218,7 +217,8 @@ async function probe(client: S3Client, place: { Bucket: string; Key: string }): 
   try {
     const { Body } = await client.send(new GetObjectCommand(place), options);
     const content = await text(Body as Readable);
-    if (content !== PROBE_CONTENT) throw new Error("a probe was not read as it was written");
+    if (content !== PROBE_CONTENT)
+      throw new Error("the probe object was read with another content than was written");
   } finally {
     // If it cannot be removed now, the next start removes it.
     await client.send(new DeleteObjectCommand(place), options).catch(() => {});

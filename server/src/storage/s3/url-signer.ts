@@ -1,7 +1,7 @@
 import { GetObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl, S3RequestPresigner } from "@aws-sdk/s3-request-presigner";
 
-/** The parts of an object's URL, except its key. */
+/** The parts of an object's URL without its key. */
 interface Address {
   protocol: string;
   hostname: string;
@@ -14,7 +14,7 @@ interface Address {
 }
 
 export interface SigningOptions {
-  /** `response-content-type` and the like. */
+  /** Parameters such as `response-content-type`. */
   query: Record<string, string>;
   lifetimeSeconds: number;
   signingDate: Date;
@@ -24,8 +24,8 @@ const SAMPLE_KEY = "key";
 const OF_SIGNATURE = /^X-Amz-/;
 
 /**
- * Signs URLs that each give access to one object. For each URL, the SDK would resolve the bucket's address again, which
- * takes three times as long as signing, and a read of a transcription has three URLs. Here one SDK URL is the template.
+ * Signs URLs that each give access to one object, with one URL of the SDK as the template. The SDK would resolve the
+ * bucket's address for each URL, which takes three times as long as signing.
  */
 export class UrlSigner {
   readonly #client: S3Client;
@@ -73,7 +73,7 @@ export class UrlSigner {
   }
 }
 
-/** AWS signatures encode everything except letters, digits and `-_.~`. */
+/** Encodes text as AWS signatures require: everything except letters, digits and `-_.~`. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
