@@ -29,7 +29,7 @@ export interface FilesOptions {
 export function registerFiles(app: FastifyInstance, options: FilesOptions): void {
   const { transcripts, clock } = options;
   const secret = createSecretKey(options.secret);
-  // Its own plugin, so that its hook applies only to its routes.
+  // In a separate plugin, so that its hook applies only to these routes.
   app.register(async (files) => {
     files.addHook("onRequest", async (_request, reply) => {
       reply.headers(CORS);
@@ -67,25 +67,22 @@ export function registerFiles(app: FastifyInstance, options: FilesOptions): void
 
 /** @throws AppError `file_url_invalid`, `file_url_expired` */
 function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): FileUrlClaims {
-  // The URL as it was sent: a key that needs decoding was never signed.
+  // Not decoded, because no signed key needs encoding.
   const address = request.raw.url ?? "";
   const [path = "", query = ""] = splitOnce(address, "?");
   const key = path.startsWith(PATH) ? path.slice(PATH.length) : "";
   const claims = isStorageKey(key) ? readFileUrl(key, query, secret) : null;
   if (claims === null) {
-    throw new AppError(
-      "file_url_invalid",
-      "The URL is not one that this service gave out. Ask for a new one.",
-    );
+    throw new AppError("file_url_invalid", "The URL was not signed by this service. Request a new one.");
   }
-  // A URL expires at the second of its expiry, not after it.
+  // The URL is already invalid in the second of its expiry.
   if (clock.now().getTime() >= Number(claims.expires) * 1000) {
-    throw new AppError("file_url_expired", "The URL has expired. Ask for a new one.");
+    throw new AppError("file_url_expired", "The URL has expired. Request a new one.");
   }
   return claims;
 }
 
-/** @throws AppError `file_not_found`: to a client, a missing file is not an error of the storage */
+/** @throws AppError `file_not_found` instead of the storage's error for a missing file */
 async function openFile(transcripts: FileReader, key: string): Promise<OpenedFile> {
   try {
     return await transcripts.openFile(key);

@@ -15,11 +15,11 @@ export interface OperationDeps {
   clock: Clock;
   /** Checks key, rate limit and permission. */
   authorize(permission: Permission): Authorize;
-  /** The same, but reads the video that the path names together with the key. */
+  /** Like `authorize`, but reads the key together with the video that the path names. */
   authorizeVideo(permission: Permission): Authorize<KeyWithVideo>;
 }
 
-/** A request that has passed all checks except those of the resource. */
+/** A request that is authorized and validated. */
 export interface Call<O extends Operation> {
   environmentId: string;
   params: ParamsOf<O>;
@@ -46,7 +46,7 @@ export function serve<const O extends Operation>(
   );
 }
 
-/** The same for a read of one video, which is loaded together with the key. */
+/** Like `serve`, for reads of one video, which is loaded together with the key. */
 export function serveVideo<const O extends Operation>(
   app: FastifyInstance,
   deps: OperationDeps,
@@ -60,8 +60,8 @@ export function serveVideo<const O extends Operation>(
 }
 
 /**
- * The same for a POST, whose work is one transaction: with an `Idempotency-Key`, the work and the record of its
- * response commit together.
+ * Like `serve`, for a POST whose work is one transaction. With an `Idempotency-Key`, the transaction also records the
+ * response.
  */
 export function serveOnce<const O extends Operation>(
   app: FastifyInstance,
@@ -82,7 +82,7 @@ export function serveOnce<const O extends Operation>(
 
 interface Answer {
   status: number;
-  /** JSON; null for an empty body. */
+  /** The response as JSON; null for an empty body. */
   body: string | null;
 }
 
@@ -91,7 +91,7 @@ function succeed<O extends Operation>({ success }: O, body: SuccessOf<O>): Answe
 }
 
 function permissionOf({ id, permission }: Operation): Permission {
-  if (permission === null) throw new TypeError(`${id} has no permission to ask for`);
+  if (permission === null) throw new TypeError(`${id} defines no permission`);
   return permission;
 }
 
@@ -107,7 +107,7 @@ function route<const O extends Operation, Key extends KeyRow>(
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     schema: { ...(query && { querystring: query }), ...(body && { body }) },
-    // Before the body is read: unauthorized clients cannot make the service read it.
+    // Before the body is read, so that unauthorized clients cannot send one.
     onRequest: async (request, reply) => {
       principals.set(request, await authorize(request, reply));
     },

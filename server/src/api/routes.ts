@@ -22,10 +22,10 @@ export interface PublicDeps extends Omit<VideosDeps, "authorize" | "authorizeVid
   version: string;
 }
 
-/** `/api/v1/…`, the public API, and its documentation. */
+/** Registers the public API, `/api/v1/…`, and its documentation. */
 export async function registerPublic(app: FastifyInstance, publicDeps: PublicDeps): Promise<void> {
   const { db, clock, limits } = publicDeps;
-  // Concurrent requests read their keys in one batch; each key is read after its request arrived.
+  // Concurrent requests read their keys in one batch. Keys are not cached.
   const read = { maxConcurrency: 2, maxBatchSize: 100 };
   const findKey = createBatcher((ids: readonly string[]) => findApiKeys(db, ids), read);
   const findWithVideo = createBatcher(
@@ -46,7 +46,7 @@ export async function registerPublic(app: FastifyInstance, publicDeps: PublicDep
 
   await app.register(async (api) => {
     api.setValidatorCompiler(validateRequest);
-    // Accept only JSON; otherwise a text would be parsed as the body.
+    // Accept only JSON. By default, Fastify also accepts plain text.
     api.removeContentTypeParser("text/plain");
     registerVideos(api, deps);
     registerTranscription(api, deps);

@@ -18,7 +18,7 @@ import { type OperationDeps, serve, serveOnce, serveVideo } from "./operation.ts
 export interface VideosDeps extends OperationDeps, Omit<OfferDeps, "db"> {
   transcripts: TranscriptStore;
   recordings: RecordingStore;
-  /** The store that serves uploads, so that nothing writes to a deleted one. */
+  /** The locker of the upload endpoint, so that no request writes to a deleted upload. */
   locker: Locker;
   queue: Queue;
   running: RunningAttempts;

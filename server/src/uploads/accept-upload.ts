@@ -17,9 +17,9 @@ export interface AcceptDeps {
 }
 
 /**
- * Accepts a finished upload, once: its completion, the toggle's value at that time and, if it is on, the PENDING
- * transcription with its job are committed together. Safe to call repeatedly, which tus servers and the sweep do.
- * @returns whether this call accepted it
+ * Accepts a finished upload once. One transaction records its completion, the current value of the AI Transcription
+ * toggle and, if it is on, the PENDING transcription with its job. The tus server and the sweep may both call this.
+ * @returns whether this call accepted the upload
  */
 export async function acceptUpload(
   { db, queue, clock, onAccepted }: AcceptDeps,

@@ -30,13 +30,13 @@ class DiskUploadStore extends FileStore implements UploadStore {
     await deleteUpload(this.#db, this.#recordings, uploadId);
   }
 
-  /** Its row already exists, and a repeated request may have created its file and written to it. */
+  /** Creates the upload's file, unless a repeated request has created it and may have written to it. */
   override async create(upload: Upload): Promise<Upload> {
     await this.ensurePlace(upload.id);
     return upload;
   }
 
-  /** Fails with the file system's error, such as ENOSPC, which the file store would drop. */
+  /** Throws the file system's error, such as ENOSPC, which the file store would discard. */
   override async write(readable: Readable, uploadId: string, offset: number): Promise<number> {
     const file = createWriteStream(join(this.directory, uploadId), { flags: "r+", start: offset });
     await pipeline(recordActivity(this.#db, uploadId, readable), file);
@@ -53,14 +53,14 @@ class DiskUploadStore extends FileStore implements UploadStore {
       () => true,
       () => false,
     );
-    // Opened for appending, so that the bytes survive if another request created it meanwhile.
+    // Appends nothing, so that no bytes are lost if another request has created the file in the meantime.
     if (!there) await appendFile(path, "");
   }
 }
 
 /**
- * The tus store on disk. The video's row is the only record of an upload, so a crash cannot leave a second one that
- * disagrees, and all processes see the same. The caller inserts the row before it calls the store.
+ * Opens the tus store on disk. The video's row is the only record of an upload, so a crash cannot leave contradictory
+ * records. The caller inserts the row before it calls the store.
  */
 export function openDiskUploadStore(options: {
   folder: string;

@@ -17,8 +17,8 @@ export interface ObjectUploadStoreOptions {
 }
 
 /**
- * The tus store in an object store: multipart uploads, without a second record that could disagree with the row. At
- * most one part of each upload is buffered on this machine until it is sent.
+ * The tus store in an object storage, with multipart uploads. The video's row is the only record of an upload. At most
+ * one part of each upload is buffered on this machine until it is sent.
  */
 class ObjectUploadStore extends DataStore implements UploadStore {
   readonly #options: ObjectUploadStoreOptions;
@@ -35,7 +35,7 @@ class ObjectUploadStore extends DataStore implements UploadStore {
     ];
   }
 
-  /** The caller has inserted the row, and the first bytes create the object. */
+  /** Does nothing, because the caller has inserted the row, and the first bytes create the object. */
   override async create(upload: Upload): Promise<Upload> {
     if (upload.size === 0) await this.#options.objects.put(SOURCES + upload.id, new Uint8Array());
     return upload;
@@ -63,7 +63,7 @@ class ObjectUploadStore extends DataStore implements UploadStore {
       offset,
       sizeBytes: video.size_bytes,
       buffers,
-      signal: brokenOff(content),
+      signal: abortedOnDisconnect(content),
     });
   }
 
@@ -81,7 +81,7 @@ class ObjectUploadStore extends DataStore implements UploadStore {
     return this.#options.expiryMs;
   }
 
-  /** The sweep removes expired uploads. */
+  /** Does nothing, because the sweep removes expired uploads. */
   override async deleteExpired(): Promise<number> {
     return 0;
   }
@@ -91,11 +91,12 @@ class ObjectUploadStore extends DataStore implements UploadStore {
   async ensurePlace(): Promise<void> {}
 }
 
-/** Aborted if the stream closes before its end. */
-function brokenOff(content: Readable): AbortSignal {
+/** Returns a signal that is aborted if the stream closes before its end. */
+function abortedOnDisconnect(content: Readable): AbortSignal {
   const broken = new AbortController();
   content.once("close", () => {
-    if (!content.readableEnded) broken.abort(content.errored ?? new Error("The upload broke off."));
+    if (!content.readableEnded)
+      broken.abort(content.errored ?? new Error("The connection closed during the upload."));
   });
   return broken.signal;
 }

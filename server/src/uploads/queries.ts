@@ -4,7 +4,7 @@ import type { Db, VideoRow } from "../db/schema.ts";
 /** Activity is recorded at most once in this interval. The expiry is an hour or more. */
 const RECORD_EVERY_MS = 60_000;
 
-/** A video with the time since bytes of its upload last arrived, by the database's clock. */
+/** Finds a video and the time since the last bytes of its upload arrived, by the database's clock. */
 export async function findUpload(
   db: Db,
   videoId: string,
@@ -20,8 +20,8 @@ export async function findUpload(
 }
 
 /**
- * Passes on the bytes of an upload and records their arrival: first at once, then once a minute. An unavailable
- * database does not delay the bytes; the stream waits for it at its end.
+ * Passes on the bytes of an upload and records the time of their arrival, immediately and then once a minute. An
+ * unavailable database delays only the end of the stream, not the bytes.
  */
 export async function* recordActivity(
   db: Db,
@@ -45,7 +45,7 @@ export async function* recordActivity(
   }
 }
 
-/** Skips locked rows: their holder accepts or deletes the upload. */
+/** Skips a locked row, because the holder of the lock accepts or deletes the upload. */
 async function touchUpload(db: Db, videoId: string): Promise<void> {
   await sql`
     update video set upload_active_at = clock_timestamp() where id in (
@@ -55,7 +55,7 @@ async function touchUpload(db: Db, videoId: string): Promise<void> {
     )`.execute(db);
 }
 
-/** Removes the row of an upload that never completed, if no bytes of it arrived for this long. */
+/** Deletes the row of an incomplete upload whose last bytes arrived longer ago than the expiry. */
 export async function deleteExpiredUpload(db: Db, videoId: string, expiryMs: number): Promise<boolean> {
   const row = await db
     .deleteFrom("video")

@@ -19,7 +19,7 @@ interface Creation {
 }
 
 /**
- * What the `Idempotency-Key` of a request that creates an upload identifies; null without one.
+ * Reads the `Idempotency-Key` of a request that creates an upload. Returns null if the request has none.
  * @throws AppError `invalid_request`
  */
 export function readCreation(request: FastifyRequest, environmentId: string, clock: Clock): Creation | null {
@@ -31,7 +31,7 @@ export function readCreation(request: FastifyRequest, environmentId: string, clo
 }
 
 /**
- * The upload that the first request with this key created, unless it was deleted.
+ * Finds the upload that the first request with this key created, unless it was deleted.
  * @throws AppError `idempotency_key_reused`
  */
 export async function findCreated(db: Db | Tx, creation: Creation): Promise<VideoRow | undefined> {

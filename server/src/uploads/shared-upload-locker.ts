@@ -2,12 +2,12 @@ import type { Lock, Locker } from "@tus/utils";
 import type { DatabaseSession } from "../db/session.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** A notification can be lost with a connection; this limits the unnecessary wait. */
-const LOOK_AGAIN_MS = 1_000;
+/** Limits the wait if a notification is lost with its connection. */
+const RECHECK_INTERVAL_MS = 1_000;
 
 /**
- * Serializes requests for an upload across processes: in turn within this process, and between processes with a lock in
- * the database, whose holder is asked to release it. A process that loses its connection to the database has lost its
+ * Serializes requests for an upload across processes. Within this process, requests take turns; between processes, they
+ * use a lock in the database and ask its holder to release it. A process that loses its database connection loses its
  * locks, so it aborts its writers.
  *
  * If `lock` gives up, it rejects with AppError `upload_locked`, or with the reason of its signal.
@@ -17,7 +17,7 @@ export function createSharedUploadLocker({
   session,
   timeoutMs,
 }: {
-  /** The turns of this process. */
+  /** Serializes the requests of this process. */
   local: Locker;
   session: DatabaseSession;
   timeoutMs: number;
@@ -43,7 +43,7 @@ export function createSharedUploadLocker({
         const leftMs = deadline - performance.now();
         if (leftMs <= 0) throw locked();
         await session.notify("subtext_upload_wanted", id);
-        await firstOf(woken, Math.min(leftMs, LOOK_AGAIN_MS), signal);
+        await firstOf(woken, Math.min(leftMs, RECHECK_INTERVAL_MS), signal);
       } finally {
         waiting.delete(id);
       }
@@ -71,7 +71,7 @@ export function createSharedUploadLocker({
             await session.unlock(nameOf(id));
             await session.notify("subtext_upload_free", id);
           } catch {
-            // The connection broke, and the lock was lost with it.
+            // The lock was lost with the connection.
           } finally {
             await turn.unlock();
           }
@@ -81,7 +81,7 @@ export function createSharedUploadLocker({
   };
 }
 
-/** @throws the signal's reason */
+/** Waits for the first of these. @throws the signal's reason if it is aborted */
 async function firstOf(woken: Promise<void>, timeoutMs: number, signal: AbortSignal): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort = () => {};

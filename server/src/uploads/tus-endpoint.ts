@@ -26,16 +26,16 @@ import type { UploadStore } from "./upload-store.ts";
 export const UPLOADS_PATH = "/api/v1/uploads";
 const TUS_VERSION = "1.0.0";
 const PIECE_MEDIA_TYPE = "application/offset+octet-stream";
-/** How long a writer may take to stop when another request or a deletion waits. */
+/** Maximum time for a writer to stop when another request or a deletion is waiting. */
 const LOCK_DRAIN_MS = 500;
 
 /**
- * Limits concurrent database access of requests while they begin and end, not while bytes arrive. The number of waiting
- * requests is bounded by the number of connections.
+ * Limits how many requests use the database at the same time. Requests hold a turn while they begin and end, not while
+ * bytes arrive. The connection limit bounds the number of waiting requests.
  */
 const TURNS: FairQueueLimits = { maxRunning: 32, maxRunningPerOwner: 8, maxWaiting: 3_000 };
 
-/** Response headers that other origins can read, also of errors; browsers hide all others. */
+/** Response headers that pages of other origins can read, also in error responses. Browsers hide all others. */
 const EXPOSED_HEADERS = [
   "Idempotency-Replayed",
   "Location",
@@ -57,7 +57,7 @@ const EXPOSED_HEADERS = [
 export interface UploadsDeps extends AcceptDeps {
   store: UploadStore;
   recordings: RecordingStore;
-  /** Does not count requests: upload requests are queued instead of being rate limited. */
+  /** Does not apply the rate limit, because upload requests are queued instead. */
   authorize: Authorize;
   limits: TokenLimits;
   maxUploadBytes: number;
@@ -68,19 +68,19 @@ export interface UploadsDeps extends AcceptDeps {
   publicUrl: string;
 }
 
-/** What the tus server's hooks know about their request. */
+/** The data about a request that the tus server's hooks need. */
 interface UploadRequest {
   uploader: Uploader | null;
   log: FastifyRequest["log"];
-  /** Identifies its turns in the queue. */
+  /** The owner of the request's turns in the queue. */
   owner: string;
   /** Null for a request that creates no upload, or has no `Idempotency-Key`. */
   creation: ReturnType<typeof readCreation>;
-  /** Must be called before the request waits for its client or for another request. */
+  /** Ends the current turn. Call it before the request waits for its client or for another request. */
   endTurn(): void;
   /** The original error, before tus reduces it to a line of text. */
   failure?: unknown;
-  /** An upload that this request alone created and filled, and whose bytes are durable. */
+  /** Set if this request created the upload and sent all of its bytes, which are durable. */
   stored?: { id: string; sizeBytes: number };
 }
 
@@ -90,13 +90,13 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
   const turns = new FairQueue(TURNS);
   const tus = new TusServer({ datastore: deps.store, ...tusOptions(deps, requests, turns) });
 
-  // On the whole app, because 404 and 405 responses are not sent by the routes.
+  // On the whole app, because the routes do not send the 404 and 405 responses.
   app.addHook("onRequest", async (request, reply) => {
     if (!request.url.startsWith(UPLOADS_PATH)) return;
     reply.header("access-control-allow-origin", "*");
     reply.header("access-control-expose-headers", EXPOSED_HEADERS);
   });
-  // After 423, common clients retry; after any other error they start a second upload, which becomes a second video.
+  // Common clients retry after 423. After any other error, they start a second upload, which becomes a second video.
   app.addHook("onSend", async (request, reply) => {
     if (request.method !== "HEAD" || !request.url.startsWith(UPLOADS_PATH)) return;
     if (reply.statusCode >= 500) reply.code(API_ERRORS.upload_locked.status);
@@ -154,7 +154,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
         .send(await response.text());
     };
     const config = { streamsBody: true };
-    // Also with a slash, because the endpoints of other tus servers end in one.
+    // Also with a trailing slash, which the endpoints of other tus servers have.
     for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`])
       uploads.route({ method: ["POST", "OPTIONS"], url, config, handler: serve });
     uploads.route({
@@ -166,7 +166,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
   });
 }
 
-/** Aborted when the response is sent, or when the connection closes first. */
+/** Returns a signal that is aborted when the response is sent or the connection closes. */
 function untilClosed({ raw }: FastifyReply): AbortSignal {
   const closed = new AbortController();
   const reason = new AppError("request_timeout", "The connection was closed while the request waited.");
@@ -196,7 +196,7 @@ function tusOptions(
     locker: deps.locker,
     lockDrainTimeout: LOCK_DRAIN_MS,
     namingFunction: () => newId("video"),
-    // Without the query of an upload URL.
+    // Ignores the query of an upload URL.
     getFileIdFromRequest: (request) => new URL(request.url).pathname.split("/").at(-1),
 
     async onIncomingRequest(request, uploadId) {
@@ -206,10 +206,13 @@ function tusOptions(
         throw new AppError("upload_not_found", "This environment has no upload with this id.");
       }
       if (video.recording_deleted_at !== null) {
-        throw new AppError("upload_expired", "The recording was uploaded, and deleted for its age since.");
+        throw new AppError(
+          "upload_expired",
+          "The recording was uploaded, and deleted when its retention period ended.",
+        );
       }
       if (video.uploaded_at === null) await deps.store.ensurePlace(video.id);
-      // There are no bytes to send: clients ask for the offset and are done.
+      // An empty recording has no bytes to send. Clients only ask for the offset.
       if (video.uploaded_at === null && video.size_bytes === 0 && request.method !== "DELETE") {
         await deps.store.create(new Upload({ id: video.id, size: 0, offset: 0 }));
         await acceptUpload(deps, { videoId: video.id, sizeBytes: 0 });
@@ -219,7 +222,7 @@ function tusOptions(
       if (request.method === "PATCH" && contentLength !== "0") {
         await deps.store.requireSpace(Number(contentLength ?? 0));
       }
-      // From here on, it waits only for the lock and for the bytes.
+      // From here on, the request waits only for the lock and for the bytes.
       requestOf(request).endTurn();
     },
 
@@ -279,7 +282,7 @@ async function syncUnlessDeleted({ db, recordings }: UploadsDeps, uploadId: stri
 
 /**
  * @throws AppError `upload_version_unsupported`, `unsupported_media_type`: tus requires these codes, but the tus server
- * answers 400 and 403
+ *   answers 400 and 403
  */
 function checkProtocol(request: FastifyRequest): void {
   const { method, headers } = request;
@@ -297,19 +300,18 @@ function checkProtocol(request: FastifyRequest): void {
 }
 
 /**
- * Handles an upload that one POST created and filled, but that could not be accepted, for example during a short
- * database outage. After an error, the client would send everything again and create a second video, while the sweep
- * accepts the first. The response 201 is correct: all bytes are durable at this URL, the client has nothing left to do,
- * and the sweep accepts the upload. After a PATCH, an error is harmless, because the client then asks for the offset of
- * the same upload. The first upload cannot be undone here: its acceptance may have been committed although the response
- * was lost.
+ * Responds 201 to a POST that created and filled an upload that could not be accepted, for example during a short
+ * database outage. All bytes are durable, and the sweep accepts the upload. After an error response, the client would
+ * upload the recording again, which creates a second video. The first upload cannot be removed here, because its
+ * acceptance may have been committed although the response was lost. A PATCH may fail, because the client then asks for
+ * the offset of the same upload.
  */
 async function answerStored(
   { id, sizeBytes }: { id: string; sizeBytes: number },
   { log, failure }: UploadRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  log.error({ err: failure, videoId: id }, "an upload is complete and was not accepted; the sweep will");
+  log.error({ err: failure, videoId: id }, "could not accept a complete upload; the sweep will accept it");
   return await reply
     .code(201)
     .headers({
@@ -320,7 +322,7 @@ async function answerStored(
     .send();
 }
 
-/** For a client that did not receive the response to its first request: it asks for the offset with HEAD. */
+/** Responds to a client that did not receive its first response. The client then asks for the offset with HEAD. */
 async function answerRepeated(
   { store }: UploadsDeps,
   { id, uploaded_at: uploadedAt, size_bytes: sizeBytes }: VideoRow,
@@ -361,7 +363,7 @@ function uploadError(
     const { code, message } = named;
     return new AppError(code, message, { headers: { ...kept, ...named.headers }, cause: failure });
   }
-  // The tus server answers 400, after which clients give up; after a conflict they ask for the offset and resume.
+  // After the tus server's 400, clients give up. After a conflict, they ask for the offset and resume.
   if (status === 400 && text.trim() === ERRORS.ABORTED.body) {
     const message =
       "Another request has taken over this upload, or the lock on it was lost. Go on from its offset.";

@@ -21,7 +21,7 @@ interface UploadAccessDeps {
 }
 
 /**
- * A client with the upload URL of a video may send its bytes and cancel it, without a key.
+ * Authorizes a request by its upload URL, which grants sending the bytes of one video and canceling the upload.
  * @returns null if the request has no upload URL
  * @throws AppError `upload_url_invalid`, `upload_not_found`, `upload_expired` if the upload was not started in time
  */
@@ -38,14 +38,14 @@ export async function authorizeByUrl(
   if (!video) throw new AppError("upload_not_found", "The upload was canceled, or its video was deleted.");
   const late = clock.now().getTime() >= claims.expires * 1000;
   if (late && video.uploaded_at === null && !(await recordings.inspect(uploadId))?.sizeBytes) {
-    throw new AppError("upload_expired", "The upload was not begun while its URL was valid.");
+    throw new AppError("upload_expired", "The upload was not started while its URL was valid.");
   }
   return { environmentId: video.environment_id };
 }
 
 /**
- * Browsers send the origin of the page, programs do not. A page of a disallowed origin gets an error that it can read:
- * hiding the response would not prevent writes.
+ * Refuses pages of origins that the environment does not allow. Only browsers send an origin. The page can read the
+ * error, because hiding the response would not prevent writes.
  * @throws AppError `origin_not_allowed`
  */
 export async function checkOrigin(

@@ -8,8 +8,8 @@ interface Turn {
 }
 
 /**
- * Serializes requests for an upload within this process, in the order of their arrival. The locker of `@tus/server`
- * polls at every turn of the event loop; here, the holder wakes the next caller when it releases the lock.
+ * Serializes requests for an upload within this process, in the order of their arrival. When the holder releases the
+ * lock, it wakes the next caller. The locker of `@tus/server` would poll at every turn of the event loop.
  *
  * If `lock` gives up, it rejects with AppError `upload_locked`, or with the reason of its signal.
  */
@@ -34,7 +34,7 @@ export function createUploadLocker({ timeoutMs }: { timeoutMs: number }): Locker
         async unlock() {
           const queue = queues.get(id);
           if (!mine || queue?.[0] !== mine)
-            throw new Error("an upload was unlocked by a request that had no lock");
+            throw new Error("a request without the lock has tried to release it");
           queue.shift();
           const [next, another] = queue;
           if (!next) queues.delete(id);

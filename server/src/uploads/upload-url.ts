@@ -2,23 +2,23 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 interface UploadUrlClaims {
   videoId: string;
-  /** Unix seconds. From then on, the upload cannot be started. */
+  /** Unix seconds. The upload must start before this time. */
   expires: number;
 }
 
-/** `expires=…&signature=…`, to be appended to the upload's path after `?`. */
+/** Returns `expires=…&signature=…`, to be appended to the upload's path after `?`. */
 export function signUploadUrl(claims: UploadUrlClaims, secret: Uint8Array): string {
   return `expires=${claims.expires}&signature=${signatureOf(claims, secret)}`;
 }
 
-/** Whether a query contains a signature; if not, a key is required. */
+/** Checks whether a query contains a signature. Without one, the request needs a key. */
 export function isSigned(query: URLSearchParams): boolean {
   return query.has("signature");
 }
 
 /**
- * What a query grants for the upload of this video, or null if anything was changed. Does not check the expiry. Ignores
- * parameters that are not signed: clients may add their own.
+ * Reads the claims for the upload of this video from a query. Returns null if the signature does not match. Does not
+ * check the expiry. Ignores unsigned parameters, which clients may add.
  */
 export function readUploadUrl(
   videoId: string,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 
-/** `uploading` is not a change: bytes arrive without a write to the row. */
+/** `uploading` is separate from `changed`, because arriving bytes do not change the row. */
 export type FoundChange = { environmentId: string; kind: "changed" | "uploading" | "deleted"; id: string };
 
 export async function databaseTime(db: Db): Promise<Date> {
@@ -10,8 +10,8 @@ export async function databaseTime(db: Db): Promise<Date> {
 }
 
 /**
- * Ids of the environments' videos that changed, or whose transcription did, since then; of running uploads, newest
- * first; and of deleted videos. Each kind is limited for each environment.
+ * Finds the ids of videos that have changed since the given time, or whose transcription has; of running uploads,
+ * newest first; and of deleted videos. Limits the number of each kind for each environment.
  */
 export async function findVideoChanges(
   db: Db,

@@ -17,9 +17,9 @@ export interface DeleteVideoDeps {
 }
 
 /**
- * Deletes a video and everything about it. The rows are deleted first, in one transaction: from then on the video does
- * not exist, and a crash leaves only orphaned files, which the sweep removes. Work in progress is ended: an upload
- * releases its file, an attempt in this process stops at once, one in another process within a second or two.
+ * Deletes a video and all of its data. First, one transaction deletes the rows, so that a crash leaves only orphaned
+ * files, which the sweep removes. Then it ends work in progress: a running upload releases its file, an attempt in this
+ * process stops at once, and an attempt in another process stops within two seconds.
  * @param also runs in the same transaction
  * @returns false if the environment has no such video
  */
@@ -45,12 +45,15 @@ export async function deleteVideo(
         await transcripts.remove(key);
     }
   } catch (error) {
-    log.error({ err: error, videoId }, "files of a deleted video are left; the sweep will remove them");
+    log.error(
+      { err: error, videoId },
+      "could not remove files of a deleted video; the sweep will remove them",
+    );
   }
   return true;
 }
 
-/** Stops a writer of the upload; no new one can start, because the row is gone. */
+/** Stops the writer of the upload. No new one can start, because the row is deleted. */
 async function stopWriting(locker: Locker, videoId: string): Promise<void> {
   const lock = locker.newLock(videoId);
   await lock.lock(new AbortController().signal, () => {});

@@ -4,10 +4,10 @@ import type { VideoState } from "../db/enums.ts";
 import type { Db, VideoRow } from "../db/schema.ts";
 import { listVideos } from "./queries.ts";
 
-/** Positions further back are not computed. */
+/** Queue positions after this one are not computed. */
 const COUNTED_PLACES = 1_000;
 
-/** Videos of an environment in one state, or all, newest first; each state has its own index. */
+/** Lists an environment's videos, newest first, in one state or all. Each state has an index. */
 export async function listVideosInState(
   db: Db,
   environmentId: string,
@@ -37,7 +37,7 @@ const STATUSES = {
   skipped: "SKIPPED",
 } as const;
 
-/** Positions in the queue of all environments, in claim order; 1 is next. By video id. */
+/** Returns positions in the queue of all environments by video id. The video at position 1 is claimed next. */
 export async function queuePlaces(db: Db): Promise<Map<string, { place: number; environmentId: string }>> {
   const { rows } = await sql<{ videoId: string; environmentId: string }>`
     select video_id as "videoId", environment_id as "environmentId" from (
@@ -57,8 +57,8 @@ export async function findVideos(db: Db, ids: string[]): Promise<VideoRow[]> {
 }
 
 /**
- * How many videos an environment has in each state, counted only up to `upTo`: exact counts of large numbers would
- * read every row.
+ * How many videos an environment has in each state, counted only up to `upTo`: exact counts of large numbers would read
+ * every row.
  */
 export async function countVideosByState(
   db: Db,

@@ -2,8 +2,8 @@
 export const TELLING_BYTES = 512;
 
 /**
- * Detects the media type of a recording from its first bytes, whatever its name is. Returns one of a short list of
- * `video/…` and `audio/…` types, none of which a browser executes, or null.
+ * Detects the media type of a recording from its first bytes. Returns null or one of a few `video/…` and `audio/…`
+ * types, none of which a browser executes.
  */
 export function mediaType(first: Buffer): string | null {
   if (first.length < 12) return null;
@@ -19,7 +19,7 @@ export function mediaType(first: Buffer): string | null {
     return text(8, 12) === "AVI " ? "video/x-msvideo" : null;
   }
   if (text(0, 4) === "OggS") {
-    // Ogg streams with video start with its page.
+    // An Ogg file with video starts with the page of the video stream.
     return /OpusHead|vorbis|Speex|FLAC/.test(text(0, 64)) ? "audio/ogg" : "video/ogg";
   }
   if (text(0, 4) === "fLaC") return "audio/flac";
@@ -34,7 +34,7 @@ function typeOfBrand(brand: string): string {
   return brand.startsWith("3g") ? "video/3gpp" : "video/mp4";
 }
 
-/** MPEG-TS: packets of 188 bytes, in some files each after a timestamp of 4 bytes. */
+/** Checks for MPEG-TS: packets of 188 bytes. In some files, a timestamp of 4 bytes precedes each packet. */
 function isTransportStream(first: Buffer): boolean {
   return [
     [0, 188],
@@ -44,7 +44,7 @@ function isTransportStream(first: Buffer): boolean {
   );
 }
 
-/** MPEG audio and AAC start directly with a frame header. */
+/** Detects MPEG audio and AAC, which start directly with a frame header. */
 function typeOfAudioFrame(first: Buffer): string | null {
   const [sync, second, third] = [first[0]!, first[1]!, first[2]!];
   if (sync !== 0xff) return null;

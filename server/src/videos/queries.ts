@@ -33,19 +33,19 @@ export async function findVideo(db: Db, id: string): Promise<VideoRow | undefine
 
 export interface VideoFilter {
   transcriptionStatus: TranscriptionStatus | null;
-  /** Only those that were created before the one with this id. */
+  /** Lists only videos that were created before the one with this id. */
   before: string | null;
   limit: number;
 }
 
-/** The videos of an environment, newest first, at most `limit`. Ids sort by creation time. */
+/** Lists an environment's videos, newest first, at most `limit`. Ids sort by creation time. */
 export async function listVideos(
   db: Db,
   environmentId: string,
   { transcriptionStatus, before, limit }: VideoFilter,
 ): Promise<VideoRow[]> {
   if (transcriptionStatus !== null) {
-    // Uses the transcriptions' index: a scan of all videos would be slow for a rare state.
+    // Uses the transcriptions' index, because a scan of all videos would be slow for a rare state.
     return await db
       .selectFrom("transcription")
       .innerJoin("video", "video.id", "transcription.video_id")
@@ -67,7 +67,7 @@ export async function listVideos(
     .execute();
 }
 
-/** By video id; videos without one are left out. */
+/** Finds transcriptions by video id. The result has no entries for videos without one. */
 export async function transcriptionsOfVideos(db: Db, ids: string[]): Promise<Map<string, TranscriptionRow>> {
   if (ids.length === 0) return new Map();
   const rows = await db.selectFrom("transcription").selectAll().where("video_id", "in", ids).execute();
@@ -88,7 +88,7 @@ export async function videosOfTranscriptions(db: Db, ids: string[]): Promise<Map
 
 /**
  * Deletes a video of the environment and every row about it: its transcription, events and deliveries.
- * @returns the deleted row, or undefined if there is none
+ * @returns the deleted row, or undefined if the video does not exist
  */
 export async function deleteVideoRows(
   tx: Tx,
@@ -136,8 +136,8 @@ export async function declareVideoSize(db: Db, id: string, sizeBytes: number): P
 }
 
 /**
- * The row of an open upload, locked until the transaction ends: of several completions of one upload, only the first
- * finds it open.
+ * Finds the row of an open upload and locks it until the transaction ends. Of several completions of one upload, only
+ * the first finds it open.
  * @returns undefined if it is complete or deleted
  */
 export async function lockOpenUpload(tx: Tx, id: string): Promise<VideoRow | undefined> {
@@ -166,7 +166,7 @@ export async function completeUpload(
     .execute();
 }
 
-/** For each of these ids that exists, whether retention has deleted the recording. */
+/** Returns, for each existing video, whether retention has deleted its recording. */
 export async function recordingStates(db: Db, ids: string[]): Promise<Map<string, { deleted: boolean }>> {
   const rows = await db
     .selectFrom("video")
@@ -187,7 +187,7 @@ export async function videosWithRecording(db: Db, ids: string[]): Promise<Set<st
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Open uploads after the given one, oldest first. */
+/** Lists open uploads after the given one, oldest first. */
 export async function listOpenUploads(
   db: Db,
   { after, limit }: { after: VideoRow | null; limit: number },
@@ -205,7 +205,7 @@ export async function listOpenUploads(
     .execute();
 }
 
-/** Removes the row of an upload that never completed. */
+/** Deletes the row of an incomplete upload. */
 export async function deleteOpenUpload(db: Db, id: string): Promise<boolean> {
   const row = await db
     .deleteFrom("video")

@@ -8,7 +8,7 @@ const ENDED = ["COMPLETED", "FAILED", "SKIPPED"] as const;
 
 const DAY_MS = 86_400_000;
 
-/** Videos that ended before this time are due. */
+/** Returns the time before which a video must have ended to be due. */
 export function dueBefore({ days }: RetentionPolicy, now: Date): Date {
   return new Date(now.getTime() - days * DAY_MS);
 }
@@ -20,8 +20,8 @@ export interface DuePosition {
 }
 
 /**
- * Videos of an environment whose transcription ended before that time or, if they have none, whose upload did; in
- * upload order.
+ * Finds an environment's videos whose transcription ended before that time, in upload order. For videos without a
+ * transcription, the end of the upload counts.
  * @param hasRecording selects videos that still have their recording, or those whose recording an earlier retention
  *   deleted
  */
@@ -47,7 +47,7 @@ export async function findDue(
     .execute();
 }
 
-/** The number of due videos, counted only up to `upTo`. */
+/** Counts due videos, but only up to `upTo`. */
 export async function countDue(
   db: Db,
   environmentId: string,
@@ -94,8 +94,8 @@ function dueQuery(
 }
 
 /**
- * Deletes what is due of a video: the video with every row about it, or only the record of its recording. Checks again,
- * under locks, whether it is due by the current setting. The caller removes the files after the transaction.
+ * Deletes the rows of a due video, or only the record of its recording, as the policy says. Takes locks and checks
+ * again whether the video is due by the current policy. The caller removes the files after the transaction.
  * @returns null if nothing was due
  */
 export async function deleteDue(
@@ -133,8 +133,8 @@ export async function deleteDue(
 }
 
 /**
- * Locks the recording of a video until the transaction ends: it is deleted before or after, never during.
- * @returns when it was deleted; null if it exists, undefined if there is no such video
+ * Locks the recording of a video, so that retention cannot delete it until the transaction ends.
+ * @returns when retention deleted the recording; null if it exists; undefined if the video does not exist
  */
 export async function lockRecording(tx: Tx, videoId: string): Promise<Date | null | undefined> {
   return (await lockVideo(tx, videoId))?.recording_deleted_at;
