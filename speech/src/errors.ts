@@ -3,15 +3,15 @@
  * them as the reason of a FAILED transcription.
  */
 export const SPEECH_ERRORS = {
-  /** Not a media file: empty, text, random bytes, or without its index (`moov`). */
+  /** Not a media file: it is empty, contains text or random bytes, or lacks its index (`moov`). */
   unreadable_media: { retryable: false },
-  /** An image, a playlist, a session description: anything that only refers to media. */
+  /** An image, or a file that only refers to media, such as a playlist or a session description. */
   unsupported_media: { retryable: false },
   /** The audio track is encrypted, has an unknown codec, or hardly any of it decodes. */
   undecodable_audio: { retryable: false },
-  /** Longer than the configured limit. */
+  /** The recording is longer than the configured limit. */
   media_too_long: { retryable: false },
-  /** People speak a language that no installed engine supports. */
+  /** The spoken language is not supported by any installed engine. */
   language_unsupported: { retryable: false },
   /** People speak, but nothing they say was recognized with confidence; probably in another language. */
   language_undetermined: { retryable: false },
@@ -24,8 +24,8 @@ export const SPEECH_ERRORS = {
   /** No model has this name, or it is not installed. */
   model_not_found: { retryable: false },
   /**
-   * The model hub does not respond, refuses, or breaks off too often. The partial download is kept and
-   * resumed.
+   * The model hub does not respond, rejects the request, or closes the connection too often. The partial download is
+   * kept and can be resumed.
    */
   model_download_failed: { retryable: true },
   /**
@@ -37,7 +37,7 @@ export const SPEECH_ERRORS = {
   model_store_failed: { retryable: true },
   /** The engine's process or one of its threads ended unexpectedly. */
   engine_crashed: { retryable: true },
-  /** The engine's process missed its heartbeats, or made no progress. */
+  /** The engine's process sent no heartbeat or made no progress. */
   engine_hung: { retryable: true },
   /** The engine's process exceeded its memory limit and was killed. */
   engine_out_of_memory: { retryable: true },

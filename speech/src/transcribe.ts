@@ -17,7 +17,7 @@ import { type Waveform, WaveformReport } from "./waveform.ts";
  * cost more per word. Multilingual engines get the longest utterances that they accept, because each costs the same.
  */
 const BUNDLED_UTTERANCE_SECONDS = 20;
-/** Chunks that are decoded ahead of voice activity detection: some seconds. */
+/** Number of chunks that are decoded ahead of voice activity detection: a few seconds of audio. */
 const PREFETCHED_CHUNKS = 4;
 /** Groups of utterances, a few minutes each, that are prepared while the engine works on the one before. */
 const PREFETCHED_GROUPS = 1;

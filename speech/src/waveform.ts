@@ -60,7 +60,7 @@ export class WaveformMeter {
     }
   }
 
-  /** Peaks that are not written are 0. */
+  /** Peaks that were not written are 0. */
   #addSilence(count: number): void {
     const missing = SAMPLES_PER_PEAK - (this.#position % SAMPLES_PER_PEAK);
     this.#position += Math.min(count, missing);

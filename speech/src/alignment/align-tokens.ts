@@ -14,7 +14,7 @@ export interface AlignmentInput extends Pick<DecodedSequence, "attention" | "ste
   frames: number;
   /** Frames that `attention` has values for, padding included. */
   attentionFrames: number;
-  /** For each step: whether its token starts a word. */
+  /** For each step, whether its token starts a word. */
   wordStarts: readonly boolean[];
   /** For each frame: 0 (speech) … 1 (silence). */
   quiet: Float32Array;
@@ -94,7 +94,7 @@ function medianFilter(
 ): void {
   let before = values[from]!;
   let here = before;
-  // Does not read beyond the ends: that would cost as much as everything else.
+  // Does not read beyond the ends, which would cost as much as everything else.
   for (let index = 0; index < count; index++) {
     const after = index + 1 < count ? values[from + index + 1]! : here;
     const step = belowZero(before - here);

@@ -11,7 +11,7 @@ export interface SpeechSpan {
 const MIN_PAUSE_SECONDS = 0.2;
 /** Voice activity detection reports the start and the end of speech up to one window late. */
 const LATE_SECONDS = 0.03;
-/** Speech beside a pause that no word covers belongs to the word next to it if it is not longer than this. */
+/** Uncovered speech next to a pause belongs to the adjacent word if it is not longer than this. */
 const UNCOVERED_SECONDS = 0.25;
 /** A word longer than this, plus this much for each character, has absorbed speech that the engine omitted. */
 const LONGEST_WORD_SECONDS = 2;

@@ -16,7 +16,7 @@ type ResultOf<K extends Kind> = ModelResults[K][number][1];
  * another engine computes its own.
  */
 export class CheckpointCache {
-  /** Seconds of the media up to which the checkpoints reach. */
+  /** End of the checkpoints, in seconds of the media. */
   readonly settledSeconds: number;
   readonly #speech: Map<number, Float32Array>;
   readonly #recognitions: Map<string, ResultOf<"recognitions">>;
@@ -107,7 +107,7 @@ export class CheckpointCache {
     );
   }
 
-  /** One result for each key; those that are missing are computed together. */
+  /** Returns one result for each key. Missing results are computed in one batch. */
   async #cached<K extends Kind>(
     kind: K,
     keys: readonly string[],
@@ -134,7 +134,7 @@ function keyOf({ name }: Engine, { start, samples }: Utterance): string {
   return `${name} ${Math.round(start * SAMPLE_RATE)} ${samples.length}`;
 }
 
-/** Removes what it returns: nothing is asked for twice, and its memory becomes free. */
+/** Returns and removes an entry. Each entry is needed only once, so its memory can be freed. */
 function take<Key, Result>(cache: Map<Key, Result>, key: Key): Result | undefined {
   const result = cache.get(key);
   cache.delete(key);

@@ -5,19 +5,19 @@ import type { TimedWord } from "../transcript.ts";
 export interface Checkpoint {
   /** Seconds of the media up to which the words are final. */
   settledSeconds: number;
-  /** Only `transcribe` reads this. */
+  /** Opaque to callers; only `transcribe` reads it. */
   results: string;
 }
 
 /** Results of models, each with a key that identifies its input. */
 export interface ModelResults {
-  /** By the number of the block: the speech probability of each of its windows. */
+  /** The speech probability of each window, by block number. */
   speech: [block: number, probabilities: Float32Array][];
   recognitions: [key: string, result: RecognitionResult][];
   languages: [key: string, probabilities: ReadonlyMap<string, number>][];
 }
 
-/** Checkpoints of releases that wrote another format are ignored. */
+/** Checkpoints in another format, from other releases, are ignored. */
 const FORMAT = 2;
 
 interface Serialized {

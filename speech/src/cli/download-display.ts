@@ -4,7 +4,7 @@ import { clockTime, openProgressBar, type ProgressTerminal } from "./terminal.ts
 /** Shows the progress of a download. */
 export interface DownloadDisplay {
   show(progress: DownloadProgress): void;
-  /** Leaves the last state as a line of its own; call once, however the download ended. */
+  /** Leaves the last state on a separate line. Call it once, whether the download succeeded or failed. */
   end(): void;
 }
 
@@ -21,7 +21,7 @@ export function drawBar(name: string, terminal: ProgressTerminal, now?: () => nu
   };
 }
 
-/** A line for each tenth, for logs and files. */
+/** Prints a line for each 10%, for logs and files. */
 export function writeLines(write: (line: string) => void): DownloadDisplay {
   let reportedStep = -1;
   return {

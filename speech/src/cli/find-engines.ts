@@ -27,7 +27,10 @@ async function findWhisper({ model, modelsFolder }: Settings): Promise<Available
   return { folder, englishNoBetterThanBundled: known?.englishNoBetterThanBundled ?? false };
 }
 
-/** The default model if it is installed, else the largest one that is; null if there is none. */
+/**
+ * Returns the default model if it is installed, otherwise the largest installed model, or null if no model is
+ * installed.
+ */
 async function nameOfInstalled(store: ModelStore): Promise<string | null> {
   const installed = new Set(
     (await store.list()).filter(({ state }) => state !== "partial").map(({ name }) => name),

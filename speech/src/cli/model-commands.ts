@@ -13,7 +13,7 @@ export interface ModelSettings {
   /** Absolute path of the models folder. */
   folder: string;
   hub: Hub;
-  /** A name or an absolute path; the model to pull if none is named. */
+  /** A name or an absolute path. The model to pull by default. */
   wanted: string;
 }
 
@@ -21,11 +21,11 @@ export interface ModelCommandsOptions {
   terminal: Pick<Terminal, "out" | "err" | "errColumns">;
   /** @throws Error if a setting is invalid */
   settings: (command: Command) => ModelSettings;
-  /** How these commands are called, for advice: `npx subtext models`. */
+  /** Command prefix for advice: `npx subtext models`. */
   calledAs: string;
-  /** Why this model: `the one of WHISPER_MODEL`. */
+  /** Why this model is the default: `the one of WHISPER_MODEL`. */
   wantedBy: string;
-  /** Checked before a model is removed, unless that is forced. */
+  /** Checked before a model is removed, unless `--force` is given. */
   inUse?: {
     /** Description of `--force`. */
     force: string;
@@ -44,9 +44,9 @@ export interface ModelView {
   license: string | null;
   repository: string | null;
   commit: string | null;
-  /** On the disk. */
+  /** Size on disk. */
   bytes: number;
-  /** An estimate until the hub has stated it. */
+  /** Estimated until the hub has reported it. */
   totalBytes: number | null;
   memoryBytes: number | null;
   folder: string | null;

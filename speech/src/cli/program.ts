@@ -38,25 +38,25 @@ between them; MODEL_HUB_URL and MODEL_HUB_TOKEN, where \`models pull\` downloads
 
 function createProgram(terminal: Terminal, endWith: (exitCode: number) => void): Command {
   const program = new Command("subtext-speech")
-    .description("Writes down what is said in recordings, and when.")
+    .description("Transcribes recordings, with the time of each word.")
     .version(packageJson.version)
     .argument("[files...]", "recordings: video or audio")
-    .option("--json", "a JSON object for each file, one a line")
-    .option("--words", "a line for each word: start, end and word, with tabs between them")
-    .addOption(new Option("--engine <name>", "what listens").choices(ENGINE_CHOICES).default("auto"))
-    .option("--model <name>", "a Whisper model of `models list`, or a folder that holds one")
-    .option("--models-dir <folder>", "where models are kept (default: ~/.cache/subtext/models)")
-    .option("--server <url>", "ask a server with OpenAI's interface; more than once for several", append)
-    .option("--server-model <name>", "what these servers call the model", "whisper-1")
-    .option("--threads <number>", "threads to compute on (default: the cores, at most 4)", parseCount)
-    .option("--memory-limit <MiB>", "memory beyond which the engine is ended", parseCount, 1600)
-    .option("--ffmpeg <path>", "the ffmpeg to use; `none` for the npm package node-av")
+    .option("--json", "print one JSON object per line for each file")
+    .option("--words", "print one line per word: start, end and word, separated by tabs")
+    .addOption(new Option("--engine <name>", "speech engine").choices(ENGINE_CHOICES).default("auto"))
+    .option("--model <name>", "a Whisper model from `models list`, or a folder that contains one")
+    .option("--models-dir <folder>", "folder for models (default: ~/.cache/subtext/models)")
+    .option("--server <url>", "use a server with OpenAI's API; repeat for several servers", append)
+    .option("--server-model <name>", "name of the model on these servers", "whisper-1")
+    .option("--threads <number>", "number of threads (default: number of cores, at most 4)", parseCount)
+    .option("--memory-limit <MiB>", "kill the engine if it uses more memory", parseCount, 1600)
+    .option("--ffmpeg <path>", "path of ffmpeg; `none` uses the npm package node-av")
     .addOption(
-      new Option("--max-duration <time>", "of a recording: 5400, 90m, 12h")
+      new Option("--max-duration <time>", "maximum duration of a recording: 5400, 90m, 12h")
         .argParser(parseSeconds)
         .default(parseSeconds("12h"), "12h"),
     )
-    .option("-q, --quiet", "errors only on standard error: no progress, no remarks")
+    .option("-q, --quiet", "print only errors to standard error, no progress or notes")
     .addHelpText("after", NOTES)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
@@ -81,7 +81,7 @@ function append(url: string, before: string[] = []): string[] {
 }
 
 function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It is a whole number from 1 on.");
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It must be a positive integer.");
   return Number(text);
 }
 

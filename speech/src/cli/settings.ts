@@ -13,7 +13,7 @@ import { DEFAULT_MODEL_NAME } from "../models/catalog.ts";
 import type { ModelSettings } from "./model-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** How this program is called, for advice. */
+/** Name of this program, for advice. */
 export const CALLED_AS = "npx subtext-speech";
 
 const MAX_DEFAULT_THREADS = 4;

@@ -24,10 +24,10 @@ export interface BarState {
   text: string;
 }
 
-/** A line that is redrawn a few times a second. */
+/** A line that is redrawn a few times per second. */
 export interface ProgressBar {
   show(state: BarState): void;
-  /** Leaves the last state as a line of its own; does nothing if none was shown. */
+  /** Leaves the last state on a separate line. Does nothing if none was shown. */
   end(): void;
   /** Erases the line. */
   erase(): void;

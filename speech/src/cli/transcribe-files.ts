@@ -13,7 +13,7 @@ import { openProgressBar, type ProgressTerminal } from "./terminal.ts";
 import { showTranscription, summaryOf } from "./transcription-display.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
-/** Memory of this command beside its speech process. */
+/** Memory of this command, in addition to its speech process. */
 const COMMAND_BYTES = 100_000_000;
 const FAILED = 1;
 const NO_WORDS: Record<string, string> = {
@@ -31,8 +31,8 @@ export function stopSignal(): AbortSignal {
 }
 
 /**
- * Transcribes files one after the other and prints each result; a failure does not stop the rest.
- * @param stop ends it within a second
+ * Transcribes files one after another and prints each result. A failure does not stop the remaining files.
+ * @param stop aborts the command within a second
  * @returns the exit code
  */
 export async function transcribeFiles(
@@ -141,7 +141,7 @@ async function transcribeFile(
   return result;
 }
 
-/** Anything but a regular file may never end, or cannot be read twice. */
+/** Rejects everything except regular files: other files may be endless, or readable only once. */
 async function requireFile(path: string): Promise<void> {
   await access(path, constants.R_OK);
   const found = await stat(path);

@@ -4,7 +4,7 @@ import { clockTime, openProgressBar, type ProgressTerminal } from "./terminal.ts
 /** Shows the progress of a transcription. */
 export interface TranscriptionDisplay {
   show(progress: TranscribeProgress): void;
-  /** Erases it, to make room for the result. */
+  /** Erases the progress, to make room for the result. */
   erase(): void;
 }
 

@@ -14,7 +14,7 @@ export interface RecognitionResult {
   meanLogProbability: number;
   /** How repetitive the text is, as measured by `compressionRatio`. */
   compressionRatio: number;
-  /** Probability that nobody speaks, 0 … 1; null if the engine does not report it. */
+  /** Probability that the audio contains no speech, 0 … 1; null if the engine does not report it. */
   noSpeechProbability: number | null;
   /** True if the engine stopped at its token limit or in a repetition loop instead of at an end of text. */
   truncated: boolean;
@@ -37,7 +37,7 @@ export interface RecognizeOptions {
  * documentation.
  */
 export interface Engine {
-  /** For people and logs: `moonshine-tiny`. */
+  /** Name for users and logs: `moonshine-tiny`. */
   readonly name: string;
   /** ISO 639-1 (or 639-3) codes of the languages that it can transcribe. */
   readonly languages: readonly string[];

@@ -24,7 +24,7 @@ const FULL_WEIGHT_SECONDS = 4;
 const LEAST_PROBABILITY = 0.01;
 
 export interface LanguageObservation {
-  /** Empty if nothing was detected. */
+  /** Empty if no language was detected. */
   probabilities: LanguageProbabilities;
   /** Of speech. */
   seconds: number;
@@ -105,7 +105,7 @@ function withAll(scores: LanguageScores, languages: ReadonlySet<string>): Langua
   return new Map(Array.from(languages, (language) => [language, scores.get(language) ?? unseen]));
 }
 
-/** The first one if several are equally likely. */
+/** Returns the first language if several are equally likely. */
 function mostLikelyOf(scores: LanguageScores): string | null {
   let mostLikely: string | null = null;
   for (const [language, score] of scores) {

@@ -1,6 +1,6 @@
 const ENGLISH_NAMES = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
 
-/** ISO 639 codes that do not stand for one language. */
+/** ISO 639 codes that do not identify a single language. */
 const NO_LANGUAGE = new Set(["mis", "mul", "zxx"]);
 
 /** Languages whose canonical tag is not their two-letter code. */

@@ -8,7 +8,7 @@ export async function* prefetch<T>(items: AsyncIterable<T>, count: number): Asyn
   let last: Promise<unknown> = Promise.resolve();
   let ended = false;
   const fetchNext = () => {
-    // One at a time: not every iterator accepts a second call of `next` before the first has returned.
+    // One call at a time, because not every iterator supports concurrent calls of `next`.
     const next = last.then(() => iterator.next());
     last = next.then(
       ({ done }) => {

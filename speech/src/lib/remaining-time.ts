@@ -1,4 +1,4 @@
-/** Weights the last minute or so: languages and models change the speed in the middle of a recording. */
+/** Time constant of the average: about a minute, because languages and models change the speed within a recording. */
 const MEMORY_SECONDS = 60;
 /** Before this much work, the speed is dominated by opening files and models. */
 const LEAST_WORK_SECONDS = 1;
@@ -9,7 +9,7 @@ export class RemainingTime {
   #doneSeconds = 0;
   #workSeconds = 0;
 
-  /** Starts counting here: what was done before took other work. */
+  /** Starts measuring at this position, because reaching it took different work. */
   beginAt(done: number, nowMs: number): void {
     this.#last = { done, atSeconds: nowMs / 1000 };
   }

@@ -51,7 +51,7 @@ export interface DecodeReport {
   failedPackets: number;
   /** True if the container itself is damaged, or ends earlier than its headers state. */
   damaged: boolean;
-  /** The decoder's last message, for people. */
+  /** The decoder's last message, for error messages. */
   complaint: string | null;
 }
 

@@ -18,13 +18,13 @@ export function decoderOf(backend: Backend): Decoder {
 
 async function probe(backend: Backend, path: string, signal: AbortSignal): Promise<Probe> {
   const inspection = await inspect(backend, path, signal);
-  // Arbitrary bytes may be accepted as a raw audio stream; then no frame is found.
+  // The decoder may accept arbitrary bytes as a raw audio stream, but then finds no frame.
   const [only] = inspection.streams === 1 ? inspection.audio : [];
   if (inspection.streams === 0 || (only !== undefined && only.sampleRate === 0)) {
     throw new SpeechError("unreadable_media", "The file holds neither picture nor sound.");
   }
   const usable = usableTracks(inspection.audio);
-  // A recorder that could not seek back to its header leaves it empty, or 0.
+  // A recorder that could not seek back to the header leaves the duration empty or 0.
   const duration = inspection.duration || (await backend.measure(path, signal));
   const probeOf = (track: AudioTrack | null): Probe => ({
     duration: duration > 0 ? roundToMs(duration) : null,
@@ -148,7 +148,7 @@ function expectedAudio(probe: Probe, duration: number | null): number | null {
   return Math.min(probe.audioDuration, duration);
 }
 
-/** A recording that claims to be too long is measured before it is rejected: its clock may have jumped. */
+/** Measures a recording that claims to be too long before rejecting it, because its clock may have jumped. */
 async function honestDuration(
   backend: Backend,
   path: string,

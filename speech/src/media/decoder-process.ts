@@ -7,13 +7,13 @@ import { MEMORY_BYTES } from "./limits.ts";
 /** The environment of a decoder: where to find programs, and English messages. */
 const ENVIRONMENT = { PATH: process.env.PATH ?? "", LC_ALL: "C" };
 
-/** Between SIGTERM and SIGKILL. */
+/** Delay between SIGTERM and SIGKILL. */
 const GRACE_MS = 300;
 
 export interface ChildOptions {
   command: string;
   args: readonly string[];
-  /** The program of util-linux that sets limits; null if it is missing. */
+  /** Path of util-linux's `prlimit`, which sets limits; null if it is missing. */
   prlimit: string | null;
   /** Which limit bounds the memory: Node reserves far more address space than it uses. */
   memory: "address-space" | "data";
@@ -109,7 +109,7 @@ export class DecoderProcess {
     }
   }
 
-  /** Returns the whole output, for programs that write little. */
+  /** Returns the entire output. For programs with little output. */
   async text(maxCharacters = 16_000_000): Promise<string> {
     let text = "";
     const decoder = new TextDecoder();

@@ -85,7 +85,7 @@ class FfmpegBackend implements Backend {
     const shown = ["-v", "warning", "-show_entries", INSPECTED, ...FIRST_PACKETS, "-of", "json"];
     const { result, complaints } = await this.#ffprobe(shown, path, signal, (child) => child.text());
     const headers = parseHeaders(result);
-    // The exit code says less: ffprobe also fails after it has shown everything.
+    // The exit code is less informative, because ffprobe may also fail after complete output.
     if (headers?.format === undefined) throw complaints.openError();
     const { format, streams } = headers;
     const audio = (streams ?? []).filter((stream) => stream.codec_type === "audio").map(toTrack);
@@ -103,7 +103,7 @@ class FfmpegBackend implements Backend {
     };
   }
 
-  /** For a track whose first packet comes late. */
+  /** For a track whose first packet is late in the file. */
   async #isEncrypted(path: string, stream: number, signal: AbortSignal): Promise<boolean> {
     const shown = ["-select_streams", `${stream}`, "-read_intervals", "%+#1", "-show_packets", "-of", "json"];
     const { result } = await this.#ffprobe(["-v", "error", ...shown], path, signal, (child) => child.text());

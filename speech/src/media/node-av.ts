@@ -50,7 +50,7 @@ function installedVersion(): string | null {
     try {
       return (require(`${folder}/node-av/package.json`) as { version: string }).version;
     } catch {
-      // Not in this folder; the next may have it.
+      // Not in this folder; try the next one.
     }
   }
   return null;

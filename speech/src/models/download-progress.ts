@@ -3,7 +3,7 @@ export interface DownloadProgress {
   receivedBytes: number;
   /** Null if the hub does not state the file sizes. */
   totalBytes: number | null;
-  /** Over the last seconds; null until it can be estimated. */
+  /** Rate over the last seconds; null until it can be estimated. */
   bytesPerSecond: number | null;
   /** Null until it can be estimated. */
   remainingSeconds: number | null;

@@ -37,7 +37,7 @@ export interface DownloadContext {
   signal: AbortSignal;
 }
 
-/** The hub sends other content, or none, for a commit that it served before: the partial download is useless. */
+/** The hub returns different content or none for a commit that it served before, so the partial download is useless. */
 export class SourceChanged extends Error {
   override name = "SourceMoved";
 }
@@ -108,14 +108,14 @@ export async function downloadFile(
     try {
       if (answer.status === 416) {
         await rm(path, { force: true });
-        throw new ConnectionError("the server has less than has arrived already");
+        throw new ConnectionError("the server has less content than was already received");
       }
       requireSuccess(answer, file, context.hub);
       requireSame(answer, expected);
       entityTag = strongTag(answer);
       const start = answer.status === 206 ? firstByte(answer) : 0;
       if (start !== 0 && start !== from)
-        throw new ConnectionError("the server gave another part than was asked for");
+        throw new ConnectionError("the server returned a different range than requested");
       const arrived = await write(path, start, answer, expected.bytes, (bytes) => {
         if (bytes > context.maxFileBytes) throw tooLarge(context, file);
         furthest = Math.max(furthest, bytes);
@@ -190,8 +190,7 @@ function requireSuccess(answer: HubAnswer, file: HubFile, hub: Hub): void {
   if (status === 404 || status === 410) {
     throw new SourceChanged(`${hub.url} has no ${file.path} in ${file.repository} (${file.revision})`);
   }
-  const advice =
-    status === 401 || status === 403 ? " Where it asks for a token, MODEL_HUB_TOKEN gives it." : "";
+  const advice = status === 401 || status === 403 ? " If it requires a token, set MODEL_HUB_TOKEN." : "";
   throw new SpeechError(
     "model_download_failed",
     `${hub.url} answered ${status} to the request for ${file.repository}.${advice}`,
@@ -204,7 +203,7 @@ function requireSame(answer: HubAnswer, expected: ExpectedContent): void {
     (answer.commit ?? expected.commit) !== expected.commit ||
     (answer.bytes ?? expected.bytes) !== (expected.bytes ?? answer.bytes) ||
     (expected.hash !== null && (answer.hash ?? expected.hash).hex !== expected.hash.hex);
-  if (differs) throw new SourceChanged("the hub gives other content than it said before");
+  if (differs) throw new SourceChanged("the hub returns different content than it described");
 }
 
 /** With a hash the complete content is checked instead: CDNs have a different tag for each of their servers. */
@@ -239,7 +238,7 @@ async function write(
     if (start === 0) await handle.truncate(0);
     for await (const piece of answer.content()) {
       if (expectedBytes !== null && end + piece.byteLength > expectedBytes) {
-        throw new SourceChanged("the hub gives more than it said before");
+        throw new SourceChanged("the hub returns more content than it described");
       }
       await writeAll(handle, piece, end, path);
       end += piece.byteLength;

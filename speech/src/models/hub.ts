@@ -10,9 +10,9 @@ export interface Hub {
 }
 
 export interface HubTimeouts {
-  /** Until a response begins, milliseconds. */
+  /** Timeout for the start of a response, milliseconds. */
   answerMs: number;
-  /** Between two chunks of a response, milliseconds. */
+  /** Timeout between two chunks of a response, milliseconds. */
   stallMs: number;
   /** A lower rate over `stallMs` counts as stalled. */
   leastBytesPerSecond: number;
@@ -162,7 +162,7 @@ class Watchdog {
   }
 
   async *read(response: Response): AsyncGenerator<Uint8Array> {
-    // Counts only the time that the server takes, not the consumer.
+    // Counts only the time that the server takes, not the time of the consumer.
     let [waitedMs, bytes, asked] = [0, 0, performance.now()];
     try {
       this.#wait(this.#stallMs, "fell silent");

@@ -43,7 +43,7 @@ export interface DownloadRecord {
 export const MANIFEST_NAME = "model.json";
 export const RECORD_NAME = "download.json";
 
-/** Returns null if there is none, or an invalid one. */
+/** Returns null if the file is missing or invalid. */
 export async function readManifest(folder: string): Promise<Manifest | null> {
   const value = await readJson(join(folder, MANIFEST_NAME));
   if (!isRecord(value) || !isSource(value.source) || !Array.isArray(value.files)) return null;
@@ -53,7 +53,7 @@ export async function readManifest(folder: string): Promise<Manifest | null> {
   return { name, licence, source, files, installedAt };
 }
 
-/** Returns null if there is none, or an invalid one. */
+/** Returns null if the file is missing or invalid. */
 export async function readDownloadRecord(folder: string): Promise<DownloadRecord | null> {
   const value = await readJson(join(folder, RECORD_NAME));
   if (!isRecord(value) || !isSource(value.source) || !Array.isArray(value.files)) return null;

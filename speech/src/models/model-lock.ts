@@ -2,7 +2,7 @@ import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "nod
 import { tryLock } from "fs-native-extensions";
 import { storeError } from "./file-system.ts";
 
-/** Held until it is released or the process exits, however it exits: a lock of the kernel. */
+/** A kernel lock, held until it is released or the process exits for any reason. */
 export interface ModelLock {
   release(): void;
 }

@@ -18,7 +18,7 @@ export interface FoundModel {
   name: string;
   /** Absolute path. */
   folder: string;
-  /** Null for a folder that was copied by hand. */
+  /** Null for a folder that was copied manually. */
   manifest: Manifest | null;
 }
 

@@ -4,7 +4,7 @@ const LONGEST_LOOP = 24;
 /** People repeat "no" and "ha" many times, but hardly this often. */
 const SYLLABLE_TOKENS = 2;
 const SYLLABLE_LOOP_TOKENS = 24;
-/** More than anybody says within the 30 s of a window: five tokens per second. */
+/** More than anyone can say within the 30 s of a window: five tokens per second. */
 const UNSAYABLE_TOKENS = 160;
 
 /**

@@ -81,7 +81,7 @@ function logSumExp(logits: Float32Array, highest: number): number {
   return highest + Math.log(sum);
 }
 
-/** Each token is drawn with a probability ∝ exp(logit ÷ temperature). */
+/** Draws a token with a probability ∝ exp(logit ÷ temperature). */
 export interface Sampling {
   /** Above 0. */
   temperature: number;

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 
 /**
- * Beside a busy process of normal priority it still gets a quarter of a core (`sched(7)`: 335 shares to
+ * Next to a busy process of normal priority, the process still gets a quarter of a core (`sched(7)`: 335 shares to
  * 1024).
  */
 const STEPS = 5;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 export interface MemoryLimit {
   bytes: number;
-  /** What sets the limit, for people. */
+  /** What sets the limit, for messages. */
   source: string;
 }
 

@@ -13,11 +13,11 @@ const BUNDLED_BATCH_BYTES = 130_000_000;
 const WHISPER_BATCH_BYTES = 512 * 1024 ** 2;
 /** What a Whisper encoder computes at a time, of any batch. */
 const WHISPER_ENCODER_BYTES = 263_000_000;
-/** A speech process without its models, and the decoder beside it: 12 hours take up to 150 MB. */
+/** A speech process without its models, and its decoder, which needs up to 150 MB for 12 hours. */
 const PROCESS_BYTES = 250_000_000;
 const DECODER_BYTES = 150_000_000;
 
-/** Parts of a full batch that are tried before a recording is refused. */
+/** Shares of a full batch that are tried before a recording is rejected. */
 const BATCH_SHARES = [1, 1 / 2, 1 / 4];
 
 /** The bundled engine on one thread. */
@@ -35,7 +35,7 @@ export function furtherBytes(threads: number, modelBytes: number): number {
   return forThreads + whisperBytes(modelBytes, 1);
 }
 
-/** How many recordings at once, and threads and batches for each, fit into the memory that there is. */
+/** How many concurrent recordings, with how many threads and which batch size, fit into memory. */
 export interface Parallelism {
   processes: number;
   threads: number;
@@ -46,7 +46,7 @@ export interface Parallelism {
 }
 
 export interface MemoryBudget extends MemoryLimit {
-  /** Bytes of it that are kept for everything but speech processes. */
+  /** Bytes that are reserved for everything except speech processes. */
   reservedBytes: number;
 }
 
@@ -107,7 +107,7 @@ export function fitParallelism(
   );
 }
 
-/** One process and the decoder beside it. */
+/** Memory of one process and its decoder. */
 function neededBytes(
   { bundledBytes, modelBytes }: ModelBytes,
   { threads, batchShare }: { threads: number; batchShare: number },

@@ -106,12 +106,12 @@ function atMostEverySecond(onProgress: (progress: TranscribeProgress) => void) {
   };
 }
 
-/** If the service is gone, the closed channel ends this process. */
+/** If the service exits, the closed channel ends this process. */
 function send(message: FromSpeechProcess): void {
   if (process.connected) process.send?.(message, undefined, {}, () => {});
 }
 
-/** Ends this process and its decoders. */
+/** Kills this process and its decoders. */
 function end(): never {
   try {
     // The service makes each speech process the leader of a process group.

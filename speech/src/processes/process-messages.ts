@@ -15,7 +15,7 @@ export interface SpeechProcessConfig {
   ffmpegPath: string | null;
 }
 
-/** For people, logs and `doctor`. */
+/** Description for users, logs and `doctor`. */
 export interface SpeechDescription {
   /** The primary engine first. */
   engines: readonly EngineDescription[];
@@ -45,7 +45,7 @@ export type ToSpeechProcess =
   | { type: "abort"; job: number };
 
 export interface Checkpointing {
-  /** Of earlier work on the recording. */
+  /** Checkpoints of earlier work on the recording. */
   checkpoints: readonly Checkpoint[];
   /** Seconds of work between two checkpoints; null if none are wanted. */
   intervalSeconds: number | null;

@@ -5,7 +5,7 @@ import type { SpeechDescription, SpeechProcessConfig } from "./process-messages.
 import { type JobOptions, SpeechProcess } from "./speech-process.ts";
 
 const IDLE_MS = 10 * 60_000;
-/** For the largest model, from a slow disk. */
+/** Long enough to load the largest model from a slow disk. */
 const LOAD_TIMEOUT_MS = 10 * 60_000;
 /** Longer than a batch of the largest model on a slow processor, and than all retries of a request to servers. */
 const STALL_TIMEOUT_MS = 20 * 60_000;
@@ -15,7 +15,7 @@ const CHECKPOINT_INTERVAL_SECONDS = 30;
 export interface SpeechOptions {
   /** Which engines to load; called for every process that starts. */
   parts: () => EngineSelection;
-  /** How many recordings are transcribed at once, each in a process of its own; further ones wait. */
+  /** Number of recordings that are transcribed concurrently, each in a separate process. Further recordings wait. */
   processes: number;
   /** Threads of the models of each process. */
   threads: number;
@@ -42,7 +42,7 @@ export interface SpeechOptions {
   log?: (line: string) => void;
 }
 
-/** Transcribes in separate processes: a crash costs one attempt and nothing else. */
+/** Transcribes in separate processes, so that a crash costs only one attempt. */
 export interface Speech {
   /**
    * @param path absolute
@@ -74,7 +74,7 @@ class SpeechProcesses implements Speech {
   readonly #slots: Slot[];
   readonly #waiting: ((slot: Slot) => void)[] = [];
   readonly #closed = new AbortController();
-  /** How many of the slots fit into memory. */
+  /** Number of slots that fit into memory. */
   #usableSlots: number;
 
   constructor(options: SpeechOptions) {

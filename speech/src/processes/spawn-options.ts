@@ -18,7 +18,7 @@ export function environmentFor({ engines }: SpeechProcessConfig, env: NodeJS.Pro
   return {
     // By default glibc keeps one memory arena per thread.
     MALLOC_ARENA_MAX: "2",
-    // To find ffmpeg.
+    // Needed to find ffmpeg.
     PATH: env.PATH ?? "",
     ...(callsServers &&
       Object.fromEntries(NETWORK_SETTINGS.filter((name) => env[name]).map((name) => [name, env[name]]))),

@@ -20,9 +20,9 @@ import { environmentFor, heapFlags } from "./spawn-options.ts";
 const MAIN = fileURLToPath(new URL("process-main.ts", import.meta.url));
 /** How often heartbeat and memory are checked. */
 const WATCH_INTERVAL_MS = 250;
-/** Between SIGTERM and SIGKILL. */
+/** Delay between SIGTERM and SIGKILL. */
 const TERM_GRACE_MS = 2_000;
-/** How long an abort may take before the process is killed: callers expect it within a second. */
+/** Maximum time of an abort before the process is killed. Callers expect an abort within a second. */
 const ABORT_GRACE_MS = 800;
 const MEBIBYTE = 1024 ** 2;
 
@@ -82,13 +82,13 @@ export class SpeechProcess {
   readonly #ready = Promise.withResolvers<SpeechDescription>();
   readonly #exited = Promise.withResolvers<void>();
   readonly #watch: NodeJS.Timeout;
-  /** Counts checks instead of reading the clock, so that a pause of this process itself is not counted. */
+  /** Counts checks instead of reading the clock, so that pauses of this process do not count. */
   #silentMs = 0;
   /** Null once it is ready. */
   #loadingMs: number | null = 0;
   #modelBytes = 0;
   #lastLine = "";
-  /** Why this process ended it; null if it did not. */
+  /** Why this process killed the speech process; null if it did not. */
   #fault: Error | null = null;
   #alive = true;
   #job: Job | null = null;
@@ -252,7 +252,7 @@ export class SpeechProcess {
     );
   }
 
-  /** Kills it at once: it has shown that it cannot be trusted to exit by itself. */
+  /** Kills the process immediately, because it cannot be expected to exit in response to SIGTERM. */
   #end(fault: Error): void {
     if (this.#fault !== null) return;
     this.#fault = fault;
@@ -291,7 +291,7 @@ export class SpeechProcess {
     try {
       process.kill(process.platform === "win32" ? pid : -pid, signal);
     } catch {
-      // The group has no process left.
+      // All processes of the group have exited.
     }
   }
 }

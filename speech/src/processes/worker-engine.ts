@@ -33,7 +33,7 @@ export async function openWorkerEngine(part: WorkerSpec, workers: number): Promi
   }
 }
 
-/** Where an utterance is cached. */
+/** The worker that has cached an utterance. */
 interface Known {
   worker: ModelWorker;
   id: number;

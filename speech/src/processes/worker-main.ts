@@ -15,8 +15,8 @@ import type {
 } from "./worker-messages.ts";
 
 /**
- * Entry point of a worker thread that runs one model. The runtime blocks the thread that calls it; in a
- * thread of its own it leaves the speech process free to read, report and stop.
+ * Entry point of a worker thread that runs one model. The runtime blocks the calling thread. In a separate thread, it
+ * does not keep the speech process from reading, reporting and stopping.
  */
 
 interface Loaded {

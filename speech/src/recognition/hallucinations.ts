@@ -21,7 +21,7 @@ const UNSURE = -0.5;
 const VERY_UNSURE = -1.2;
 const REPETITIVE = 2.4;
 const VERY_REPETITIVE = 4;
-/** Nobody speaks faster; a few more words may be at the edges. */
+/** Faster than anyone speaks. Allows a few additional words at the edges. */
 const MAX_WORDS_PER_SECOND = 7;
 const SPARE_WORDS = 3;
 /** People say more than this, in words and (if words are long or not separated) in letters. */

@@ -3,7 +3,7 @@ import type { TimedWord } from "../transcript.ts";
 import { cutOut, speechSeconds } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 
-/** Less may be a cough that was detected as speech. */
+/** Shorter spans may be coughs that were detected as speech. */
 const MIN_SPEECH_SECONDS = 0.6;
 
 /** Hardly anybody speaks more slowly; the words may belong to another span, where a sentence was skipped … */

@@ -52,7 +52,7 @@ export class MultilingualRecognizer {
   readonly #detector: LanguageDetector;
   readonly #tracker = new LanguageTracker();
   readonly #recognized: UtteranceWithEvidence[] = [];
-  /** The last batch: what follows may resolve its language. */
+  /** The last batch, whose language may depend on the following utterances. */
   #waiting: WaitingBatch | null = null;
   #speechSeconds = 0;
 

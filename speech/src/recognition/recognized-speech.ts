@@ -27,7 +27,7 @@ export interface RecognizedUtterance {
   /** Seconds of the media, from the first to the last span of speech. */
   start: number;
   end: number;
-  /** Without pauses. */
+  /** Seconds of speech, excluding pauses. */
   speechSeconds: number;
   words: readonly TimedWord[];
   /** `und` if undetermined. */

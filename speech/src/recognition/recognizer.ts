@@ -8,7 +8,10 @@ import type { RecognizedSpeech, RecognizerOptions } from "./recognized-speech.ts
 export interface Engines {
   /** English only; needs nothing but the package's own dependencies. */
   bundled: Engine | null;
-  /** Whisper or a server. A model of one language (`.en`) is trusted: its operator chose it. */
+  /**
+   * Whisper or a server. The language of a single-language model (`.en`) is not verified, because the operator chose
+   * the model.
+   */
   multilingual: Engine | null;
   /**
    * Whether the bundled engine may transcribe what is clearly English because it is as good there and faster.
@@ -28,7 +31,7 @@ export interface Recognizer {
    */
   recognize(group: readonly SpokenUtterance[], options: RecognizerOptions): Promise<void>;
   /**
-   * Recognizes what was held back.
+   * Recognizes the utterances that were held back.
    * @param durationSeconds Of the media.
    * @throws SpeechError `language_unsupported`, `language_undetermined`
    */

@@ -1,12 +1,12 @@
 import { SAMPLE_RATE } from "../media/audio.ts";
 import type { SpokenUtterance } from "./utterances.ts";
 
-/** Consecutive spans of speech of an utterance. Cut out in the middle of the pauses beside them. */
+/** Consecutive spans of speech of an utterance, cut in the middle of the adjacent pauses. */
 export interface UtterancePart {
   whole: SpokenUtterance;
   /** Index into `speech` of the whole. */
   from: number;
-  /** Index after the last. */
+  /** Index after the last span. */
   to: number;
 }
 

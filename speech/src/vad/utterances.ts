@@ -155,10 +155,10 @@ class PendingAudio {
     this.#kept = this.#kept.subarray(count);
   }
 
-  /** Copies what is left of the added samples. */
+  /** Copies the remaining samples. */
   keep(): void {
     const length = this.#kept.length + this.#added.length;
-    // What is held grows from block to block, up to the longest utterance.
+    // The held audio grows with each block, up to the longest utterance.
     const memory = length > this.#memory.length ? new Float32Array(Math.ceil(1.25 * length)) : this.#memory;
     memory.set(this.#kept);
     memory.set(this.#added, this.#kept.length);

@@ -175,7 +175,7 @@ class SileroDetector implements VoiceActivityDetector {
 
 type StateTensor = TypedTensor<"float32">;
 
-/** Copies the parts. */
+/** Concatenates copies of the parts. */
 function stateTensor(parts: readonly Float32Array[]): StateTensor {
   const values = Float32Array.from(parts.flatMap((part) => [...part]));
   return new Tensor("float32", values, [2, values.length / 2 / STATE_SIZE, STATE_SIZE]);

@@ -24,7 +24,7 @@ const FRAMES: FrameLayout = { length: 384, offset: 256 };
 const TIME_CORRECTION_SECONDS = 0.005;
 const START_TOKEN = 1;
 const END_TOKEN = 2;
-/** From the model's authors: more tokens per second of speech are a loop. */
+/** Limit of the model's authors: more tokens per second of speech indicate a loop. */
 const TOKENS_PER_SECOND = 6.5;
 const SPARE_TOKENS = 6;
 /** The encoder outputs no frame for shorter audio. */

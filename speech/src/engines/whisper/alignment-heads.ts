@@ -9,9 +9,9 @@ import type { AttentionHead } from "../../onnx/seq2seq-decoder.ts";
  */
 
 const CHOSEN_HEADS = 6;
-/** Heads below this share of the best score do more harm than good. */
+/** Heads with less than this share of the best score reduce accuracy. */
 const MIN_SHARE_OF_BEST = 0.5;
-/** With fewer steps chance looks like order. */
+/** With fewer steps, a correlation may be random. */
 const MIN_STEPS = 4;
 
 /** Returns the heads among which to choose. */

@@ -34,9 +34,7 @@ export class JsonFile {
   integer(key: string, min: number, max: number): number | null {
     const value = this.value(key);
     if (value !== null && !isIntegerIn(value, min, max)) {
-      throw this.unusable(
-        `states ${key} as ${shortened(value)}; a whole number from ${min} to ${max} is due`,
-      );
+      throw this.unusable(`states ${key} as ${shortened(value)}; expected an integer from ${min} to ${max}`);
     }
     return value;
   }
@@ -50,7 +48,7 @@ export class JsonFile {
   boolean(key: string): boolean | null {
     const value = this.value(key);
     if (value !== null && typeof value !== "boolean") {
-      throw this.unusable(`states ${key} as ${shortened(value)}; true or false is due`);
+      throw this.unusable(`states ${key} as ${shortened(value)}; expected true or false`);
     }
     return value;
   }
@@ -58,7 +56,7 @@ export class JsonFile {
   list(key: string): readonly unknown[] | null {
     const value = this.value(key);
     if (value !== null && !Array.isArray(value)) {
-      throw this.unusable(`states ${key} as ${shortened(value)}; a list is due`);
+      throw this.unusable(`states ${key} as ${shortened(value)}; expected a list`);
     }
     return value;
   }
@@ -67,7 +65,7 @@ export class JsonFile {
     const value = this.value(key);
     if (value === null) return null;
     if (typeof value !== "object" || Array.isArray(value)) {
-      throw this.unusable(`states ${key} as ${shortened(value)}; an object is due`);
+      throw this.unusable(`states ${key} as ${shortened(value)}; expected an object`);
     }
     return new JsonFile(this.path, value);
   }
