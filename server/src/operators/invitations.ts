@@ -74,6 +74,6 @@ export async function acceptInvitation(
 function noInvitation(): AppError {
   return new AppError(
     "invitation_invalid",
-    "This invitation was used, taken back, or has expired. Ask for a new one.",
+    "This invitation was used or revoked, or has expired. Ask for a new one.",
   );
 }

@@ -39,7 +39,7 @@ export interface DeliverDeps {
   resolve: ResolveHost;
   version: string;
   timeoutMs: number;
-  /** Called for every attempt that this process made and recorded. */
+  /** Called after this process has recorded an attempt. */
   onDelivery?: (delivery: DeliveryReport) => void;
 }
 
@@ -52,13 +52,13 @@ export interface DeliveryReport {
   endpointId: string;
   /** Null for a test event. */
   transcriptionId: string | null;
-  /** From 1. */
+  /** The number of the attempt, starting at 1. */
   number: number;
   /** When the event was stored. */
   createdAt: Date;
   attemptedAt: Date;
   latencyMs: number;
-  /** Null if there was no response. */
+  /** The response's HTTP status; null without a response. */
   status: number | null;
   failure: AttemptFailure | null;
   next: NextStep["kind"];
@@ -70,7 +70,7 @@ export interface DeliveryReport {
  */
 type Deliver = (job: Job, shutdown: AbortSignal) => Promise<void>;
 
-/** Concurrent attempts share their database queries. */
+/** Creates the function that makes attempts. Concurrent attempts share their database queries. */
 export function createDeliver(deps: DeliverDeps): Deliver {
   const { db } = deps;
   const read = { maxConcurrency: 2, maxBatchSize: MAX_BATCH_SIZE };
@@ -169,7 +169,8 @@ async function recordAll(
     return await record(attempts);
   } catch (error) {
     if (attempts.length === 1) throw error;
-    // An attempt that cannot be recorded, e.g. because its video is being deleted, must not cause the others to be resent.
+    // An attempt that cannot be recorded, e.g. because its video is being deleted, must not cause the others to be
+    // resent.
     return attempts.map(async (attempt) => (await record([attempt]))[0] ?? false);
   }
 }
@@ -244,7 +245,10 @@ function laterThan(date: Date | null, other: Date): Date | null {
   return date !== null && date > other ? date : null;
 }
 
-/** Evaluated when a delivery is given up, so that one failure after a long idle time does not disable the endpoint. */
+/**
+ * Returns why the endpoint must be disabled, or null. Evaluated only when a delivery has failed permanently, so that
+ * one failure after a long idle time does not disable the endpoint.
+ */
 function disablingReason(next: NextStep, failingSince: Date | null, now: Date): string | null {
   if (next.kind === "disable_endpoint") return "It responded with 410 Gone.";
   if (next.kind !== "give_up") return null;

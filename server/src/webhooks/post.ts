@@ -14,8 +14,8 @@ const MAX_BODY_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
- * `refused_address`: the host has only forbidden addresses. `protocol`: the response is not HTTP, or its headers are too
- * large.
+ * `refused_address`: the host has only forbidden addresses. `protocol`: the response is not HTTP, or its headers are
+ * too large.
  */
 export type AttemptFailure = "timeout" | "refused_address" | "dns" | "connection" | "tls" | "protocol";
 
@@ -24,7 +24,7 @@ export type AttemptOutcome =
   | {
       kind: "response";
       status: number;
-      /** Until the response headers arrived. */
+      /** Time until the response headers arrived, in milliseconds. */
       latencyMs: number;
       /** From `Retry-After`; null if absent. */
       retryAfterSeconds: number | null;
@@ -40,13 +40,13 @@ export interface WebhookPost {
   /** JSON. */
   body: string;
   /**
-   * Applies once to resolving and connecting, and once to the response, so that a distant receiver has the full time
-   * to respond.
+   * Applies once to resolving and connecting, and once to the response, so that a distant receiver has the full time to
+   * respond.
    */
   timeoutMs: number;
   policy: EndpointPolicy;
   resolve: ResolveHost;
-  /** For the user agent. */
+  /** The service's version, for the user agent. */
   version: string;
   clock: Clock;
   /** Aborts the attempt when the service stops. */

@@ -25,8 +25,8 @@ interface RequestDeps {
 }
 
 /**
- * Renders the request of an attempt at a given time. The result depends only on the arguments, so that the dashboard can
- * show the request of a past attempt: bodies are rendered for every attempt and not stored.
+ * Renders the request of an attempt at a given time. The result depends only on the arguments, so that the dashboard
+ * can show the request of a past attempt: bodies are rendered for every attempt and not stored.
  * @returns undefined if the transcription was deleted
  */
 export async function renderRequest(
@@ -85,15 +85,15 @@ function asOfEvent(event: EventRow, transcription: Transcription): Transcription
   };
 }
 
-/** For an attempt that is made now. */
+/** Returns the secrets that sign an attempt made now. */
 export function activeSecrets(endpoint: WebhookEndpointRow, now: Date): string[] {
   const { secret, previous_secret: previous, previous_secret_expires_at: expiresAt } = endpoint;
   return previous && expiresAt && now < expiresAt ? [secret, previous] : [secret];
 }
 
 /**
- * For a past attempt, back to the rotation before the last one. Not for an attempt that is made now: if a process whose
- * clock is ahead rotated the secret, the receiver may know only the new one.
+ * Returns the secrets that signed a past attempt, back to the rotation before the last one. Do not use it for a new
+ * attempt: if a process whose clock is ahead has rotated the secret, the receiver may know only the new one.
  */
 export function secretsAt(endpoint: WebhookEndpointRow, then: Date): string[] {
   const { previous_secret: previous, previous_secret_expires_at: expiresAt } = endpoint;

@@ -83,7 +83,7 @@ export function isDelivered(outcome: AttemptOutcome): boolean {
 }
 
 /**
- * Whether an endpoint is disabled after a failed attempt: no delivery has succeeded for five days.
+ * Decides whether to disable an endpoint after a failed attempt, because no delivery has succeeded for five days.
  *
  * @param failingSince the first failure since the last success; null if the last attempt succeeded
  */
