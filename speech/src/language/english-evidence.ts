@@ -31,6 +31,8 @@ const CLEARLY_ENGLISH_SHARE = 0.5;
  * scores higher.
  */
 const OTHER_SCORE = -0.95;
+/** No recording in another language scored higher in clear sound, and hardly any in English lower. */
+const RESEMBLES_OTHER_SCORE = -0.75;
 /** Limits that make the rest of a long recording unnecessary. */
 const HOPELESS_SCORE = -1;
 const HOPELESS_SECONDS = 120;
@@ -119,9 +121,9 @@ export class EnglishEvidence {
     return this.#sureSeconds;
   }
 
-  /** Whether the sound is good enough to recognize English in it. */
-  get isClearSound(): boolean {
-    return this.#weightedRange >= CLEAR_SOUND_RANGE * this.#seconds;
+  /** Whether the recording is more like another language than like English, although nothing is certain. */
+  get resemblesOther(): boolean {
+    return this.score <= RESEMBLES_OTHER_SCORE && this.#isClearSound;
   }
 
   /** Whether people speak, whatever was recognized: laughter, music and crowds are also detected as speech. */
@@ -151,7 +153,12 @@ export class EnglishEvidence {
   }
 
   get #isClearSpeech(): boolean {
-    return this.hasSpeech && this.isClearSound;
+    return this.hasSpeech && this.#isClearSound;
+  }
+
+  /** Whether the sound is good enough to recognize English in it. */
+  get #isClearSound(): boolean {
+    return this.#weightedRange >= CLEAR_SOUND_RANGE * this.#seconds;
   }
 
   get #findEnglishUtterances(): number {

@@ -15,11 +15,10 @@ import {
 
 /** At this score an engine hallucinates: on laughter, music or a few seconds of another language. */
 const HALLUCINATION_SCORE = -1;
-/**
- * In a recording that may be in another language, only utterances are kept that are English by themselves. In clear
- * sound other languages score up to −0.47; in noise, English scores low.
- */
-const ACCEPTED_SCORE = { clear: -0.4, noisy: -0.55 };
+/** In a recording that may be in another language, only utterances are kept that are English by themselves … */
+const ACCEPTED_SCORE = -0.55;
+/** … and if the whole is more like another language, only those that are clearly so: single ones score up to −0.47. */
+const CLEARLY_ACCEPTED_SCORE = -0.4;
 /** With less, a recording without words counts as noise or as too short to classify. */
 const CLEAR_SPEECH_SECONDS = 3;
 /** Takes about two seconds; larger batches use all cores. */
@@ -53,7 +52,7 @@ export class EnglishRecognizer {
     const speech = milliseconds(this.#speechSeconds);
     const classification = this.#evidence.classify();
     if (classification === "other") throw this.#notEnglish();
-    const accepted = this.#evidence.isClearSound ? ACCEPTED_SCORE.clear : ACCEPTED_SCORE.noisy;
+    const accepted = this.#evidence.resemblesOther ? CLEARLY_ACCEPTED_SCORE : ACCEPTED_SCORE;
     const limit = classification === "english" ? HALLUCINATION_SCORE : accepted;
     const kept = this.#recognized.filter(({ score }) => score > limit);
     if (kept.length === 0 && this.#evidence.sureSeconds >= CLEAR_SPEECH_SECONDS) throw this.#undetermined();
