@@ -80,6 +80,6 @@ describe("the lock of an upload", () => {
   test("cannot be released by a request that does not hold it", async () => {
     const locker = createUploadLocker({ timeoutMs: 60_000 });
     await locker.newLock("a").lock(neverAborted, noRelease);
-    await expect(locker.newLock("a").unlock()).rejects.toThrow("no lock");
+    await expect(locker.newLock("a").unlock()).rejects.toThrow("without the lock");
   });
 });
