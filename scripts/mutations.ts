@@ -258,6 +258,14 @@ export const mutations: Mutation[] = [
     ["server/test/http/half-closed.test.ts"],
     [["Object.assign(app.server, { httpAllowHalfOpen: true });", ""]],
   ),
+  ...of(
+    "server/src/http/idle-connections.ts",
+    ["server/test/http/idle-connections.test.ts"],
+    [
+      ["response.headersSent || !hasArrived", "true"],
+      [" || request.readableLength > 0", ""],
+    ],
+  ),
 
   // Sweeps, retention and backup
   ...of(

@@ -8,10 +8,11 @@ import { logLevelOf } from "../lib/outages.ts";
 import { limitBodyDepth } from "./body-depth.ts";
 import { refuseEncodedBodies } from "./body-encoding.ts";
 import { type BodyFloor, limitBodySlowness, limitBodyTime } from "./body-timeout.ts";
+import { keepWaitingConnections } from "./idle-connections.ts";
 import { registerProblems, sendProblem } from "./problems.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
-/** An idle connection is closed after this time, even during a request. */
+/** A connection is closed after this time without a byte, unless its request waits for the service. */
 const IDLE_CONNECTION_MS = 60_000;
 /** Size limit of the request line and all headers. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -116,6 +117,7 @@ export function createApp({
   // Node would answer 417 on its own, without a problem document; RFC 9110 allows ignoring unknown expectations.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   registerProblems(app);
+  keepWaitingConnections(app);
   limitBodyTime(app, limits.bodyTimeoutMs);
   limitBodySlowness(app, limits.streamedBodyFloor);
   limitBodyDepth(app);
