@@ -28,7 +28,7 @@ const TRANSACTIONS = 26;
 const ROW_WRITES = 26;
 const LOG_KIB = 10;
 const ROWS_KIB = 13.1;
-const IDLE_STATEMENTS_A_WORKER_SECOND = 29.5;
+const IDLE_STATEMENTS_A_WORKER_SECOND = 0.6;
 /** Size of the words, captions, text, confidence and waveform for a minute of speech. */
 const FILES_KIB_A_MINUTE = 10;
 const PART_MIB = 5;
