@@ -108,7 +108,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { config, log, onCrash, purpose = "serve" } = options;
   if (purpose === "serve") await makeFolder(config.dataFolder);
   else if (config.databaseUrl === null) await requireEmbeddedDatabase(join(config.dataFolder, "database"));
-  const opened = new AsyncDisposableStack();
+  const closers: (() => unknown)[] = [];
   try {
     const database = await openDatabase<Schema>({
       databaseUrl: config.databaseUrl,
@@ -116,28 +116,32 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       log,
       ...(onCrash && { onCrash }),
     });
-    opened.defer(() => database.close());
+    closers.push(() => database.close());
     const { kysely: db } = database;
     // The embedded database uses this machine's clock.
     const databaseClock = database.kind === "postgres" ? await openDatabaseClock({ db, log }) : null;
-    opened.defer(() => databaseClock?.stop());
+    closers.push(() => databaseClock?.stop());
     // Several processes can share a bucket, but not a data folder.
     const isShared = config.databaseUrl !== null && config.bucket !== null;
     const isWorker = purpose === "serve" && config.role !== "api";
     const session = isShared ? await openSession({ databaseUrl: config.databaseUrl!, log, isWorker }) : null;
-    opened.defer(() => session?.close());
+    closers.push(() => session?.close());
     const prepareTables = { serve: migrate, migrate: migrateExisting, command: requireTables }[purpose];
     await oneAtATime(session, () => prepareTables(db));
     const secret = await serviceSecret(db, "url_signing");
     const home = await databaseHome(db, database.kind);
     const create = purpose === "serve";
     const stores = await oneAtATime(session, () => openStores({ config, db, home, secret, create, log }));
-    opened.defer(() => stores.close());
-    return await wire({ database, databaseClock, session, stores, secret, opened }, options);
+    closers.push(() => stores.close());
+    return await wire({ database, databaseClock, session, stores, secret, closers }, options);
   } catch (error) {
-    await opened
-      .disposeAsync()
-      .catch((failure) => log.error({ err: failure }, "cleanup after a failed start failed"));
+    for (const close of closers.reverse()) {
+      try {
+        await close();
+      } catch (failure) {
+        log.error({ err: failure }, "cleanup after a failed start failed");
+      }
+    }
     throw error;
   }
 }
@@ -154,7 +158,7 @@ async function wire(
     session,
     stores,
     secret,
-    opened,
+    closers,
   }: {
     database: Database<Schema>;
     databaseClock: DatabaseClock | null;
@@ -163,7 +167,7 @@ async function wire(
     stores: Stores;
     secret: Buffer;
     /** Collects what must be closed if a later part cannot be opened. */
-    opened: AsyncDisposableStack;
+    closers: (() => unknown)[];
   },
   {
     config,
@@ -180,7 +184,7 @@ async function wire(
   const db = database.kysely;
   const { transcripts, recordings, ownership } = stores;
   const queue = new Queue(database.boss, database.kind, log, { create: purpose !== "command" });
-  opened.defer(() => queue.stop(STOP_TIMEOUT_MS));
+  closers.push(() => queue.stop(STOP_TIMEOUT_MS));
   await oneAtATime(session, () => queue.start());
   const countRunning = session && (() => countWorkers(db));
   const telemetry = await openTelemetry({
@@ -193,11 +197,11 @@ async function wire(
     log,
     version: packageJson.version,
   });
-  opened.defer(() => telemetry.close());
+  closers.push(() => telemetry.close());
   const models = openModels({ config, log, clock, terminal });
   await models.look();
   const speech = openSpeech(config, models, log, telemetry.onSpeechProcess);
-  opened.defer(() => speech.close());
+  closers.push(() => speech.close());
   const endpointPolicy = createEndpointPolicy({
     allowHttp: config.webhookAllowHttp,
     allowPrivateNetworks: config.webhookAllowNetworks,

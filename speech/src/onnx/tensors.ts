@@ -4,17 +4,30 @@ import { SpeechError } from "../errors.ts";
 /** Tensors of 32-bit or 16-bit floats; models exported in half precision use the latter. */
 export type FloatType = "float32" | "float16";
 
-/** @throws SpeechError `model_unusable` for other types */
+/** @throws SpeechError `model_unusable` for other types, and for 16-bit floats before Node.js 24 */
 export function floatType(type: string | undefined, name: string): FloatType {
+  if (type === "float16" && !hasHalves) {
+    throw new SpeechError(
+      "model_unusable",
+      `The model's ${name} is of type float16, which needs Node.js 24.`,
+    );
+  }
   if (type === "float32" || type === "float16") return type;
   throw new SpeechError("model_unusable", `The model's ${name} is of type ${type}, not of floats.`);
+}
+
+/** Node.js 22 has no Float16Array. */
+const hasHalves = typeof Float16Array === "function";
+
+function isHalves(data: unknown): data is Float16Array {
+  return hasHalves && data instanceof Float16Array;
 }
 
 /** Values of the tensor; copied only if they are not 32-bit floats. */
 export function floatsOf(tensor: Tensor): Float32Array {
   const data: unknown = tensor.data;
   if (data instanceof Float32Array) return data;
-  if (data instanceof Float16Array) return new Float32Array(data);
+  if (isHalves(data)) return new Float32Array(data);
   throw new SpeechError("model_unusable", `The model gave a tensor of type ${tensor.type}, not of floats.`);
 }
 
@@ -31,7 +44,7 @@ export function floatTensor(
   if (type === "float32") {
     return new Tensor("float32", values instanceof Float32Array ? values : new Float32Array(values), dims);
   }
-  const halves = values instanceof Float16Array ? values : new Float16Array(values);
+  const halves = isHalves(values) ? values : new Float16Array(values);
   // The runtime accepts a Float16Array, but its types do not.
   return new Tensor("float16", halves as unknown as Uint16Array, dims);
 }
@@ -44,7 +57,7 @@ export function asFeeds(tensors: Readonly<Record<string, Tensor>>): Record<strin
   const feeds = { ...tensors };
   for (const [name, tensor] of Object.entries(tensors)) {
     const data: unknown = tensor.data;
-    if (!(data instanceof Float16Array)) continue;
+    if (!isHalves(data)) continue;
     const { type, dims, location } = tensor;
     const bits = new Uint16Array(data.buffer, data.byteOffset, data.length);
     feeds[name] = { type, dims, location, data: bits } as Tensor;
@@ -99,5 +112,5 @@ function joinRows(
 
 function rawFloats(tensor: Tensor): Float32Array | Float16Array {
   const data: unknown = tensor.data;
-  return data instanceof Float16Array ? data : floatsOf(tensor);
+  return isHalves(data) ? data : floatsOf(tensor);
 }
