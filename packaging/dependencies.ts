@@ -1,0 +1,56 @@
+import { cpSync, existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+interface Manifest {
+  version: string;
+  dependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>;
+  optionalDependencies?: Record<string, string>;
+}
+
+/**
+ * Copies packages, as installed for the folder `from`, and all that they depend on to the `node_modules` of `target`.
+ * Leaves out optional dependencies, the packages in `except`, and files that are not used at run time.
+ */
+export function copyDependencies(
+  target: string,
+  { from, names, except }: { from: string; names: readonly string[]; except: ReadonlySet<string> },
+): void {
+  const waiting = names.map((name) => ({ name, from, to: target }));
+  for (const { name, from, to } of waiting) {
+    if (except.has(name)) continue;
+    const source = findPackage(name, from);
+    if (source === null) throw new Error(`${from} depends on ${name}, which is not installed`);
+    const manifest = readPackage(source);
+    const found = findPackage(name, to, target);
+    if (found !== null && readPackage(found).version === manifest.version) continue;
+    const copy = join(found === null ? target : to, "node_modules", name);
+    cpSync(source, copy, { recursive: true, filter: isUsed });
+    for (const dependency of requiredBy(manifest)) waiting.push({ name: dependency, from: source, to: copy });
+  }
+}
+
+/** Whether a file or folder of a package is a license or may be read at run time. */
+function isUsed(path: string): boolean {
+  const name = basename(path);
+  if (/^(licen[cs]e|notice|copying)/i.test(name)) return true;
+  return !["node_modules", "test", "tests"].includes(name) && !/\.(map|md|[mc]?ts)$/.test(name);
+}
+
+/** The folder that Node.js finds for an import in `folder`, not looking above `top`. */
+function findPackage(name: string, folder: string, top = "/"): string | null {
+  const candidate = join(folder, "node_modules", name);
+  if (existsSync(join(candidate, "package.json"))) return candidate;
+  return folder === top || folder === dirname(folder) ? null : findPackage(name, dirname(folder), top);
+}
+
+function readPackage(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+}
+
+function requiredBy(manifest: Manifest): string[] {
+  const { dependencies, peerDependencies, peerDependenciesMeta, optionalDependencies } = manifest;
+  const peers = Object.keys(peerDependencies ?? {}).filter((name) => !peerDependenciesMeta?.[name]?.optional);
+  return [...Object.keys(dependencies ?? {}), ...peers].filter((name) => !optionalDependencies?.[name]);
+}

@@ -1,0 +1,101 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { RUNTIME_PREFIX } from "./names.ts";
+
+const INSTALLED = join(import.meta.dirname, "../node_modules");
+const LICENSES = join(import.meta.dirname, "licenses");
+
+/** The platforms that speech runs on, as Node.js names them. */
+export const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-arm64"];
+
+/**
+ * Packages that cannot be dependencies, because they run install scripts or bring far more than speech uses. The
+ * speech package contains these parts of them below its own `node_modules`.
+ */
+const BUNDLED = {
+  "onnxruntime-node": { parts: ["dist"], license: join(LICENSES, "onnxruntime.txt") },
+  "@moonshine-ai/moonshine-js": {
+    parts: ["dist/model"],
+    license: join(INSTALLED, "@moonshine-ai/moonshine-js/LICENSE"),
+  },
+  "@ricky0123/vad-web": {
+    parts: ["dist/silero_vad_v5.onnx"],
+    license: join(LICENSES, "silero-vad.txt"),
+  },
+  "node-av": {
+    parts: ["dist/lib", "dist/constants", "dist/utils"],
+    license: join(INSTALLED, "node-av/LICENSE.md"),
+  },
+};
+
+/** Adds these parts to the speech package; returns what its `package.json` says about them. */
+export function bundleParts(target: string) {
+  for (const [name, { parts, license }] of Object.entries(BUNDLED)) {
+    const folder = join(target, "node_modules", name);
+    for (const part of parts) {
+      cpSync(join(INSTALLED, name, part), join(folder, part), {
+        recursive: true,
+        filter: (path) => !path.endsWith(".map"),
+      });
+    }
+    cpSync(license, join(folder, "LICENSE"));
+    const { version, description, license: terms, type, main, exports } = readManifest(name);
+    writeManifest(folder, { name, version, description, license: terms, type, main, exports });
+  }
+  loadRuntimeByName(join(target, "node_modules/onnxruntime-node/dist/binding.js"));
+
+  const { version, dependencies } = readManifest("onnxruntime-node");
+  const runtimes = PLATFORMS.map((platform) => [RUNTIME_PREFIX + platform, version]);
+  const nodeAv = readManifest("node-av").version;
+  const decoders = PLATFORMS.map((platform) => [`@seydx/node-av-${platform}`, nodeAv]);
+  return {
+    bundleDependencies: Object.keys(BUNDLED),
+    // npm packs a bundled package only if it is a dependency.
+    dependencies: { "node-av": nodeAv, "onnxruntime-common": dependencies["onnxruntime-common"] },
+    optionalDependencies: Object.fromEntries([...runtimes, ...decoders]),
+  };
+}
+
+function loadRuntimeByName(file: string): void {
+  const text = readFileSync(file, "utf8");
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: both are JavaScript sources
+  const byPath = "../bin/napi-v6/${process.platform}/${process.arch}";
+  const byName = `${RUNTIME_PREFIX}\${process.platform}-\${process.arch}`;
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: both are JavaScript sources
+  if (!text.includes(byPath)) throw new Error(`${file} does not load the runtime from ${byPath}`);
+  writeFileSync(file, text.replace(byPath, byName));
+}
+
+/** Writes the package with the native part of onnxruntime for one platform. */
+export function writeRuntime(target: string, platform: string): void {
+  const [os = "", cpu = ""] = platform.split("-");
+  const source = join(INSTALLED, "onnxruntime-node/bin/napi-v6", os, cpu);
+  const binding = "onnxruntime_binding.node";
+  // The folder can also contain copies of the library under other names, and GPU providers.
+  const linked = readFileSync(join(source, binding));
+  for (const file of readdirSync(source)) {
+    if (file === binding || linked.includes(file)) cpSync(join(source, file), join(target, file));
+  }
+  cpSync(BUNDLED["onnxruntime-node"].license, join(target, "LICENSE"));
+  const { version, license } = readManifest("onnxruntime-node");
+  writeManifest(target, {
+    name: RUNTIME_PREFIX + platform,
+    version,
+    description: `The native part of onnxruntime-node for ${platform}, without GPU libraries.`,
+    license,
+    os: [os],
+    cpu: [cpu],
+    ...(os === "linux" && { libc: ["glibc"] }),
+    type: "commonjs",
+    main: binding,
+  });
+}
+
+function readManifest(name: string) {
+  return JSON.parse(readFileSync(join(INSTALLED, name, "package.json"), "utf8"));
+}
+
+export function writeManifest(folder: string, manifest: object): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
