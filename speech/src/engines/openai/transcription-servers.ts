@@ -1,4 +1,4 @@
-import { Agent, request as sendRequest } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request as sendRequest } from "undici";
 import { SpeechError, type SpeechErrorCode } from "../../errors.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { Utterance } from "../../vad/utterances.ts";
@@ -43,7 +43,7 @@ export class TranscriptionServers {
   readonly #servers: readonly Server[];
   readonly #balancer: LoadBalancer<Server>;
   readonly #options: TranscriptionServersOptions;
-  readonly #agent: Agent;
+  readonly #agent: Dispatcher;
 
   /** @throws SpeechError `engine_refused` if there is no server or a URL is invalid */
   constructor(options: TranscriptionServersOptions) {
@@ -59,14 +59,19 @@ export class TranscriptionServers {
       lastFailure: null,
     }));
     this.#balancer = new LoadBalancer(this.#servers, options);
-    this.#agent = new Agent({
+    const connections = {
       // Each request has its own connection: the server may have closed a reused one.
       pipelining: 0,
       connect: { timeout: options.connectTimeoutMs },
       headersTimeout: 0,
       bodyTimeout: 0,
       maxResponseSize: MAX_RESPONSE_BYTES,
-    });
+    };
+    // As Node.js itself does: a proxy is used only if NODE_USE_ENV_PROXY asks for it.
+    const usesProxy = process.env.NODE_USE_ENV_PROXY === "1";
+    this.#agent = usesProxy
+      ? new EnvHttpProxyAgent({ ...connections, proxyTunnel: false })
+      : new Agent(connections);
   }
 
   /**
