@@ -22,6 +22,10 @@ const BUNDLED = {
     parts: ["dist/silero_vad_v5.onnx"],
     license: join(LICENSES, "silero-vad.txt"),
   },
+  eld: {
+    parts: ["src"],
+    license: join(INSTALLED, "eld/LICENSE"),
+  },
   "node-av": {
     parts: ["dist/lib", "dist/constants", "dist/utils"],
     license: join(INSTALLED, "node-av/LICENSE.md"),
@@ -35,7 +39,8 @@ export function bundleParts(target: string) {
     for (const part of parts) {
       cpSync(join(INSTALLED, name, part), join(folder, part), {
         recursive: true,
-        filter: (path) => !path.endsWith(".map"),
+        // Of eld's tables, the small one is used.
+        filter: (path) => !/\.map$|ngrams\/(extrasmall|medium|large)\.js$/.test(path),
       });
     }
     cpSync(license, join(folder, "LICENSE"));
