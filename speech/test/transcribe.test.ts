@@ -87,6 +87,14 @@ describe("where nobody speaks there are no words", () => {
     });
   }
 
+  test.each(Object.keys(sounds))(
+    "%s that is quiet, and therefore raised, has no words either",
+    async (name) => {
+      const quiet = sounds[name]!.map((sample) => 0.02 * sample);
+      expect(await transcriptOf(written("quiet.wav", quiet))).toMatchObject({ words: [], language: "zxx" });
+    },
+  );
+
   test("digital silence is skipped", async () => {
     const result = await run(written("silence.wav", silence!));
     expect(result).toEqual({ outcome: "skipped", reason: "silent_audio_track", duration: 6 });
@@ -101,6 +109,22 @@ describe("where nobody speaks there are no words", () => {
 });
 
 describe("words stand if they are spoken", () => {
+  test.each([-20, -40, -50])("although the recording is %d dB quieter", async (decibels) => {
+    const parts = ENGLISH.slice(0, 3).map((name) => spoken(name));
+    const samples = Float32Array.from(parts.flatMap((part) => [...part.samples, ...new Float32Array(8_000)]));
+    const textAt = async (gain: number) => {
+      const { words } = await transcriptOf(
+        written(
+          "level.wav",
+          samples.map((sample) => sample * gain),
+        ),
+      );
+      return words.flatMap(({ word }) => plainWords(word));
+    };
+    const [ordinary, quiet] = [await textAt(1), await textAt(10 ** (decibels / 20))];
+    expect(compareWords(ordinary, quiet).agreeing.length).toBeGreaterThanOrEqual(0.85 * ordinary.length);
+  });
+
   test("words beside a pause begin within 100 ms of the truth and end within 200 ms", async () => {
     const [before, after] = [spoken("english-1"), spoken("english-2")];
     for (const pause of [0.4, 1, 1.7, 4]) {

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { levelOf } from "../../src/vad/background.ts";
+import { raiseQuietAudio } from "../../src/vad/quiet-audio.ts";
+
+const RATE = 16_000;
+
+/** Syllables: a tone that is loud for 0.2 s and 40 dB softer for 0.1 s. */
+function syllables(seconds: number, decibels: number): Float32Array {
+  return Float32Array.from({ length: seconds * RATE }, (_, index) => {
+    const isLoud = (index / RATE) % 0.3 < 0.2;
+    return 10 ** ((decibels - (isLoud ? 0 : 40)) / 20) * Math.SQRT2 * Math.sin(index / 5);
+  });
+}
+
+function noise(seconds: number, decibels: number): Float32Array {
+  let seed = 1;
+  return Float32Array.from({ length: seconds * RATE }, () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return 10 ** (decibels / 20) * Math.sqrt(3) * (seed / 1_073_741_824 - 1);
+  });
+}
+
+function joined(...parts: Float32Array[]): Float32Array {
+  return Float32Array.from(parts.flatMap((part) => [...part]));
+}
+
+/** Of the loud part of a syllable. */
+function levelAt(samples: Float32Array, second: number): number {
+  const from = (Math.floor(second / 0.3) * 0.3 + 0.05) * RATE;
+  return levelOf(samples.subarray(from, from + 0.1 * RATE));
+}
+
+test.each([-35, -50, -65])("speech at %d dBFS is raised to the level of ordinary speech", (decibels) => {
+  const samples = syllables(20, decibels);
+  raiseQuietAudio(samples);
+  for (const second of [1, 10, 19]) expect(levelAt(samples, second)).toBeCloseTo(-22, 0);
+});
+
+test("speech at an ordinary level, its pauses and quiet words between loud ones are not changed", () => {
+  const samples = joined(syllables(5, -25), noise(3, -60), syllables(2, -45), syllables(5, -20));
+  const before = samples.slice();
+  raiseQuietAudio(samples);
+  expect(samples).toEqual(before);
+});
+
+test("a quiet speaker after a loud one is raised", () => {
+  const samples = joined(syllables(21, -20), syllables(18, -50));
+  raiseQuietAudio(samples);
+  expect(levelAt(samples, 5)).toBeCloseTo(-20, 0);
+  expect(levelAt(samples, 35)).toBeCloseTo(-22, 0);
+});
+
+test("steady noise and digital silence are not raised", () => {
+  for (const samples of [noise(20, -60), new Float32Array(20 * RATE)]) {
+    const before = samples.slice();
+    raiseQuietAudio(samples);
+    expect(samples).toEqual(before);
+  }
+});
+
+test("a knock does not keep quiet speech quiet, and is not louder than full scale afterwards", () => {
+  const samples = syllables(20, -50);
+  samples.fill(0.9, 10 * RATE, 10.2 * RATE);
+  raiseQuietAudio(samples);
+  expect(levelAt(samples, 12)).toBeCloseTo(-22, 0);
+  expect(samples.every((sample) => Math.abs(sample) <= 1)).toBe(true);
+});
