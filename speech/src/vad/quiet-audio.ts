@@ -10,7 +10,7 @@ const MAX_GAIN_DB = 45;
 /** How far around a second its loudness counts: pauses and quiet words between loud ones are not raised. */
 const CONTEXT_SECONDS = 5;
 /** With less between its loud and its quiet parts, it is steady noise, and is not raised. Speech varies by more. */
-const MIN_RANGE_DB = 18;
+const MIN_RANGE_DB = 12;
 /** About as long as the windows of voice activity detection, and a whole number of them is a second. */
 const FRAME_SAMPLES = 500;
 const FRAMES_PER_SECOND = SAMPLE_RATE / FRAME_SAMPLES;
