@@ -186,6 +186,7 @@ async function add(service: Service, environmentId: string, now: number, made: M
     job_id: newJobId(),
     stages: "null",
     created_at: at,
+    queued_at: at,
     ...(transcription.status !== "PENDING" && { started_at: at }),
     ...(ended && { finished_at: new Date(at.getTime() + 60_000) }),
     ...transcription,
