@@ -21,8 +21,10 @@ export function joinPunctuation(spelled: readonly SpelledWord[]): SpelledWord[] 
       };
     } else if (isPunctuationOnly(word.text)) {
       if (!previous) continue;
-      previous.text += word.text;
+      // An opening mark before a closing one has no word after it to belong to.
+      previous.text += (opening?.text ?? "") + word.text;
       previous.endToken = word.endToken;
+      opening = undefined;
     } else if (word.text !== "") {
       words.push({
         ...word,

@@ -65,6 +65,13 @@ describe("words of tokens", () => {
     ]);
   });
 
+  test("stay in order if a closing mark follows an opening one", () => {
+    expect(wordsOf(["今¿ ", "」 ", "0"], "ja")).toEqual([
+      { text: "今¿」", firstToken: 0, endToken: 2, spoken: { from: 0, to: 1 } },
+      { text: "0", firstToken: 2, endToken: 3 },
+    ]);
+  });
+
   test("of two scripts stay whole if no script without spaces is beside the cut", () => {
     expect(texts("「iPhone15", "を", "買う」")).toEqual(["「iPhone15", "を", "買う」"]);
   });
