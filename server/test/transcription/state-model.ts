@@ -181,6 +181,8 @@ export class StateWorld {
       speech: {
         transcribe: async (_path: string, options: Parameters<Speech["transcribe"]>[1]) => {
           const hold = await this.#holdOf(jobId);
+          // The real engine's first report ends the cost of resuming, which sets the length of a slice.
+          options.onProgress?.({ done: 0, duration: null, remainingSeconds: null });
           running = {
             ...hold,
             jobId,
@@ -200,7 +202,6 @@ export class StateWorld {
                 reject(new SpeechError("language_unsupported", "Not English."));
               } else if (how === "yield") {
                 await this.#enqueueDecoy();
-                options.onProgress?.({ done: 0, duration: null, remainingSeconds: null });
                 options.onProgress?.({ done: 1, duration: null, remainingSeconds: null });
                 // More than a slice of work, however long it took to get here.
                 this.advance(100_000);
