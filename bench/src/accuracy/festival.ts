@@ -24,12 +24,12 @@ export class FestivalSpeaker {
       writeFileSync(
         script,
         `(voice_${voice})
-         (set! said (utt.synth (Utterance Text ${JSON.stringify(text)})))
-         (utt.save.wave spoken ${JSON.stringify(wav)} 'riff)
+         (set! utterance (utt.synth (Utterance Text ${JSON.stringify(text)})))
+         (utt.save.wave utterance ${JSON.stringify(wav)} 'riff)
          (mapcar
            (lambda (word)
              (format t "%s %f %f\\n" (item.name word) (item.feat word "word_start") (item.feat word "word_end")))
-           (utt.relation.items said 'Word))`,
+           (utt.relation.items utterance 'Word))`,
       );
       const spoken = execFileSync("festival", ["-b", script], { encoding: "utf8" });
       return { samples: samplesOfFile(wav), words: wordTimes(text, spoken) };
