@@ -66,6 +66,7 @@ describe("a bucket", () => {
     [{ status: 412, code: "PreconditionFailed" }, "storage_object_unusable"],
     // Not about the object: the storage is overloaded or broken, however few requests fail.
     [{ status: 400, code: "RequestTimeout" }, "storage_unavailable"],
+    [{ status: 403, code: "RequestTimeTooSkewed" }, "storage_unavailable"],
     [{ status: 429, code: "TooManyRequests" }, "storage_unavailable"],
     [{ status: 500, code: "InternalError" }, "storage_unavailable"],
     [{ status: 503, code: "SlowDown" }, "storage_unavailable"],
@@ -92,6 +93,18 @@ describe("a bucket", () => {
     proxy.refuse = () => null;
     await until(async () => (await open("video_good")) === "media");
     await until(async () => (await open("video_unknown")) === "storage_object_missing");
+  });
+
+  test("that refuses a HEAD request once is asked again, because the response names no reason", async () => {
+    const { proxy, open } = await openRefusableBucket();
+    let refusals = 0;
+    proxy.refuse = ({ url, method }) => {
+      if (method !== "HEAD" || !url!.includes("video_bad") || refusals > 0) return null;
+      refusals += 1;
+      return { status: 403, code: "" };
+    };
+    expect(await open("video_bad")).toBe("media");
+    expect(refusals).toBe(1);
   });
 
   test("that refuses only writes is unavailable, whatever can still be read", async () => {

@@ -85,7 +85,10 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
     async head(key) {
       try {
         const command = new HeadObjectCommand({ Bucket: name, Key: fullKey(key) });
-        const found = await run((s3, options) => s3.send(command, options));
+        const send = () => run((s3, options) => s3.send(command, options));
+        // A response to HEAD has no body that could name the reason. If it was this machine's clock, the client has
+        // corrected it by now.
+        const found = await send().catch((error) => (isObjectFault(error) ? send() : Promise.reject(error)));
         return { sizeBytes: found.ContentLength ?? 0, etag: found.ETag ?? "" };
       } catch (error) {
         if (error instanceof AppError && error.code === "storage_object_missing") return null;
@@ -169,8 +172,8 @@ const FULL = new Set([
   "ServerSideQuotaExceeded",
 ]);
 const MISSING = new Set(["NoSuchKey", "NotFound", "NoSuchUpload"]);
-/** Errors of a slow connection, which say nothing about the object. */
-const TIMED_OUT = new Set(["RequestTimeout", "RequestTimeoutException"]);
+/** Errors of a slow connection or of this machine's clock, which say nothing about the object. */
+const TRANSIENT = new Set(["RequestTimeout", "RequestTimeoutException", "RequestTimeTooSkewed"]);
 /** The SDK gives this error no name. */
 const CHECKSUM_MISMATCH = /^Checksum mismatch/;
 const DENIED_STATUSES = [401, 403];
@@ -192,7 +195,7 @@ function storageError(error: unknown): unknown {
   }
   if (CHECKSUM_MISMATCH.test(error.message)) return objectUnusable(cause);
   const isRefusal = status !== undefined && status >= 400 && status < 500;
-  if (!isRefusal || BUSY_STATUSES.includes(status) || TIMED_OUT.has(name)) return storageUnavailable(cause);
+  if (!isRefusal || BUSY_STATUSES.includes(status) || TRANSIENT.has(name)) return storageUnavailable(cause);
   return DENIED_STATUSES.includes(status) ? objectDenied(cause) : objectUnusable(cause);
 }
 
