@@ -8,8 +8,8 @@ import type { Role } from "./contract/operation.ts";
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
 /**
- * Refuses requests of pages of other origins, because browsers send the session's cookie with them. A bearer token is
- * never sent by a browser itself, so requests with one pass.
+ * Rejects requests from pages of other origins, because browsers attach the session cookie to them. Requests with a
+ * bearer token pass, because a browser never attaches one by itself.
  * @throws AppError `origin_not_allowed`
  */
 export function refuseOtherOrigins(request: FastifyRequest, allowed: string): void {
@@ -21,11 +21,11 @@ export function refuseOtherOrigins(request: FastifyRequest, allowed: string): vo
 
 export interface AccessOptions {
   operators: Operators;
-  /** Shown by the command line on this machine instead of a session. */
+  /** The token that the command line on this machine presents instead of a session. */
   commandLineToken: string;
 }
 
-/** Who calls. The command line may do what an owner may. */
+/** The authenticated caller. The command line may do everything that an owner may. */
 export type Actor = OperatorSession | "command line";
 
 /**
@@ -77,13 +77,13 @@ async function authenticate(
 /** The actor as the audit log records it. */
 export function auditActorOf(actor: Actor | null, { ip }: FastifyRequest): AuditActor {
   if (actor === null) return { kind: "stranger", id: null, name: null, address: ip };
-  // The command line is on this machine, whichever address it connects from.
+  // The command line runs on this machine, so the address that it connects from is not recorded.
   if (actor === "command line") return { kind: "command_line", id: null, name: null, address: null };
   const { id, email } = actor.operator;
   return { kind: "operator", id, name: email, address: ip };
 }
 
-/** The headers of a request that better-auth reads. */
+/** The request headers that better-auth reads. */
 export function authHeaders(request: FastifyRequest): Headers {
   const headers = new Headers();
   for (const name of ["cookie", "origin", "referer", "user-agent", "sec-fetch-site", "sec-fetch-mode"]) {
@@ -93,7 +93,7 @@ export function authHeaders(request: FastifyRequest): Headers {
   return headers;
 }
 
-/** Takes the same time wherever the texts differ. */
+/** Compares in constant time, so that the duration does not reveal where the texts differ. */
 function equalInConstantTime(a: string, b: string): boolean {
   const hash = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(a), hash(b));

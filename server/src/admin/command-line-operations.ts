@@ -9,7 +9,7 @@ const strict = { additionalProperties: false } as const;
 
 /** What accepting the store would delete. */
 export interface StoreReview extends DeletionReview {
-  /** Why nothing is deleted now; null if the store is this database's. */
+  /** Why deletions are stopped; null if the store belongs to this database. */
   stopped: string | null;
   /** Identifies the state of the store that was reviewed. */
   token: string | null;
@@ -17,7 +17,7 @@ export interface StoreReview extends DeletionReview {
 
 /** Operations of the admin API that only the command line on the service's machine may call. */
 export const COMMAND_LINE_OPERATIONS = {
-  // A session is not enough: a stolen one could lock its owner out.
+  // A session is not enough: with a stolen one, an attacker could lock the owner out.
   "POST /operator/reset-password": {
     role: "command line",
     body: Type.Object({ email: Type.Optional(Type.String({ maxLength: 300 })) }, strict),
@@ -25,7 +25,7 @@ export const COMMAND_LINE_OPERATIONS = {
   },
   // Settings contain internal paths and addresses.
   "GET /settings": { role: "command line", response: json<{ data: SettingInForce[] }>() },
-  // A backup writes to any folder that the service may write to, and contains every secret.
+  // A backup contains every secret, and can be written to any folder that the service may write to.
   "POST /backup": {
     role: "command line",
     body: Type.Object(

@@ -18,13 +18,13 @@ const MEDIA_TYPES: Record<string, string> = {
   ".woff2": "font/woff2",
 };
 
-/** Best first. The build creates them next to each file that compresses well. */
+/** Preferred encoding first. The build writes the encoded copies next to each file that compresses well. */
 const ENCODINGS = [
   { name: "br", suffix: ".br" },
   { name: "gzip", suffix: ".gz" },
 ] as const;
 
-/** Own resources only, nothing inline, no framing; recordings from where they are stored. */
+/** Allows only resources of this origin, nothing inline and no framing. Recordings may also come from their storage. */
 function contentSecurityPolicy(mediaOrigin: string | null): string {
   return [
     "default-src 'none'",
@@ -56,8 +56,8 @@ interface Asset {
 }
 
 /**
- * Serves the built dashboard: its pages, which are all the same document, and its assets below `/assets/`. Everything
- * is held in memory, some hundred kilobytes.
+ * Serves the built dashboard: one document for all pages, and the assets below `/assets/`. Everything is held in memory
+ * and takes a few hundred kilobytes.
  */
 export async function registerDashboard(
   app: FastifyInstance,
@@ -73,7 +73,7 @@ export async function registerDashboard(
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "permissions-policy": "camera=(), microphone=(), geolocation=()",
-        // It names the assets of one build; it is small and always revalidated.
+        // The document names the assets of one build. It is small, so browsers always revalidate it.
         "cache-control": "no-cache",
       });
       if (document) return await send(document, request, reply);
@@ -87,7 +87,7 @@ export async function registerDashboard(
     const path = request.url.replace(/\?.*$/s, "");
     const asset = assets.get(path);
     if (!asset) throw new AppError("route_not_found", `There is nothing at ${path}.`);
-    // Their names contain a hash of their content.
+    // Asset names contain a hash of their content.
     reply.header("cache-control", "public, max-age=31536000, immutable");
     return await send(asset, request, reply);
   });
@@ -105,14 +105,14 @@ async function send(asset: Asset, request: FastifyRequest, reply: FastifyReply):
   return await reply.type(asset.mediaType).send(body);
 }
 
-/** The origin of a storage that serves recordings itself; null if there is none. */
+/** Returns the origin of a storage that serves recordings itself; null if this service serves them. */
 export async function findMediaOrigin(recordings: RecordingStore, now: Date): Promise<string | null> {
   const options = { contentType: "video/mp4", fileName: "any", lifetimeSeconds: 60, now };
   const presigned = await recordings.presign(newId("video"), options);
   return presigned && new URL(presigned.url).origin;
 }
 
-/** By URL path. */
+/** Reads all assets, keyed by URL path. */
 async function readAssets(folder: string): Promise<Map<string, Asset>> {
   const assets = new Map<string, Asset>();
   if (!existsSync(folder)) return assets;

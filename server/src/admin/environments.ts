@@ -13,7 +13,7 @@ import { countDue } from "../videos/retention-queries.ts";
 import { handlersOf } from "./operation.ts";
 import { viewEnvironment } from "./serializers.ts";
 
-/** Due videos are counted up to this number. */
+/** The count of due videos stops at this number. */
 const MAX_COUNTED_DUE = 10_000;
 
 export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {

@@ -95,7 +95,7 @@ function routeOf(
       const actor = actors.get(request)!;
       const { params, query, body } = request;
       const auditActor = auditActorOf(actor, request);
-      // Authorized and validated above.
+      // The request was authorized and validated above.
       const result = await handle({ params, query, body, actor, auditActor, request, reply } as never);
       return response === RAW ? result : await reply.code(status ?? 200).send(result);
     },

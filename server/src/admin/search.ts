@@ -80,7 +80,7 @@ async function viewVideos(db: Db, found: readonly FoundVideo[]): Promise<SearchV
   const transcriptions = await transcriptionsOfVideos(db, ids);
   return found.flatMap(({ videoId, place, passages }) => {
     const video = videos.get(videoId);
-    // It was deleted meanwhile.
+    // The video was deleted in the meantime.
     if (!video) return [];
     const transcription = transcriptions.get(videoId);
     const { filename, createdAt } = representVideo(video, transcription);

@@ -20,7 +20,7 @@ import type { TranscriptionView } from "./contract/transcription.ts";
 import type { TranscriptionSummaryView } from "./contract/video.ts";
 import type { WebhookEndpointView } from "./contract/webhook.ts";
 
-/** Row → object of the admin API. All times are ISO 8601 UTC with milliseconds. */
+/** Converts rows to objects of the admin API. All times are ISO 8601 UTC with milliseconds. */
 
 export function viewEnvironment(row: EnvironmentRow, weight: number): EnvironmentView {
   return {

@@ -9,7 +9,7 @@ import { handlersOf } from "./operation.ts";
 import { viewInvitation } from "./serializers.ts";
 import { beginSession } from "./sign-in/sign-in.ts";
 
-/** What a client without an account may do with a secret link: set the service up, or accept an invitation. */
+/** Operations for a client that has a secret link but no account: service setup and accepting an invitation. */
 export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators }) {
   const { db, clock, operators } = deps;
   return handlersOf({

@@ -5,11 +5,11 @@ import { handlersOf } from "./operation.ts";
 
 export interface SystemDeps {
   system: System;
-  /** As they are in force, without secrets. */
+  /** Effective settings, without secrets. */
   settings: SettingInForce[];
   /** Runs every health check. */
   diagnose(): Promise<FindingView[]>;
-  /** Checks every file that a row names, which may take minutes; the next diagnosis reports missing files. */
+  /** Checks every file that a row references, which may take minutes. The next diagnosis reports missing files. */
   checkFiles(signal: AbortSignal): Promise<number>;
 }
 
@@ -19,7 +19,7 @@ export function systemHandlers({ system, settings, diagnose, checkFiles }: Syste
     "GET /system": async () => await system.look(),
 
     "GET /doctor": async () => {
-      // It starts the engines, so concurrent requests share one run.
+      // A diagnosis starts the engines, so concurrent requests share one run.
       diagnosis ??= diagnose().finally(() => {
         diagnosis = null;
       });
@@ -30,7 +30,7 @@ export function systemHandlers({ system, settings, diagnose, checkFiles }: Syste
 
     "POST /file-check": async ({ request: { raw } }) => {
       const gone = new AbortController();
-      // A client that closes its half of the connection does not wait for the response either.
+      // A client that has closed its half of the connection no longer waits for the response.
       if (raw.socket.readableEnded) gone.abort();
       for (const event of ["end", "close"]) raw.socket.once(event, () => gone.abort());
       return { videos: await checkFiles(gone.signal) };

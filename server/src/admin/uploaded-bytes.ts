@@ -1,18 +1,19 @@
 import type { RecordingStore } from "../storage/recording-store.ts";
 
-/** Fraction of the time that queries may take: a bucket that answers in 50 ms is queried every 5 s. */
+/** Maximum fraction of time spent on queries: a bucket that answers in 50 ms is queried every 5 s. */
 const MAX_SHARE_OF_TIME = 0.01;
-/** Uploads whose size is cached; more than are shown at once. */
+/** Maximum number of uploads whose size is cached; exceeds the number shown at once. */
 const MAX_CACHED = 1_000;
 
 interface Known {
   bytes: Promise<number | null>;
-  /** By `performance.now`. */
+  /** Timestamp of `performance.now`. */
   askAgainAt: number;
 }
 
 /**
- * Bytes received of unfinished uploads, cached for all readers. The slower the storage, the less often it is queried.
+ * Caches the received bytes of unfinished uploads for all readers. The slower the storage, the less often it is
+ * queried.
  */
 export class UploadedBytes {
   readonly #recordings: Pick<RecordingStore, "inspect">;
@@ -22,7 +23,7 @@ export class UploadedBytes {
     this.#recordings = recordings;
   }
 
-  /** Returns null if the storage does not answer: the rest of the video can still be shown. */
+  /** Returns null if the storage does not respond, because the rest of the video can still be shown. */
   async of(videoId: string): Promise<number | null> {
     const begun = performance.now();
     const known = this.#known.get(videoId);

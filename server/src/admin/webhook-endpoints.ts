@@ -23,7 +23,7 @@ export interface WebhookEndpointDeps {
   policy: EndpointPolicy;
 }
 
-/** Their deliveries are in `deliveries.ts`. */
+/** Operations on webhook endpoints. Those on deliveries are in `deliveries.ts`. */
 export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDeps) {
   return handlersOf({
     "GET /environments/:environment/webhook-endpoints": async ({ params }) => {

@@ -10,12 +10,12 @@ export interface ApiKeyView {
   permissions: Permission[];
   createdAt: string;
   expiresAt: string | null;
-  /** Accurate to a minute; null if it was never used. */
+  /** Accurate to the minute; null if the key was never used. */
   lastUsedAt: string | null;
   revokedAt: string | null;
 }
 
-/** The response to its creation, the only one that contains the key itself. */
+/** The response to creating a key: the only response that contains the key itself. */
 export type NewApiKeyView = ApiKeyView & { key: string };
 
 /** Newest first. */

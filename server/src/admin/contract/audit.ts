@@ -2,16 +2,16 @@ import type { ActorKind, AuditAction, AuditDetail } from "../../db/enums.ts";
 
 export interface AuditActorView {
   kind: ActorKind;
-  /** Of an operator or an API key. */
+  /** Id of an operator or an API key. */
   id: string | null;
   /** An operator's email or an API key's name at the time of the event. */
   name: string | null;
 }
 
-/** A resource that may no longer exist. */
+/** The affected resource, which may no longer exist. */
 export interface AuditThingView {
   id: string;
-  /** The name at that time; null if it has none or it must not be shown. */
+  /** The name at the time of the event; null if the resource has none or the name must not be shown. */
   name: string | null;
 }
 

@@ -4,9 +4,9 @@ export interface EnvironmentView {
   id: string;
   name: string;
   aiTranscription: boolean;
-  /** Origins of pages that may upload, or `*` for any. */
+  /** Origins of pages that may upload; `*` allows any. */
   allowedOrigins: string[];
-  /** Null keeps everything. */
+  /** Null if everything is kept. */
   retention: RetentionPolicy | null;
   /** Share of the transcription work relative to other environments: 1 to `MAX_WEIGHT`. */
   weight: number;
@@ -15,6 +15,6 @@ export interface EnvironmentView {
 
 /** `GET /internal/environments/{environment}/retention-effect?days=…&deletes=…` */
 export interface RetentionEffectView {
-  /** Videos that would be deleted from, or deleted, at once; counted up to 10,000. */
+  /** Number of videos that the policy would affect immediately; counted up to 10,000. */
   videos: number;
 }

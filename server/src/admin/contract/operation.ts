@@ -14,19 +14,19 @@ export interface Operation {
   role: Role;
   query?: TSchema;
   body?: TSchema;
-  /** Of a success; 200 if not set. */
+  /** Status code of a successful response; 200 if not set. */
   status?: 201 | 202 | 204;
   response: ResponseType<unknown> | typeof RAW;
-  /** A password or a secret link is checked: attempts are limited by the client's address. */
+  /** The operation checks a password or a secret link, so the client's address limits the attempts. */
   isGuessable?: true;
-  /** No route for HEAD is added. */
+  /** Omits the HEAD route. */
   noHead?: true;
 }
 
-/** By method and path below `/internal`, e.g. `GET /environments/:environment`. */
+/** Operations, keyed by method and path below `/internal`, e.g. `GET /environments/:environment`. */
 export type OperationTable = Record<`${"GET" | "HEAD" | "POST" | "PATCH" | "DELETE"} /${string}`, Operation>;
 
-/** The type of a JSON response; nothing at run time. */
+/** Carries the type of a JSON response; it contains nothing at run time. */
 export interface ResponseType<T> {
   readonly type?: T;
 }
@@ -52,7 +52,7 @@ export type ResponseOf<O> = O extends { response: typeof RAW }
     : never;
 
 type IsOptional<T, Key extends keyof T> = Partial<Pick<T, Key>> extends Pick<T, Key> ? true : false;
-/** The same keys; optional ones may be undefined as well. */
+/** `T` with optional keys that also accept `undefined`. */
 type Lenient<T> = { [Key in keyof T]: IsOptional<T, Key> extends true ? T[Key] | undefined : T[Key] };
 type Present<Name extends string, T> = [T] extends [undefined]
   ? unknown
@@ -60,17 +60,17 @@ type Present<Name extends string, T> = [T] extends [undefined]
     ? { [Key in Name]?: Lenient<T> }
     : { [Key in Name]: Lenient<T> };
 
-/** What a client sends with a request. */
+/** The input that a client sends with a request. */
 export type InputOf<Key extends string, O> = (unknown extends ParamsOf<Key>
   ? unknown
   : { params: ParamsOf<Key> }) &
   Present<"query", QueryOf<O>> &
   Present<"body", BodyOf<O>>;
 
-/** The input as an argument, which may be left out if nothing in it is required. */
+/** The arguments of a call: the input may be omitted if none of it is required. */
 export type Arguments<Input> = Partial<Input> extends Input ? [input?: Input] : [input: Input];
 
-/** The path of a request below `/internal`, with its query. */
+/** Returns the path of a request below `/internal`, with its query. */
 export function pathOf(
   operation: string,
   { params = {}, query = {} }: { params?: object; query?: object } = {},

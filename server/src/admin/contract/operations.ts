@@ -58,13 +58,13 @@ const Retention = Type.Object(
   strict,
 );
 
-/** `json<Empty>()`: nothing but that the request succeeded. */
+/** For `json<Empty>()`: a response that only reports success. */
 type Empty = Record<string, never>;
 
 /**
- * Every operation of the admin API that the dashboard may call. The routes, their authorization and its tests, and
- * the types of the dashboard's client are derived from this table. `:environment` is an environment's id or name.
- * The dashboard imports the type only, so that no schema is in its bundle.
+ * Every operation of the admin API that the dashboard may call. The routes, their authorization and its tests, and the
+ * types of the dashboard's client are derived from this table. `:environment` is an environment's id or name. The
+ * dashboard imports only the type, so that its bundle contains no schemas.
  */
 export const OPERATIONS = {
   // Setup, sign-in and sessions
@@ -167,9 +167,9 @@ export const OPERATIONS = {
     body: Type.Object(
       {
         aiTranscription: Type.Optional(Type.Boolean()),
-        /** Of pages that may upload; `*` for any. */
+        /** Origins of pages that may upload; `*` allows any. */
         allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 })),
-        /** Null keeps everything. */
+        /** Null if everything is kept. */
         retention: Type.Optional(Type.Union([Retention, Type.Null()])),
         weight: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_WEIGHT })),
       },
@@ -186,7 +186,7 @@ export const OPERATIONS = {
   // API keys
   "GET /environments/:environment/api-keys": {
     role: "viewer",
-    // Without a state: all keys, oldest first.
+    // Without a state, the response contains all keys, oldest first.
     query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(Type.Enum(API_KEY_STATES)) }),
     response: json<ApiKeyPageView>(),
   },
@@ -228,7 +228,7 @@ export const OPERATIONS = {
     response: json<WebhookEndpointView>(),
   },
   "DELETE /webhook-endpoints/:id": { role: "owner", status: 204, response: json<void>() },
-  // Not a GET: only owners may see the secret, and the audit log records it.
+  // POST rather than GET, because only owners may see the secret and the audit log records each access.
   "POST /webhook-endpoints/:id/reveal-secret": {
     role: "owner",
     response: json<WebhookEndpointWithSecret>(),

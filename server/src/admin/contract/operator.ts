@@ -1,6 +1,6 @@
 import type { OperatorRole } from "../../db/enums.ts";
 
-/** Length of passwords, in characters. */
+/** Allowed length of passwords, in characters. */
 export const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
 
 /** All times are ISO 8601 UTC with milliseconds. */
@@ -15,7 +15,7 @@ export interface OperatorView {
 /** The operator who is signed in. */
 export type MeView = Omit<OperatorView, "createdAt">;
 
-/** Whether the service waits for its first operator. */
+/** Whether the service still needs its first operator. */
 export interface SetUpView {
   needed: boolean;
   /** False if the first environment must be created as well. */
@@ -23,12 +23,12 @@ export interface SetUpView {
 }
 
 export interface SetUpRequest {
-  /** From the setup link. */
+  /** The token of the setup link. */
   token: string;
   name: string;
   email: string;
   password: string;
-  /** Omitted if there is an environment already. */
+  /** Omitted if an environment already exists. */
   environment?: { name: string; aiTranscription: boolean };
 }
 
@@ -40,11 +40,11 @@ export interface InvitationView {
   expiresAt: string;
 }
 
-/** The response to its creation, the only one that contains the link. */
+/** The response to creating an invitation: the only response that contains the link. */
 export type NewInvitationView = InvitationView & { url: string };
 
 export interface JoinRequest {
-  /** From the invitation link. */
+  /** The token of the invitation link. */
   token: string;
   name: string;
   password: string;
@@ -53,7 +53,7 @@ export interface JoinRequest {
 /** An active session. */
 export interface SessionView {
   id: string;
-  /** Whether it is the session of this request. */
+  /** True for the session of this request. */
   current: boolean;
   ipAddress: string | null;
   userAgent: string | null;

@@ -14,7 +14,7 @@ export const PAGE_PATHS = [
   "/audit",
 ] as const;
 
-/** The page of the setup link. Its token follows `#`, so that it never reaches a server or a log. */
+/** The page that the setup link opens. The token follows `#`, so that it never reaches a server or a log. */
 export const SETUP_PATH = "/setup";
-/** The page of an operator's invitation link, with its token after `#`. */
+/** The page that an operator's invitation link opens, with the token after `#`. */
 export const JOIN_PATH = "/join";

@@ -1,4 +1,4 @@
-/** Longer queries and more words are refused. */
+/** Queries that exceed these limits are rejected. */
 export const SEARCH_LIMITS = { characters: 300, words: 24 } as const;
 
 /** A sentence or a part of one. */
@@ -18,24 +18,24 @@ export interface SearchVideoView {
   /** Seconds. */
   duration: number | null;
   createdAt: string;
-  /** Number of matching passages. */
+  /** Number of matching passages in the video. */
   matchCount: number;
-  /** The best of them, in chronological order. */
+  /** The best matching passages, in chronological order. */
   passages: SearchPassageView[];
 }
 
-/** Why nothing was searched. */
+/** The reason why no search ran. */
 export type SearchHint = "no_words" | "only_excluded" | "only_common_words";
 
 export interface SearchPageView {
-  /** Best first. */
+  /** Best match first. */
   data: SearchVideoView[];
   /** Cursor of the next page; null on the last. */
   nextCursor: string | null;
-  /** The total of all pages. */
+  /** Total over all pages. */
   videoCount: number;
   matchCount: number;
-  /** More passages match than could be ranked or searched in time; the counts cover the newest. */
+  /** True if more passages match than could be ranked or searched in time; the counts then cover the newest. */
   isTruncated: boolean;
   hint: SearchHint | null;
   /** The languages of the environment's transcripts. */

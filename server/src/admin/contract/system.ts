@@ -1,7 +1,7 @@
 /** The service's state, for its operators. All times are ISO 8601 UTC with milliseconds. */
 export interface SystemView {
   version: string;
-  /** The service's own time, the reference for ages. */
+  /** The service's current time. Compute ages relative to it. */
   now: string;
   startedAt: string;
   queue: QueueView;
@@ -14,14 +14,14 @@ export interface SystemView {
   model: ModelView;
   disk: DiskView;
   machine: MachineView;
-  /** The processes of the service on the answering machine; empty if unknown. */
+  /** The service's processes on the machine that answers; empty if unknown. */
   processes: ProcessView[];
 }
 
 export interface QueueView {
   pending: number;
   processing: number;
-  /** When the oldest waiting transcription started to wait; null if none waits. */
+  /** The time since which the oldest pending transcription has waited; null if none is pending. */
   oldestPendingAt: string | null;
 }
 
@@ -39,7 +39,7 @@ export interface HourView {
   completed: number;
   failed: number;
   skipped: number;
-  /** Of the completed transcriptions. */
+  /** Total duration of the media of completed transcriptions. */
   mediaSeconds: number;
 }
 
@@ -69,10 +69,10 @@ export interface ModelView {
 
 export interface DiskView {
   folder: string;
-  /** Of the file system that contains the folder. */
+  /** Size of the file system that contains the folder. */
   totalBytes: number;
   freeBytes: number;
-  /** Measured rarely, because every file is read; null until the first measurement is done. */
+  /** Rarely measured, because that reads every file; null until the first measurement finishes. */
   use: DiskUseView | null;
 }
 
@@ -81,13 +81,13 @@ export interface DiskUseView {
   videos: number;
   /** Total size of all uploaded recordings, wherever they are stored. */
   uploadedBytes: number;
-  /** By folder of the data folder, largest first; includes `database` even if it is elsewhere. */
+  /** Sizes of the data folder's subfolders, largest first; includes `database` even if it is elsewhere. */
   parts: { name: string; bytes: number }[];
 }
 
 export interface MachineView {
   cores: number;
-  /** Load average of the last minute: runnable processes. */
+  /** Load average of the last minute: the mean number of runnable processes. */
   load: number;
   memoryBytes: number;
   freeMemoryBytes: number;

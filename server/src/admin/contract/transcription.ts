@@ -4,7 +4,7 @@ import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import type { TranscriptionSummaryView } from "./video.ts";
 import type { LanguageSegmentView } from "./video-detail.ts";
 
-/** What the command line shows of a transcription. */
+/** The fields of a transcription that the command line shows. */
 export interface TranscriptionView extends TranscriptionSummaryView {
   video: { sizeBytes: number | null; metadata: VideoMetadata; createdAt: string; uploadedAt: string | null };
   attempt: number;

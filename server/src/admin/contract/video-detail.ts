@@ -11,22 +11,22 @@ import type { TranscriptionSummaryView, VideoView } from "./video.ts";
  */
 export interface VideoDetailView extends VideoView {
   metadata: VideoMetadata;
-  /** Null until it is uploaded, and after its recording was deleted. */
+  /** Null until the upload completes, and after the recording was deleted. */
   media: MediaView | null;
-  /** When retention deleted the recording but kept the transcript; null while it exists. */
+  /** When retention deleted the recording but kept the transcript; null while the recording exists. */
   recordingDeletedAt: string | null;
   transcription: TranscriptionDetailView | null;
 }
 
 export interface MediaView {
   /**
-   * `…/media` of this service: accepts Range, needs the session cookie, may redirect to the storage. With `?download`,
-   * the browser always downloads it.
+   * `…/media` of this service. It accepts Range, requires the session cookie and may redirect to the storage. With
+   * `?download`, the browser always downloads the file.
    */
   url: string;
   /**
-   * Detected from the file's first bytes, whatever its name is: `video/mp4`. Null if it is not a known media type: then
-   * no browser plays it, and `url` downloads it.
+   * Detected from the file's first bytes, regardless of its name, e.g. `video/mp4`. Null if the media type is unknown:
+   * no browser plays the file, and `url` downloads it.
    */
   contentType: string | null;
 }
@@ -46,11 +46,11 @@ export interface TranscriptionDetailView extends TranscriptionSummaryView {
   languageSegments: LanguageSegmentView[] | null;
   /** While PENDING after a failure: the earliest start of the next attempt. Null if it waits for a model. */
   retryAt: string | null;
-  /** Steps of its latest attempt so far, from the upload on, in order. */
+  /** Steps of the latest attempt so far, in order, starting with the upload. */
   timeline: TimelineStepView[];
-  /** Every attempt of every round, in order; without those of releases that did not record them. */
+  /** All attempts of all rounds, in order, except attempts of releases that did not record them. */
   attempts: AttemptView[];
-  /** Its events in order, with their deliveries. */
+  /** Events of the transcription in order, with their deliveries. */
   events: EventView[];
 }
 
@@ -75,7 +75,7 @@ export const TIMELINE_STEPS = [
   "prepared",
   "decoded",
   "transcribed",
-  /** Files are written; the commit follows at once. */
+  /** The files are written; the commit follows immediately. */
   "stored",
   "completed",
   "failed",
@@ -97,11 +97,13 @@ export interface TimelineStepView {
 export interface AttemptView {
   /** From 1, across all rounds. */
   number: number;
-  /** Reason of the attempt: `resumption` after one that was handed back or yielded, `retry` after a failure. */
+  /**
+   * Why the attempt started: `resumption` after an attempt that was handed back or yielded, `retry` after a failure.
+   */
   begunBy: "upload" | "resumption" | "retry" | "reprocess";
   queuedAt: string;
   startedAt: string;
-  /** Null while it runs, like `outcome`. */
+  /** Null while the attempt is running, as is `outcome`. */
   endedAt: string | null;
   outcome: AttemptOutcome | null;
   /** Set if the attempt failed or was returned. */
@@ -130,20 +132,20 @@ export interface EventView {
  * `transcript_not_found` until COMPLETED. Compressed, 30,000 words take about 160 KB.
  */
 export interface TranscriptWordsView {
-  /** Of the whole recording, in seconds. */
+  /** Language of the whole recording: an ISO 639 code, `und` if unknown. */
   language: string;
   /**
-   * As written, including a preceding space if there is one: the concatenated words of a paragraph are its text. The
-   * first word of a paragraph has no preceding space.
+   * As written, including any preceding space: joining the words of a paragraph yields its text. The first word of a
+   * paragraph has no preceding space.
    */
   words: string[];
   /** Whole milliseconds since the end of the previous word (for the first: since 0), ≥ 0. */
   pauses: number[];
   /** Whole milliseconds, ≥ 0. A word ends at the sum of all pauses and durations up to and including its own. */
   durations: number[];
-  /** Confidence in percent; null if the engine gave none. The whole column is null if none is stored. */
+  /** Confidence in percent; null if the engine reported none. The whole column is null if none is stored. */
   confidences: (number | null)[] | null;
-  /** Index of each paragraph's first word, ascending from 0; empty without words. */
+  /** Index of each paragraph's first word, ascending from 0; empty if there are no words. */
   paragraphs: number[];
 }
 

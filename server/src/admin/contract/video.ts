@@ -8,13 +8,13 @@ export interface TranscriptionSummaryView {
   status: TranscriptionStatus;
   /** 0 … 1 */
   progress: number;
-  /** Until the running attempt is done; null if unknown. */
+  /** Time until the running attempt finishes; null if unknown. */
   remainingSeconds: number | null;
   language: string | null;
   wordCount: number | null;
   /** Seconds. */
   duration: number | null;
-  /** Why it failed, or why its last attempt did if another one follows. */
+  /** Why the transcription failed, or why its last attempt failed if another one follows. */
   failure: { code: string; message: string } | null;
   skipReason: string | null;
   createdAt: string;
@@ -35,16 +35,16 @@ export interface VideoView {
   createdAt: string;
   uploadedAt: string | null;
   transcription: TranscriptionSummaryView | null;
-  /** While pending: 1 is next; null beyond the last position that is computed. */
+  /** Position in the queue while pending: 1 is next; null beyond the last position that is computed. */
   queuePlace: number | null;
   /**
-   * While pending: `model` if it was transcribed once and waits for a speech model with more languages that is being
-   * installed; null if it only waits for its turn.
+   * While pending: `model` if the video was transcribed once and waits for the installation of a speech model with more
+   * languages; null if it only waits for its turn.
    */
   waitsFor: "model" | null;
 }
 
-/** Videos of each state are counted up to this number. */
+/** The count of each state stops at this number. */
 export const COUNTED_VIDEOS = 10_000;
 export type VideoCountsView = Record<VideoState, number>;
 
@@ -62,7 +62,7 @@ export interface VideoChangesView {
   deleted: string[];
 }
 
-/** A temporary URL that accepts the bytes of one new video by tus, without a sign-in. */
+/** A temporary URL that accepts the bytes of one new video over tus without a sign-in. */
 export interface UploadOfferView {
   video: VideoView;
   upload: { url: string; expiresAt: string };

@@ -4,16 +4,16 @@ import type { Delivery, DeliveryStatus, WebhookEndpoint } from "@subtext/client/
 /** Recent deliveries are those that were created within this many hours. */
 export const RECENT_HOURS = 24;
 
-/** All times are ISO 8601 UTC with milliseconds. Without the signing secret: see `…/reveal-secret`. */
+/** All times are ISO 8601 UTC with milliseconds. The signing secret is not included; see `…/reveal-secret`. */
 export type WebhookEndpointView = WebhookEndpoint & {
   health: {
-    /** Null if nothing was sent yet. */
+    /** Null if nothing has been sent yet. */
     latest: {
       deliveryId: string;
       eventType: SentEventType;
       status: DeliveryStatus;
       createdAt: string;
-      /** Of its last attempt; null if there was none, or no response. */
+      /** Status code of the last attempt; null if there was no attempt or no response. */
       statusCode: number | null;
       failure: string | null;
     } | null;
@@ -22,9 +22,9 @@ export type WebhookEndpointView = WebhookEndpoint & {
   };
 };
 
-/** The request of an attempt, rendered again from stored data with the times and secrets of then. */
+/** The request of a delivery attempt, rendered again from stored data with the times and secrets of that attempt. */
 export interface AttemptRequestView {
-  /** Of the attempt. */
+  /** The attempt's number. */
   number: number;
   url: string;
   headers: Record<string, string>;
@@ -48,6 +48,6 @@ export type DeliveryDetailView = DeliveryView & { requests: AttemptRequestView[]
 
 /** Result of checking a URL before anything is sent to it. */
 export interface UrlCheckView {
-  /** Why it is refused, for display; null if it is accepted. */
+  /** Why the URL is rejected, for display; null if it is accepted. */
   reason: string | null;
 }

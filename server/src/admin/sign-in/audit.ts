@@ -5,7 +5,7 @@ import { RateLimiter } from "../../http/rate-limit.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { listOperators } from "../../operators/queries.ts";
 
-/** Records of many failed sign-ins are limited: the first 100, then one every 30 seconds. */
+/** Limits the records of failed sign-ins: the first 100, then one every 30 seconds. */
 const FAILURES = { perSecond: 1 / 30, burst: 100 };
 
 type Client = Pick<FastifyRequest, "ip">;
@@ -15,7 +15,7 @@ interface SignInAuditDeps {
   clock: Clock;
 }
 
-/** Records sign-ins, failed sign-ins and changes of passwords in the audit log. */
+/** Records sign-ins, failed sign-ins and password changes in the audit log. */
 export class SignInAudit {
   readonly #deps: SignInAuditDeps;
   readonly #failures: RateLimiter;

@@ -7,7 +7,7 @@ import { AppError } from "../../lib/errors.ts";
 
 /** A burst of 5 attempts, then one every 12 seconds. */
 const FROM_ONE_ADDRESS = { perSecond: 1 / 12, burst: 5 };
-/** Looser, so that a stranger cannot lock an operator out; tight enough against guesses from many addresses. */
+/** Looser, so that a stranger cannot lock an operator out, but tight enough to stop guesses from many addresses. */
 const AT_ONE_ACCOUNT = { perSecond: 1 / 30, burst: 15 };
 
 /** Limits attempts to guess a password or a secret link. */
@@ -26,7 +26,7 @@ export class SignInLimits {
   }
 
   /**
-   * Counts attempts for accounts that do not exist as well.
+   * Counts attempts, including those for accounts that do not exist.
    * @throws AppError `rate_limited`
    */
   countAccount(email: string, request: FastifyRequest): void {

@@ -23,7 +23,7 @@ interface SignInDeps {
   clock: Clock;
 }
 
-/** Sign-in and sessions. Of better-auth's routes, only the three that an operator with a password needs exist. */
+/** Sign-in and sessions. Exposes only the three better-auth routes that an operator with a password needs. */
 export function signInHandlers({ operators, limits, db, clock }: SignInDeps) {
   const audit = new SignInAudit({ db, clock });
   const send = async (request: FastifyRequest, body: object) =>
@@ -32,13 +32,13 @@ export function signInHandlers({ operators, limits, db, clock }: SignInDeps) {
     "POST /auth/sign-in/email": async ({ body: { email, password }, request, reply }) => {
       limits.countAccount(email, request);
       const response = await send(request, { email, password });
-      // Before the cookie is sent: a sign-in that the audit log cannot record does not happen.
+      // Runs before the cookie is sent: a sign-in that the audit log cannot record fails.
       await audit.recordSignIn(request, email, response);
       return await answer(response, reply);
     },
 
     "POST /auth/change-password": async ({ body, actor: { operator }, request, reply }) => {
-      // The account of the session, because better-auth checks that account's password whatever the body contains.
+      // Uses the account of the session, because better-auth checks that account's password regardless of the body.
       limits.countAccount(operator.email, request);
       const { currentPassword, newPassword, revokeOtherSessions } = body;
       const response = await send(request, { currentPassword, newPassword, revokeOtherSessions });
@@ -69,7 +69,7 @@ export function signInHandlers({ operators, limits, db, clock }: SignInDeps) {
   });
 }
 
-/** Begins a session for someone who has just been given, or has just proved, these credentials. */
+/** Starts a session with credentials that were just created or verified. */
 export async function beginSession(
   operators: Operators,
   credentials: Credentials,
@@ -97,7 +97,8 @@ function toWebRequest(request: FastifyRequest, origin: string, body: object): Re
 async function answer(response: Response, reply: FastifyReply): Promise<Record<string, never>> {
   for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
   if (!response.ok) throw signInError(response.status, await response.text());
-  // better-auth repeats the session token in its response body. Pages must not see it: scripts cannot read the cookie.
+  // better-auth repeats the session token in its response body. Scripts cannot read the cookie, so pages must not
+  // receive the token either.
   return {};
 }
 

@@ -6,29 +6,29 @@ import type { VideoChangesView, VideoView } from "../contract/video.ts";
 import { type VideoListDeps, viewVideos } from "./videos.ts";
 
 const LOOK_EVERY_MS = 1_000;
-/** Polls overlap, because a write becomes visible at its commit, later than its timestamp says. */
+/** Polls overlap, because a write becomes visible only at its commit, later than its timestamp. */
 const OVERLAP_MS = 10_000;
-/** With more changes of an environment at once, clients are asked to reload the list, */
+/** If an environment has more changes at once, clients are asked to reload the list instead. */
 const MOST_CHANGES = 200;
-/** but not at every poll, because each of them loads everything that it shows. */
+/** Minimum interval between reload requests, because each client then loads everything that it shows. */
 const RELOAD_EVERY_MS = 5_000;
 const WATCHED_UPLOADS = 50;
-/** Queue positions near the front are sent when they change; the others only with the list. */
+/** Queue positions near the front are sent when they change; other positions are sent only with the list. */
 const WATCHED_PLACES = 50;
 
-/** Null: there are too many changes to send. */
+/** Receives null if there are too many changes to send. */
 export type OnChanges = (changes: VideoChangesView | null) => void;
 
-/** One environment, shared by all subscribers. */
+/** State of polling one environment, shared by all subscribers. */
 interface Watch {
   listeners: Set<OnChanges>;
   /** The first poll, which sends nothing: it is the baseline. */
   begun: Promise<void>;
   /** Time of the last poll, by the database's clock; null before the first is done. */
   lookedAt: Date | null;
-  /** The last sent state of each video that the next poll may return again. */
+  /** The last state sent for each video that the next poll may return again. */
   sent: Map<string, string>;
-  /** Deletions that were sent and will be returned again. */
+  /** Deletions that were sent and that polls will return again. */
   gone: Set<string>;
   /** When subscribers were last asked to reload, by `performance.now`; and whether another reload is due. */
   reloadedAt: number;
@@ -36,8 +36,7 @@ interface Watch {
 }
 
 /**
- * Publishes changes of environments' videos: one poll per second covers all environments with subscribers, however many
- * there are.
+ * Publishes changes to the videos of environments. One poll per second covers all environments that have subscribers.
  */
 export class VideoChanges {
   readonly #deps: VideoListDeps & { log: Logger };
@@ -48,7 +47,10 @@ export class VideoChanges {
     this.#deps = deps;
   }
 
-  /** Every change after it resolves is sent. @returns a function that unsubscribes */
+  /**
+   * Subscribes to an environment. Every change after the promise resolves is sent.
+   * @returns a function that unsubscribes
+   */
   async listen(environmentId: string, onChanges: OnChanges): Promise<() => void> {
     const watch = this.#watched.get(environmentId) ?? this.#watch(environmentId);
     watch.listeners.add(onChanges);
@@ -95,7 +97,7 @@ export class VideoChanges {
           this.#deps.log[logLevelOf(error, "warn")]({ err: error }, "changes of videos could not be read");
         }
       }
-      // It was replaced or removed if all subscribers have left meanwhile.
+      // If all subscribers left in the meantime, the timer was removed or replaced.
       if (this.#timer === timer) this.#timer = this.#schedule();
     }, LOOK_EVERY_MS);
     return timer;

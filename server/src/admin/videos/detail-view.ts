@@ -17,7 +17,7 @@ export interface TranscriptionHistory {
   attempts: TranscriptionAttemptRow[];
   /** In order. */
   events: EventWithDeliveries[];
-  /** By endpoint id. */
+  /** Keyed by endpoint id. */
   endpointUrls: Map<string, string>;
 }
 
@@ -40,7 +40,7 @@ export function viewVideoDetail(
       viewTranscriptionDetail(transcription.row, {
         ...transcription,
         video,
-        // The model decides when it is tried again.
+        // A video that waits for a model is retried when the model is installed, not at a set time.
         hasRetryTime: view.waitsFor === null,
       }),
   };
@@ -163,7 +163,7 @@ function viewEvent(event: EventWithDeliveries, endpointUrls: Map<string, string>
   };
 }
 
-/** The clocks of several machines may differ slightly; durations are never negative. */
+/** Returns at least 0, because the clocks of several machines may differ slightly. */
 function secondsBetween(before: Date, after: Date): number {
   return Math.max(0, after.getTime() - before.getTime()) / 1000;
 }

@@ -24,7 +24,7 @@ export interface VideoDetailDeps extends VideoListDeps {
   clock: Clock;
   recordings: RecordingStore;
   transcripts: TranscriptStore;
-  /** The upload endpoint's own, so that nothing writes to a deleted video. */
+  /** The lock of the upload endpoint, so that nothing writes to a deleted video. */
   locker: Locker;
   running: RunningAttempts;
 }
@@ -85,7 +85,7 @@ async function viewMedia({ recordings }: VideoDetailDeps, video: VideoRow): Prom
   if (video.uploaded_at === null || video.recording_deleted_at !== null) return null;
   return {
     url: `/internal/environments/${video.environment_id}/videos/${video.id}/media`,
-    // Without the recording, the page still shows the rest.
+    // If the recording is unavailable, the page still shows the rest.
     contentType: await typeOfRecording(recordings, video.id).catch(() => null),
   };
 }

@@ -15,7 +15,7 @@ import { type Call, handlersOf } from "../operation.ts";
 import { transcriptWords } from "./transcript-words.ts";
 import { findVideoOf } from "./videos.ts";
 
-/** Players request ranges of the recording for as long as they are open, all from the first redirect's URL. */
+/** Players keep requesting ranges while they are open, always from the URL of the first redirect. */
 const MEDIA_URL_LIFETIME_SECONDS = 12 * 3600;
 /** Part of the ETag: increase it if the representation of the same words changes. */
 const WORDS_VERSION = 1;
@@ -27,7 +27,7 @@ interface VideoFileDeps {
   transcripts: TranscriptStore;
 }
 
-/** The recording, and the files of a transcript, for the page of a video. */
+/** Serves the recording and the transcript files for the page of a video. */
 export function videoFileHandlers(deps: VideoFileDeps) {
   const { db, transcripts } = deps;
   return handlersOf({
@@ -44,7 +44,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
         make: async () => {
           const [words, confidences] = await Promise.all([
             readJson(transcripts, fileKey(prefix, "json")).catch(asNotFound("transcript_not_found")),
-            // The first releases did not store it.
+            // The first releases did not store confidences.
             readJson(transcripts, confidenceKey(prefix)).catch(nullIfMissing),
           ]);
           return JSON.stringify(
@@ -57,7 +57,8 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       });
     },
 
-    // Not a redirect to the storage: browsers load a track of another origin only if that origin allows it.
+    // Captions are not redirected to the storage, because browsers load a cross-origin track only if that origin allows
+    // it.
     "GET /environments/:environment/videos/:video/captions": async ({ params, request, reply }) => {
       const video = await findVideoOf(db, params);
       const prefix = (await findTranscriptionOfVideo(db, video.id))?.file_prefix;
@@ -71,7 +72,8 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       return await reply.type("text/vtt; charset=utf-8").send(captions);
     },
 
-    // Not a redirect either: browsers ignore `download` on a link to another origin and show the file instead.
+    // Files are not redirected either, because browsers ignore `download` on cross-origin links and show the file
+    // instead.
     "GET /environments/:environment/videos/:video/files/:format": async ({ params, reply }) => {
       const video = await findVideoOf(db, params);
       const row = await findTranscriptionOfVideo(db, video.id);
@@ -100,7 +102,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
   });
 }
 
-/** For the player; with `?download`, to be saved as a file. */
+/** Sends the recording to the player or, with `?download`, as a file to save. */
 async function sendMedia(
   { db, recordings, clock }: VideoFileDeps,
   {
@@ -126,7 +128,7 @@ async function sendMedia(
   const isDownload = query.download !== undefined;
   const contentType = (!isDownload && (await typeOfRecording(recordings, video.id))) || DOWNLOAD_TYPE;
   const fileName = representVideo(video, undefined).filename ?? video.id;
-  // A presigned URL is for one method.
+  // A presigned URL is valid for only one method.
   if (request.method === "GET") {
     const presigned = await recordings.presign(video.id, {
       contentType,
@@ -144,7 +146,7 @@ async function sendMedia(
 }
 
 /**
- * Returns null if it is not a known media type.
+ * Detects the media type of a recording; returns null if it is unknown.
  * @throws AppError `storage_object_missing`, `storage_unavailable`
  */
 export async function typeOfRecording(recordings: RecordingStore, videoId: string): Promise<string | null> {
@@ -156,7 +158,7 @@ export async function typeOfRecording(recordings: RecordingStore, videoId: strin
   return mediaType(await buffer(file.stream({ start: 0, end: Math.min(TELLING_BYTES, file.size) - 1 })));
 }
 
-/** Prefixes identify content, because keys are never reused. */
+/** Returns an ETag. A prefix identifies its content, because keys are never reused. */
 function tagOf(prefix: string): string {
   return prefix.replaceAll("/", "-");
 }
@@ -165,7 +167,7 @@ async function readJson(transcripts: TranscriptStore, key: string): Promise<unkn
   return await json(await transcripts.read(key));
 }
 
-/** The video is being deleted, or its file was removed. */
+/** Maps a missing file to this error: the video is being deleted, or the file was removed. */
 function asNotFound(code: AppErrorCode): (error: unknown) => never {
   return (error) => {
     if (isMissing(error)) throw new AppError(code, "The file is gone.", { cause: error });

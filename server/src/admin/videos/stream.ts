@@ -7,14 +7,15 @@ import { handlersOf } from "../operation.ts";
 import { VideoChanges } from "./changes.ts";
 import type { VideoListDeps } from "./videos.ts";
 
-/** Less than the idle timeout of common proxies. */
+/** Shorter than the idle timeout of common proxies. */
 const HEARTBEAT_MS = 15_000;
-/** A slower reader is disconnected; it reconnects and reads the list. */
+/** A client that falls further behind is disconnected; it reconnects and reads the list. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /**
- * Server-sent events of an environment's videos: `change` with videos as they are now; `reload` if the list should be
- * read again. Read the list once the stream is open: the stream reports only what happens afterwards.
+ * Streams changes to an environment's videos as server-sent events: `change` contains the current state of videos;
+ * `reload` asks the client to read the list again. Clients must read the list after the stream opens, because the
+ * stream reports only later changes.
  */
 export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps & { operators: Operators }) {
   const { db, operators } = deps;
@@ -33,7 +34,7 @@ export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps & 
         if (stream.writableLength > MAX_UNREAD_BYTES) stream.destroy();
         else stream.write(text);
       };
-      // Before the stream is open, so that no change is missed between it and the client's first read.
+      // Subscribes before the stream opens, so that no change is missed before the client's first read.
       const stop = await changes.listen(environment.id, (changed) =>
         send(changed ? `event: change\ndata: ${JSON.stringify(changed)}\n\n` : "event: reload\ndata: {}\n\n"),
       );
@@ -46,13 +47,13 @@ export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps & 
         ...(reply.getHeaders() as Record<string, string>),
         "content-type": "text/event-stream",
         "cache-control": "no-store",
-        // Otherwise nginx buffers events.
+        // Prevents nginx from buffering events.
         "x-accel-buffering": "no",
       });
       send("retry: 2000\n\n");
 
       const heartbeat = setInterval(async () => {
-        // Ended sessions must not receive anything.
+        // A client must not receive anything after its session ends.
         const signedIn =
           actor === "command line" ||
           (await operators.findSession(authHeaders(request)).catch(() => null)) !== null;
@@ -61,7 +62,7 @@ export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps & 
       }, HEARTBEAT_MS);
       const end = () => stream.end();
       endings.add(end);
-      // A broken connection is also closed; it is not an error of the service.
+      // A broken connection also emits `close`; it is not an error of the service.
       stream.on("error", (error) => request.log.debug({ err: error }, "a listener's connection broke"));
       // A client that leaves may close only its half of the connection.
       if (request.raw.socket.readableEnded) end();

@@ -11,15 +11,15 @@ interface FileWord {
   end: number;
 }
 
-/** From this many words on, a paragraph ends with the sentence, with any pause, or finally anywhere. */
+/** Word counts from which a paragraph ends at a sentence end, at any pause, or anywhere. */
 const LONG_AT_SENTENCE = 60;
 const LONG_AT_PAUSE = 120;
 const LONGEST = 200;
 const PAUSE_SECONDS = 0.3;
 
 /**
- * The words in columns, split into paragraphs that can be rendered one by one: at the breaks of the plain text and, in
- * minutes of uninterrupted speech, at the next suitable place.
+ * Arranges the words in columns and splits them into paragraphs that can be rendered separately: at the breaks of the
+ * plain text and, in minutes of uninterrupted speech, at the next suitable place.
  * @param confidences 0 … 1, one for each word
  */
 export function transcriptWords(

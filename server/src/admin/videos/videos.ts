@@ -21,7 +21,7 @@ export interface UploadDeps extends OfferDeps {
   db: Db;
 }
 
-/** How soon an upload must start; a started upload may take as long as it needs. */
+/** An upload must start within this time; once started, it may take as long as it needs. */
 const START_WITHIN_SECONDS = 3600;
 
 export function videoHandlers(deps: VideoListDeps & UploadDeps) {
@@ -41,7 +41,7 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
       return await countVideosByState(db, environment.id, COUNTED_VIDEOS);
     },
 
-    // The session authorizes the creation; the signed URL then takes the bytes, as in direct uploads.
+    // The session authorizes the creation. The signed URL then accepts the bytes, as in direct uploads.
     "POST /environments/:environment/videos": async ({ params, body, request }) => {
       const environment = await getEnvironment(db, params.environment);
       const { filename, sizeBytes } = body;
@@ -69,8 +69,8 @@ export async function findVideoOf(db: Db, params: { environment: string; video: 
 type QueuePlaces = Awaited<ReturnType<typeof queuePlaces>>;
 
 /**
- * Adds transcriptions, uploaded bytes and places in the queue to the rows.
- * @param knownPlaces the places, if the caller has already read them
+ * Adds transcriptions, uploaded bytes and queue positions to the rows.
+ * @param knownPlaces queue positions that the caller has already read
  */
 export async function viewVideos(
   { db, uploadedBytes }: VideoListDeps,
