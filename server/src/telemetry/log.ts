@@ -1,10 +1,13 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "../config/config.ts";
 
-/** Safe properties of an error. Others may contain data: of the failed query, of its row, of response headers. */
+/**
+ * Error properties that are safe to log. Other properties may contain data of the failed query, its row or response
+ * headers.
+ */
 const LOGGED_ERROR_FIELDS = [
   ...["type", "message", "stack", "code", "errno", "syscall", "address", "port", "path"],
-  // PostgreSQL's fields that name the location, not the values.
+  // PostgreSQL's fields that name the location of an error, not its values.
   ...["severity", "routine", "schema", "table", "column", "constraint"],
 ];
 
@@ -35,12 +38,12 @@ function serializeError(error: unknown): unknown {
     .filter(([name, value]) => LOGGED_ERROR_FIELDS.includes(name) && typeof value !== "object")
     .map(([name, value]) => [name, name === "message" ? messageOf(error) : value])
     .map(([name, value]) => [name, typeof value === "string" ? withoutValues(value, error) : value]);
-  // For a connection that was tried at several addresses, the message does not name a cause.
+  // If several addresses were tried, the message of the `AggregateError` names no cause.
   const errors = error instanceof AggregateError ? error.errors.map(serializeError) : [];
   return { ...Object.fromEntries(fields), ...(errors.length > 0 && { errors }) };
 }
 
-/** The messages of an error and its causes, without duplicates. */
+/** Joins the messages of an error and its causes, without duplicates. */
 function messageOf(error: ErrorLike): string {
   const messages: string[] = [];
   for (const { message } of withCauses(error)) {
@@ -56,14 +59,14 @@ interface ErrorLike {
   cause?: unknown;
 }
 
-/** Includes the copies that pg-boss passes on, which are not instances of `Error`. */
+/** Also accepts the copies of errors that pg-boss passes on, which are not instances of `Error`. */
 function isErrorLike(error: unknown): error is ErrorLike {
   return (
     typeof error === "object" && error !== null && "message" in error && typeof error.message === "string"
   );
 }
 
-/** PostgreSQL errors about an invalid value or input text; their messages quote it. */
+/** Matches the SQLSTATEs of errors about an invalid value or query text; their messages quote it. */
 const STATES_WITH_VALUES = /^(?:22|42601)/;
 
 function withCauses(error: ErrorLike): Set<ErrorLike> {
@@ -72,7 +75,7 @@ function withCauses(error: ErrorLike): Set<ErrorLike> {
   return found;
 }
 
-/** A text that contains the messages of an error and its causes, without the values that database errors quote. */
+/** Removes values that database errors quote from a text that contains the messages of an error and its causes. */
 function withoutValues(text: string, error: ErrorLike): string {
   let safe = text;
   for (const { code, severity, message } of withCauses(error)) {

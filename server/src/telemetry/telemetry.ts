@@ -31,11 +31,11 @@ export interface Telemetry {
   onItemFailed(task: string): void;
   /** Call for each app that listens. */
   register(app: FastifyInstance): void;
-  /** Flushes. Call it when no work is running any more. */
+  /** Flushes pending data. Call it when no work is running any more. */
   close(): Promise<void>;
 }
 
-/** Metrics and traces, each only if it is configured; otherwise its code is not even loaded. */
+/** Opens metrics and traces. The code of each is loaded only if it is configured. */
 export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
   const metrics = await startMetrics(deps);
   const traces = await startTraces(deps);

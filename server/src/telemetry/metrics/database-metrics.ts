@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Connections } from "../../db/database.ts";
 
-/** This process's database connections, without those of pg-boss. */
+/** Metrics of this process's database connections, excluding pg-boss's. */
 export function reportConnections(registry: Registry): (connections: Connections) => void {
   const registers = [registry];
   const connections = new Gauge({

@@ -1,4 +1,4 @@
-/** Slow queries run less often: they take at most this fraction of the database's time. */
+/** Maximum fraction of the database's time that the query may take: a slow query runs less often. */
 const MOST_OF_THE_TIME = 0.05;
 
 export interface LookedUpOptions<T> {
@@ -7,7 +7,7 @@ export interface LookedUpOptions<T> {
   holdMs: number;
   /** How long a caller waits for a query. */
   patienceMs: number;
-  /** An older value is not returned, and a query that takes longer is abandoned. */
+  /** Maximum age of a returned value; a query that takes longer is abandoned. */
   staleMs: number;
   onError: (error: unknown) => void;
 }

@@ -19,7 +19,7 @@ export function registerMetricsRoute(
   });
 }
 
-/** Has the same length for every input. */
+/** Hashes the text, so that the comparison gets buffers of equal length. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

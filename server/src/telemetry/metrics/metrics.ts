@@ -110,7 +110,7 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   });
 
   const scrape = async () => {
-    // Before the query below takes a connection.
+    // Reads the count before the query below takes a connection.
     setConnections(database.connections());
     const [seen, store] = await Promise.all([depth.get(), stored.get(), own.look()]);
     setStorage(store.value);

@@ -15,8 +15,8 @@ export interface ProcessMetrics {
 }
 
 /**
- * This process and its children. This process's metrics have the names of Prometheus' client libraries, so that
- * standard Node.js dashboards work.
+ * Metrics of this process and its children. This process's metrics have the names of Prometheus' client libraries, so
+ * that standard Node.js dashboards work.
  */
 export function watchProcess(
   registry: Registry,
@@ -78,7 +78,7 @@ export function watchProcess(
       const { rss, heapUsed } = process.memoryUsage();
       resident.set(rss);
       heap.set(heapUsed);
-      // The timer's own delay is not lag.
+      // Subtracts the timer's resolution, which is not lag.
       const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS / 1000);
       lag.p50.set(seconds(delay.percentile(50)));
       lag.p99.set(seconds(delay.percentile(99)));
@@ -90,7 +90,7 @@ export function watchProcess(
         describeChildren(),
       ]);
       if (disk) freeDisk.set(disk.bavail * disk.bsize);
-      // Without a value the gauge would be 0, which would mean that the disk is full.
+      // Without a value, the gauge would report 0: a full disk.
       else freeDisk.remove();
       if (files) openFiles.set(files.length);
       for (const kind of ["speech", "decoder"] as const) {

@@ -5,7 +5,8 @@ import type { QueueDepth } from "../../queue/queue-depth.ts";
 const WAITED_AT_LEAST_SECONDS = [0, 60, 600, 3600];
 
 /**
- * The queues in the database. Every scraped process reports the same values: use `max()` over them, not `sum()`.
+ * Metrics of the queues in the database. Every scraped process reports the same values, so use `max()` over them, not
+ * `sum()`.
  * @returns a function that sets the gauges; unknown values are left out of the scrape
  */
 export function createQueueMetrics(
@@ -49,7 +50,7 @@ export function createQueueMetrics(
     up.set(failing ? 0 : 1);
     if (depth === null) {
       for (const each of byLabel) each.reset();
-      // After a reset, a gauge without labels would be 0, which means that nothing waits.
+      // After a reset, a gauge without labels would report 0: nothing waits.
       for (const each of alone) each.remove();
       return;
     }

@@ -5,7 +5,7 @@ const BUCKETS = [0.005, 0.025, 0.1, 0.25, 1, 5, 30];
 /** All other methods share one series. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Requests by route pattern, never by URL, which contains identifiers. */
+/** Metrics of requests by route pattern, never by URL, because URLs contain identifiers. */
 export function measureRequests(registry: Registry): (app: FastifyInstance) => void {
   const seconds = new Histogram({
     name: "subtext_http_request_seconds",

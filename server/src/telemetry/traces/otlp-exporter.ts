@@ -2,7 +2,7 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 
-/** Timeout of one batch with its retries, and of a shutdown while the collector hangs. */
+/** Timeout of one batch including its retries, and of a shutdown while the collector hangs. */
 const SEND_TIMEOUT_MS = 5_000;
 const WARN_EVERY_MS = 60_000;
 

@@ -16,12 +16,12 @@ const SEND_EVERY_MS = 2_000;
 
 export interface OpenTracer {
   tracer: Tracer;
-  /** The ids for the only span without a parent that `start` creates. */
+  /** Calls `start`, which may create only one span without a parent; that span gets these ids. */
   startRoot<T>(ids: TraceIds, start: (tracer: Tracer) => T): T;
   shutdown(): Promise<void>;
 }
 
-/** OpenTelemetry's SDK on local objects: nothing is registered globally. */
+/** Sets up OpenTelemetry's SDK with local objects only; nothing is registered globally. */
 export function openTracer({
   exporter,
   serviceName,
@@ -40,7 +40,7 @@ export function openTracer({
       "service.version": version,
       "service.instance.id": randomUUID(),
     }),
-    // By the trace id only, not by the parent's flag, so that all processes decide alike.
+    // Samples only by the trace id, not by the parent's flag, so that all processes make the same decision.
     sampler: new TraceIdRatioBasedSampler(sampledRatio),
     idGenerator,
     spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: SEND_EVERY_MS })],
@@ -57,13 +57,13 @@ export function openTracer({
       }
     },
     async shutdown() {
-      // The exporter has logged failures.
+      // The exporter has already logged failures.
       await provider.shutdown().catch(() => {});
     },
   };
 }
 
-/** Random ids, except for a root span with given ids. */
+/** Generates random ids, except for a root span with given ids. */
 class ChosenIds implements IdGenerator {
   chosen: TraceIds | null = null;
   readonly #random = new RandomIdGenerator();

@@ -24,14 +24,14 @@ export interface TracesOptions {
 }
 
 /**
- * One trace for each transcription, from the upload to the last delivery, across processes. Each span is created when
- * its operation is over, from recorded times; no state is carried until then.
+ * Records one trace for each transcription, from the upload to the last delivery, across processes. Each span is
+ * created from recorded times when its operation ends, so no state is kept in between.
  */
 export interface Traces {
   onAccepted(accepted: AcceptedReport): void;
   onAttempt(attempt: AttemptReport): void;
   onDelivery(delivery: DeliveryReport): void;
-  /** Flushes; resolves when that succeeded or failed. */
+  /** Flushes pending spans. Resolves even if that fails. */
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ interface Span {
   from: Date;
   to: Date;
   attributes?: Attributes;
-  /** Set if it failed. */
+  /** Set if the operation failed. */
   error?: string | null;
 }
 
@@ -125,7 +125,7 @@ export function openTraces(options: TracesOptions): Traces {
   };
 }
 
-/** The parent of all processes' spans: the upload's span, which another process may have sent. */
+/** Returns the parent of every process's spans: the upload's span, which another process may have sent. */
 function below(transcriptionId: string): Context {
   const { traceId, rootSpanId } = traceIdsOf(transcriptionId);
   return trace.setSpanContext(ROOT_CONTEXT, {
