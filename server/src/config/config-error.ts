@@ -1,7 +1,7 @@
 /** One invalid setting. */
 export interface SettingFault {
   name: string;
-  /** The value as it may be shown, without secrets. */
+  /** The value in a form that is safe to show, without secrets. */
   value: string;
   /** The expected value, as a clause without a full stop. */
   expected: string;

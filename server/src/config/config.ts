@@ -13,7 +13,7 @@ import { type EnvFile, findUnknown } from "./unknown-settings.ts";
 /** Every setting of the service; `docs/configuration.md` explains them, and nothing else reads the environment. */
 export interface Config {
   role: Role;
-  /** How long a stopping process continues to answer, so that a load balancer sees that it is no longer ready. */
+  /** How long a stopping process continues to respond, so that a load balancer can see that it is no longer ready. */
   drainMs: number;
   host: string;
   port: number;
@@ -28,7 +28,7 @@ export interface Config {
   /** Where recordings and transcripts are stored; null for the data folder. */
   bucket: ObjectStorageConfig | null;
   engine: EngineChoice;
-  /** Engines that settings alone describe, such as transcription servers. */
+  /** Engines that are configured entirely by settings, such as transcription servers. */
   configuredEngines: EngineSpec[];
   /** Name of a Whisper model of the catalog, or an absolute path to a folder that contains one. */
   whisperModel: string;
@@ -177,7 +177,10 @@ function readPublicUrl(settings: SettingsReader, { host, port }: { host: string;
   return new URL(url).origin;
 }
 
-/** False for none, else the number of proxies in front of the service, or their addresses and networks. */
+/**
+ * False if no proxy is trusted; otherwise the number of proxies in front of the service, or their addresses and
+ * networks.
+ */
 export type TrustedProxies = false | number | string[];
 
 function readTrustedProxies(settings: SettingsReader): TrustedProxies {

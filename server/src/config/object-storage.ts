@@ -4,7 +4,7 @@ import type { SettingsReader } from "./settings-reader.ts";
 /** The object storage that holds all files, by the kind of its backend. */
 export type ObjectStorageConfig = S3Config & {
   kind: "s3";
-  /** For advice: which settings name it. */
+  /** Names the settings in advice. */
   settings: "S3_…";
 };
 
@@ -19,7 +19,7 @@ export interface S3Config {
   region: string;
   /** Null for AWS. */
   endpoint: string | null;
-  /** The address at which clients of the service reach the bucket; null if it is `endpoint`. */
+  /** The address at which clients of the service reach the bucket; null if it is the same as `endpoint`. */
   publicEndpoint: string | null;
   /** `https://host/bucket/key` instead of `https://bucket.host/key`. */
   forcePathStyle: boolean;

@@ -119,7 +119,7 @@ export class SettingsReader {
   }
 }
 
-/** Shows the host and path of a URL, which help with diagnosis, and nothing of any other secret. */
+/** Masks a secret. Shows only the host and path of a URL, which help with diagnosis. */
 function masked(value: string): string {
   if (!/^\w+:\/\//.test(value)) return "…";
   return hidePassword(value).replace(/[?#].*$/s, "");

@@ -5,7 +5,7 @@ import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
 export interface SettingFacts {
   /** The default as it would be written; null if there is none or it is derived from other settings. */
   default: string | null;
-  /** Is never shown, and can be read from the file that `<NAME>_FILE` names. */
+  /** A secret is never shown, and can be read from the file that `<NAME>_FILE` names. */
   secret?: true;
 }
 

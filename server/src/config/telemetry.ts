@@ -1,7 +1,7 @@
 import type { SettingsReader } from "./settings-reader.ts";
 
 export interface TracesConfig {
-  /** Of the collector, without a trailing slash. */
+  /** URL of the collector, without a trailing slash. */
   endpoint: string;
   headers: Record<string, string>;
   serviceName: string;
