@@ -17,8 +17,8 @@ export interface InvitationDeps {
 }
 
 /**
- * Creates a link with which one person creates an account, once, so that nobody else ever knows the password. Revokes
- * an earlier invitation to the same email.
+ * Creates a single-use link with which one person creates an account, so that nobody else ever knows the password.
+ * Revokes an earlier invitation to the same email.
  * @returns the link, which is shown only this once
  * @throws AppError `invalid_request`, `operator_email_taken`
  */
@@ -55,6 +55,7 @@ export async function lookUpInvitation(
 }
 
 /**
+ * Creates an account from an invitation.
  * @param also runs in the same transaction
  * @throws AppError `invitation_invalid`, `invalid_request`, `operator_email_taken`
  */

@@ -24,7 +24,7 @@ export const SIGN_IN_PATH = "/internal/auth";
 /** The header in which the bridge to better-auth passes the client's address; never accepted from a client. */
 export const CLIENT_ADDRESS_HEADER = "x-subtext-client-address";
 
-// Without characters that look alike; 20 of them are 114 bits.
+// Excludes characters that look alike; 20 of the others provide 114 bits.
 const PASSWORD_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const PASSWORD_GROUPS = 4;
 const PASSWORD_GROUP_LENGTH = 5;
@@ -62,7 +62,7 @@ export type Operators = ReturnType<typeof openOperators>;
 export function openOperators(options: OperatorsOptions) {
   const { db, clock } = options;
   let opened: ReturnType<typeof openAuth> | undefined;
-  // Loaded at first use: it would take a fifth of the startup time, and many services need it rarely.
+  // Loaded on first use, because loading takes a fifth of the startup time and many services rarely need it.
   const auth = () => {
     opened ??= openAuth(options);
     return opened;
@@ -124,8 +124,8 @@ export function openOperators(options: OperatorsOptions) {
     },
 
     /**
-     * Creates an operator whose authorization is checked in the same transaction.
-     * @param entitled returns the email and role, or throws
+     * Creates an operator. Authorization is checked in the same transaction.
+     * @param entitled checks the authorization: returns the email and role, or throws
      * @param also runs in the same transaction
      */
     async join(
@@ -193,7 +193,7 @@ export function openOperators(options: OperatorsOptions) {
     /** Handles a request to `SIGN_IN_PATH`. */
     handle: async (request: Request): Promise<Response> => await (await auth()).handler(request),
 
-    /** The session of the cookies; null if there is none (any more). */
+    /** Returns the session that the cookies identify; null if there is none (any more). */
     async findSession(headers: Headers): Promise<OperatorSession | null> {
       const found = await (await auth()).api.getSession({ headers, returnHeaders: true });
       if (!found.response) return null;
@@ -264,14 +264,14 @@ export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
         createdAt: "created_at",
         updatedAt: "updated_at",
       },
-      // Sessions can be listed and ended until they expire.
+      // Allows operators to list and end sessions until they expire.
       freshAge: 0,
     },
     verification: {
       modelName: "operator_verification",
       fields: { expiresAt: "expires_at", createdAt: "created_at", updatedAt: "updated_at" },
     },
-    // Rate limits are applied before it, by the address that Fastify determines.
+    // The service applies rate limits before better-auth, by the address that Fastify determines.
     rateLimit: { enabled: false },
     advanced: {
       cookiePrefix: "subtext",
@@ -298,7 +298,7 @@ export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
 }
 
 /**
- * The stored form: lower case. Refuses what the sign-in would refuse.
+ * Converts an email to its stored form, lower case. Rejects an email that the sign-in would reject.
  * @throws AppError `invalid_request`
  */
 export function checkEmail(text: string): string {

@@ -46,7 +46,7 @@ export async function insertOperator(
   return true;
 }
 
-/** Sets the operator's password and ends every session of the old one. */
+/** Sets the operator's password and ends every existing session. */
 export async function replacePassword(
   tx: Tx,
   { operatorId, passwordHash, now }: { operatorId: string; passwordHash: string; now: Date },
@@ -107,7 +107,7 @@ export async function endSessions(
     .execute();
 }
 
-/** Consumes the setup token; returns false if it is another one or was used. */
+/** Consumes the setup token; returns false if it is wrong or was already used. */
 export async function takeSetUpToken(tx: Tx, tokenHash: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom("service_secret")
@@ -135,7 +135,7 @@ export async function listInvitations(db: Db, now: Date): Promise<OperatorInvita
     .execute();
 }
 
-/** @returns the invited email; undefined if there is no such invitation */
+/** Returns the invited email; undefined if there is no such invitation. */
 export async function deleteInvitation(db: Db, id: string): Promise<string | undefined> {
   const row = await db
     .deleteFrom("operator_invitation")
@@ -158,7 +158,7 @@ export async function findInvitation(
     .executeTakeFirst();
 }
 
-/** Undefined if it was used, revoked or has expired. */
+/** Returns undefined if the invitation was used or revoked, or has expired. */
 export async function takeInvitation(
   tx: Tx,
   tokenHash: string,
