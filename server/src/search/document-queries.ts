@@ -22,7 +22,7 @@ export async function insertSearchDocument(
     .execute();
 }
 
-/** Returns undefined if this job has nothing to do (any more). */
+/** Returns undefined if this job has nothing left to do. */
 export async function findUnindexed(
   db: Db,
   transcriptionId: string,
@@ -85,8 +85,8 @@ interface NewPassage {
 }
 
 /**
- * Writes some passages of a document. Existing ones stay unchanged.
- * @returns false if the document was deleted meanwhile
+ * Writes some passages of a document. Existing passages stay unchanged.
+ * @returns false if the document was deleted in the meantime
  */
 export async function insertPassages(
   tx: Tx,
@@ -131,7 +131,7 @@ export interface IdRange {
   last: string;
 }
 
-/** The range of the next `count` ids after this one, or of all that are left; null if there are none. */
+/** Returns the range of the next `length` ids after `after`, or of all remaining ids; null if none remain. */
 export async function nextIdRange(db: Db, after: string, length: number): Promise<IdRange | null> {
   const { rows } = await sql<{ last: string | null }>`
     select max(id) as last from (
@@ -147,7 +147,7 @@ export async function insertMissingDocuments(
   { after, last }: IdRange,
   limit: number,
 ): Promise<{ id: string; jobId: string }[]> {
-  // The range is given for both tables, so that no more of either is read.
+  // Both tables are restricted to the range, so that the query reads no other rows.
   const { rows } = await sql<{ id: string; jobId: string }>`
     insert into search_document (transcription_id, environment_id, job_id)
     select id, environment_id, gen_random_uuid() from transcription
@@ -162,7 +162,7 @@ export async function insertMissingDocuments(
   return rows;
 }
 
-/** Like `findTranscriptionsWithoutJob`. */
+/** Finds documents that lost their job, like `findTranscriptionsWithoutJob`. */
 export async function findDocumentsWithoutJob(db: Db): Promise<JobLoss[]> {
   const { rows } = await sql<JobLoss>`
     select transcription_id as id, job_id as "jobId", null as "delayMs", null as "group" from search_document
@@ -174,7 +174,7 @@ export async function findDocumentsWithoutJob(db: Db): Promise<JobLoss[]> {
   return rows;
 }
 
-/** Sets the document's new job. Returns false if that was done, or the document indexed, meanwhile. */
+/** Assigns a new job to the document. Returns false if the document got another job or was indexed in the meantime. */
 export async function replaceDocumentJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
   const row = await tx
     .updateTable("search_document")

@@ -31,14 +31,14 @@ export interface IndexDeps {
   log: Logger;
 }
 
-/** Number of passages per transaction: the embedded database runs no other query meanwhile. */
+/** Number of passages per transaction, during which the embedded database runs no other query. */
 const BATCH = 250;
-/** Limit for failures other than outages: with the queue's delays, a quarter of an hour. */
+/** Maximum number of failures other than outages: with the queue's delays, a quarter of an hour. */
 const MOST_TRIES = 20;
 
 /**
- * Makes a completed transcript searchable, from its stored words, which never change. When it runs again after a crash,
- * it skips existing passages and writes the rest. If a transcript repeatedly cannot be indexed, it is logged and
+ * Makes a completed transcript searchable, from its stored words, which never change. After a crash, the next run skips
+ * existing passages and writes the rest. If indexing a transcript fails repeatedly, the transcript is logged and
  * skipped.
  */
 export async function indexTranscript(deps: IndexDeps, job: HandedJob, shutdown: AbortSignal): Promise<void> {
@@ -76,7 +76,7 @@ async function writePassages(
       return { ...passage, ordinal, lexemes: renderVector(tokens[ordinal]!, lexemes, shard) };
     });
     const place = { number: document.number, shard };
-    // False if its video was deleted meanwhile.
+    // False if the video was deleted in the meantime.
     if (!(await db.transaction().execute((tx) => insertPassages(tx, place, rows)))) return;
   }
 }

@@ -38,10 +38,10 @@ const STEMMERS: Record<string, string> = {
   yi: "yiddish",
 };
 
-/** For languages without a stemmer: a word is found as it is written, ignoring accents. */
+/** For languages without a stemmer: words match as they are written, ignoring accents. */
 const NO_DICTIONARY = "simple";
 
-/** The dictionary of a language (ISO 639) on this database. */
+/** Returns the dictionary of a language (ISO 639) that this database provides. */
 export async function dictionaryOf(db: Db, language: string | null): Promise<string> {
   const stemmer = STEMMERS[language ?? ""];
   if (stemmer === undefined) return NO_DICTIONARY;
@@ -56,15 +56,15 @@ export async function dictionaryOf(db: Db, language: string | null): Promise<str
 /** What the index contains for a word. */
 export interface Lookup {
   lexemes: readonly string[];
-  /** A stop word: it matters only in a quoted phrase. */
+  /** True for a stop word, which matters only in a quoted phrase. */
   isCommon: boolean;
 }
 
 export type Lexemes = ReadonlyMap<string, Lookup>;
 
 /**
- * Looks up words as `tokenize` returns them. A word has two lexemes if its stem depends on its accents, so that it is
- * found with and without them. A stop word is its own lexeme.
+ * Looks up words that `tokenize` returned. A word has two lexemes if its stem depends on its accents, so that searches
+ * with and without them find it. A stop word is its own lexeme.
  */
 export async function lookUp(db: Db, dictionary: string, tokens: Iterable<Token>): Promise<Lexemes> {
   const words = [...new Set([...tokens].filter(({ kind }) => kind === "word").map(({ text }) => text))];
@@ -86,13 +86,13 @@ export async function lookUp(db: Db, dictionary: string, tokens: Iterable<Token>
   );
 }
 
-/** Pairs of characters are their own lexeme. */
+/** Returns the lexemes of a token. A pair of characters is its own lexeme. */
 export function lexemesOf(lexemes: Lexemes, { text, kind }: Token): Lookup {
   const known = kind === "word" ? lexemes.get(text) : undefined;
   return known ?? { lexemes: [fold(text)], isCommon: false };
 }
 
-/** A passage's `tsvector` in PostgreSQL's text format, with the marker of its shard. */
+/** Renders a passage's `tsvector` in PostgreSQL's text format, with the marker of its shard. */
 export function renderVector(tokens: readonly Token[], lexemes: Lexemes, shard: number): string {
   const entries = tokens.flatMap((token) =>
     lexemesOf(lexemes, token).lexemes.map((lexeme) => `${quote(lexeme)}:${token.position}`),
@@ -100,12 +100,12 @@ export function renderVector(tokens: readonly Token[], lexemes: Lexemes, shard: 
   return [quote(shardMarker(shard)), ...entries].join(" ");
 }
 
-/** A lexeme that no word can have. */
+/** Returns a lexeme that no word can have. */
 export function shardMarker(shard: number): string {
   return `#${shard}`;
 }
 
-/** In the text format of `tsvector` and `tsquery`. */
+/** Quotes a lexeme for the text format of `tsvector` and `tsquery`. */
 export function quote(lexeme: string): string {
   return `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 }

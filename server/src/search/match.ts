@@ -7,23 +7,23 @@ interface Step {
   /** Positions after the first word of the term. */
   offset: number;
   lexemes: readonly string[];
-  /** Lexemes that begin with it match as well. */
+  /** Whether lexemes that begin with one of these also match. */
   prefix: boolean;
-  /** It matches stop words as well. */
+  /** Whether stop words also match. */
   isQuoted: boolean;
-  /** It is the first character of a pair: only this character is marked. */
+  /** Whether this is the first character of a pair, so that only this character is marked. */
   head: boolean;
 }
 
 type Steps = readonly Step[];
 
-/** A query in one dictionary. */
+/** A query compiled for one dictionary. */
 export interface Matcher {
   /** In PostgreSQL's text format of `tsquery`. */
   tsquery: string;
-  /** The same without prefixes; ranks whole words higher. */
+  /** The same query without prefixes, which ranks whole words higher. */
   exactTsquery: string;
-  /** What is highlighted in the passages found. */
+  /** The terms that are highlighted in the passages found. */
   terms: readonly Steps[];
 }
 
@@ -80,7 +80,7 @@ function renderSteps(steps: Steps, exact: boolean): string {
   return text;
 }
 
-/** Where a passage matches: `[start, end]` in UTF-16 units, in order, not overlapping. */
+/** Returns the matches in a passage: `[start, end]` in UTF-16 units, in order, not overlapping. */
 export function findMarks(
   tokens: readonly Token[],
   lexemes: Lexemes,

@@ -9,13 +9,15 @@ export interface Passage {
   text: string;
 }
 
-/** A pause that ends a passage, seconds. */
+/** Length of a pause that ends a passage, in seconds. */
 const PAUSE = 2;
-/** Characters; those of scripts without spaces count by their display width. */
+/** Maximum length in characters; those of scripts without spaces count by their display width. */
 const LONGEST = 240;
 const UNSPACED_COST = 2.5;
 
-/** Splits at the ends of sentences and at pauses; what is still too long, at a clause, else anywhere. */
+/**
+ * Splits at the ends of sentences and at pauses. Splits a passage that is still too long at a clause, or else anywhere.
+ */
 export function cutPassages(words: readonly Word[]): Passage[] {
   const passages: Passage[] = [];
   let current: Word[] = [];

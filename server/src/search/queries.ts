@@ -33,7 +33,7 @@ export async function searchShards(db: Db, environmentId: string): Promise<numbe
 }
 
 /**
- * Passages of an environment that match a `tsquery`, at most `limit`, in no order.
+ * Finds passages of an environment that match a `tsquery`, at most `limit`, in no particular order.
  * @param shards PostgreSQL's `tsquery` for the markers of the shards that are searched
  */
 export async function findCandidates(

@@ -3,9 +3,9 @@ import { type Token, tokenize } from "./tokens.ts";
 /** Consecutive words: a quoted phrase, the parts of `e-mail`, or a single word. */
 export interface Term {
   tokens: Token[];
-  /** Stop words count as well. */
+  /** Whether the term was quoted; stop words then count too. */
   isQuoted: boolean;
-  /** The last word may continue: it is still being typed. */
+  /** Whether the last word may be incomplete, because it is still being typed. */
   prefix: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface Alternative {
 }
 
 export interface Query {
-  /** A passage matches if any of them does; each has wanted terms. */
+  /** A passage matches if any alternative does; each alternative has wanted terms. */
   alternatives: Alternative[];
   /** Why there are no alternatives. */
   emptyBecause: "no_words" | "only_excluded" | null;
@@ -61,7 +61,10 @@ export function countTerms({ alternatives }: Query): number {
   return alternatives.reduce((sum, { wanted, unwanted }) => sum + wanted.length + unwanted.length, 0);
 }
 
-/** The pair before it contains the last character of a run; a single character is the start of pairs. */
+/**
+ * Drops the last character of a run, which the preceding pair already contains. A run of one character is kept: it
+ * matches the start of pairs.
+ */
 function termTokens(text: string): Token[] {
   const tokens = tokenize(text);
   return tokens.filter(({ kind, position }) => kind !== "single" || tokens[position - 2]?.kind !== "pair");

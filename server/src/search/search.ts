@@ -14,18 +14,18 @@ import type { Query } from "./query.ts";
 import { tokenize } from "./tokens.ts";
 
 /**
- * Maximum number of passages that are ranked; if more match, about the newest ones. It bounds the time of a search
- * independently of the amount of data. The embedded database runs no other query meanwhile.
+ * Maximum number of passages that are ranked; if more match, these are approximately the newest. The limit bounds the
+ * time of a search regardless of the amount of data; the embedded database runs no other query meanwhile.
  */
 const MOST_CANDIDATES = 2_000;
-/** Shards per query; between two, the embedded database can run other queries. */
+/** Shards per query. Between two queries, the embedded database can run others. */
 const MOST_SHARDS_AT_ONCE = 16;
 /**
- * After this time, no older shards are searched. Otherwise words that nearly every passage contains, in an order that
+ * A search reads no older shards after this time. Otherwise, words that nearly every passage contains, in an order that
  * few passages have, would cause a scan of all shards.
  */
 const LONGEST_LOOK_MS = 1_000;
-/** Passages that are returned for one video. */
+/** Number of passages returned for one video. */
 const SHOWN_PASSAGES = 3;
 
 /** The last video of the previous page. */
@@ -37,7 +37,7 @@ export interface Place {
 
 interface SearchRequest {
   query: Query;
-  /** Null for all. */
+  /** Null for all languages. */
   language: string | null;
   after: Place | null;
   limit: number;
@@ -51,10 +51,10 @@ export interface FoundVideo {
 }
 
 interface SearchResult {
-  /** Best first. */
+  /** Best match first. */
   videos: FoundVideo[];
   next: Place | null;
-  /** The total of all pages. */
+  /** Total over all pages. */
   videoCount: number;
   matchCount: number;
   /** Whether more passages match than were ranked. */
@@ -177,7 +177,7 @@ async function readVideos(
   return page.flatMap(({ place }) => {
     const document = documents.get(place.document);
     const its = passages.get(place.document);
-    // It was deleted meanwhile.
+    // The document was deleted in the meantime.
     if (!document || !its) return [];
     return [{ videoId: document.videoId, place, passages: its.map(marker) }];
   });

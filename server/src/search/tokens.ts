@@ -21,12 +21,12 @@ export interface Token {
 const UNSPACED = String.raw`[[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]&&[\p{L}\p{M}\p{N}]]--[\u0300-\u036f]]`;
 const RUN = new RegExp(String.raw`(${UNSPACED}+)|([[\p{L}\p{M}\p{N}\u200c\u200d]--${UNSPACED}]+)`, "gv");
 const JOINERS = /[\u200c\u200d]/g;
-/** Longer words, which nobody searches for whole, are truncated; PostgreSQL limits lexemes to 2 KB. */
+/** Longer words are truncated: nobody searches for them whole, and PostgreSQL limits lexemes to 2 KB. */
 const LONGEST_WORD = 64;
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/** The words of a text, separated by everything that is neither a letter nor a digit. */
+/** Splits a text into words at everything that is neither a letter nor a digit. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   for (const match of text.matchAll(RUN)) {
@@ -61,7 +61,7 @@ function addPairs(tokens: Token[], run: string, start: number): void {
   });
 }
 
-/** NFKC can expand a character to brackets and the like: `⑴` is `(1)`. */
+/** NFKC can expand a character to one with punctuation: `⑴` becomes `(1)`. */
 const NO_LETTER = /[^\p{L}\p{M}\p{N}]/gu;
 
 function normalize(text: string): string {
@@ -83,7 +83,7 @@ const PLAIN: Record<string, string> = {
 };
 const NOT_PLAIN = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "g");
 
-/** Without accents, as people type without such a keyboard. */
+/** Removes accents, because people without a suitable keyboard type without them. */
 export function fold(text: string): string {
   return text
     .normalize("NFD")
