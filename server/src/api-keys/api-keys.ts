@@ -54,12 +54,12 @@ export function keyPrefix(id: string): string {
 }
 
 export interface VerifyDeps<Key extends KeyRow> {
-  /** Reads the row now: an earlier result may contain a key that has been revoked since. */
+  /** Reads the row at the time of the call, because an earlier result may contain a key that has been revoked since. */
   findKey(id: string): Promise<Key | undefined>;
   clock: Clock;
 }
 
-/** The row of a valid key, neither revoked nor expired; undefined for any other text. */
+/** Returns the row of a valid key, neither revoked nor expired; undefined for any other text. */
 export async function verifyApiKey<Key extends KeyRow>(
   { findKey, clock }: VerifyDeps<Key>,
   key: string,
@@ -77,7 +77,7 @@ function hash(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** CRC-32 in base 62: detects a mistyped key without a database query. */
+/** Returns a CRC-32 in base 62, which detects a mistyped key without a database query. */
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = "";

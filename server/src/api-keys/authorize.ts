@@ -10,13 +10,13 @@ import type { KeyRow } from "./keyed-video-queries.ts";
 import { touchApiKey } from "./queries.ts";
 import type { TokenLimits } from "./token-limits.ts";
 
-/** Precision of a key's last use, so that reads do not become writes. */
+/** Precision of a key's last use, so that not every read causes a write. */
 const LAST_USE_EVERY_MS = 60_000;
 
 /** The caller of a request. */
 export interface Principal<Key extends KeyRow = KeyRow> {
   environmentId: string;
-  /** With data that was read in the same query. */
+  /** The key, with data that the same query read. */
   key: Key;
 }
 
@@ -29,13 +29,13 @@ export interface AuthorizeDeps<Key extends KeyRow> {
   db: Db;
   clock: Clock;
   limits: TokenLimits;
-  /** Reads a key, and the requested resource if it is read in the same query. */
+  /** Reads a key, and the requested resource if the same query reads it. */
   findKey(id: string, request: FastifyRequest): Promise<Key | undefined>;
 }
 
 /**
- * Checks a request, in the order rate, key, permission; the resource follows. Every request reads the key again, so a
- * key that any process revokes is refused by all from then on.
+ * Checks a request in this order: rate limit, key, permission. The caller checks the resource afterwards. Every request
+ * reads the key again, so that all processes reject a key as soon as one of them revokes it.
  *
  * @param counted whether the request counts toward the key's rate limit
  * @throws AppError `missing_api_key`, `rate_limited`, `invalid_api_key`, `insufficient_permission`
@@ -74,7 +74,7 @@ export function authorizeWith<Key extends KeyRow>(
   };
 }
 
-/** In the background: the request neither waits for it nor fails with it. */
+/** Records the use in the background: the request neither waits for it nor fails with it. */
 function noteUse(
   { db, clock }: { db: Db; clock: Clock },
   { id, last_used_at: lastUsedAt }: KeyRow,
@@ -88,7 +88,7 @@ function noteUse(
   );
 }
 
-/** Null if there is none. */
+/** Returns null if the request has no bearer token. */
 export function bearerToken({ headers }: FastifyRequest): string | null {
   return /^Bearer +([^\s]+) *$/i.exec(headers.authorization ?? "")?.[1] ?? null;
 }

@@ -33,7 +33,7 @@ export type ShownTranscription = Pick<
 
 export type VideoWithTranscription = ShownVideo & { transcription: ShownTranscription | undefined };
 
-/** Undefined if the key's environment has no such video; reveals nothing about other environments. */
+/** `video` is undefined if the key's environment has no such video; this reveals nothing about other environments. */
 export type KeyWithVideo = KeyRow & { video: VideoWithTranscription | undefined };
 
 export interface KeyAndVideoIds {
@@ -43,22 +43,22 @@ export interface KeyAndVideoIds {
 }
 
 /**
- * Reads keys, each with the video that it requests, in one statement. Results are in the order of the requests;
- * undefined if there is no such key.
+ * Reads keys in one statement, each with the video that its request names. Results are in the order of the requests; a
+ * result is undefined if the key does not exist.
  */
 export async function findKeysWithVideos(
   db: Db,
   asks: readonly KeyAndVideoIds[],
 ): Promise<(KeyWithVideo | undefined)[]> {
-  // Rounded to a few lengths, so that only a few statements have cached plans.
+  // Rounds the length up to a power of two, so that only a few statements have cached plans.
   const places = 2 ** Math.ceil(Math.log2(asks.length));
   const asked = Array.from({ length: places }, (_, place) => {
     const { keyId = null, videoId = null } = asks[place] ?? {};
     return sql`(${sql.lit(place)}, ${keyId}::text, ${videoId}::text)`;
   });
-  // No query builder: building this query takes as long as planning it. Each row is read by its id (`offset 0` is an
-  // optimization fence): for a small table the planner may prefer an environment's index, and that plan would be
-  // cached.
+  // Uses no query builder, because building this query takes as long as planning it. `offset 0` is an optimization
+  // fence that makes PostgreSQL read each row by its id: for a small table, the planner may prefer an environment's
+  // index, and that plan would be cached.
   const { rows } = await sql<FoundRow>`${prepared}
     select
       asked.place,
@@ -77,7 +77,7 @@ export async function findKeysWithVideos(
   return asks.map((_ask, place) => found.get(place));
 }
 
-/** Video columns only if there is a video, transcription columns only with its video. */
+/** Has video columns only if there is a video, and transcription columns only if the video has a transcription. */
 interface FoundRow extends Omit<KeyRow, "id"> {
   place: number;
   key_id: string;

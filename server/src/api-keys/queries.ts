@@ -10,7 +10,7 @@ export async function findApiKey(db: Db, id: string): Promise<ApiKeyRow | undefi
   return await db.selectFrom("api_key").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-/** In the order of the ids. */
+/** Returns the keys in the order of the ids. */
 export async function findApiKeys(db: Db, ids: readonly string[]): Promise<(ApiKeyRow | undefined)[]> {
   const rows = await db
     .selectFrom("api_key")
@@ -31,7 +31,7 @@ export async function listApiKeys(db: Db, environmentId: string): Promise<ApiKey
 }
 
 /**
- * Newest first, at most `limit`; `before` is an id.
+ * Returns at most `limit` keys, newest first; `before` is an id.
  * @param state `valid` for keys that are neither revoked nor expired, `ended` for the others
  */
 export async function pageOfApiKeys(
@@ -45,7 +45,7 @@ export async function pageOfApiKeys(
     .where("environment_id", "=", environmentId)
     .where((key) => {
       const isRevoked = key("revoked_at", "is not", null);
-      // Null if it never expires; in SQL, the comparison is then neither true nor false.
+      // Replaces the null of a key that never expires, because SQL comparisons with null are neither true nor false.
       const isExpired = key(key.fn.coalesce("expires_at", sql<Date>`'infinity'::timestamptz`), "<=", now);
       const hasEnded = key.or([isRevoked, isExpired]);
       return state === "ended" ? hasEnded : key.not(hasEnded);
@@ -56,7 +56,7 @@ export async function pageOfApiKeys(
     .execute();
 }
 
-/** Returns false if there is no such key; revoking it again keeps the first time. */
+/** Returns false if there is no such key. Revoking a key again keeps the original time. */
 export async function revokeApiKey(db: Db, id: string, now: Date): Promise<boolean> {
   const row = await db
     .updateTable("api_key")
@@ -67,7 +67,7 @@ export async function revokeApiKey(db: Db, id: string, now: Date): Promise<boole
   return row !== undefined;
 }
 
-/** Records the use of a key, unless another request has recorded one since that time. */
+/** Records the use of a key, unless another request has recorded one since `notedSince`. */
 export async function touchApiKey(
   db: Db,
   id: string,

@@ -3,25 +3,25 @@ import { type RateLimit, type RateLimitDecision, RateLimiter } from "../http/rat
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** Invalid tokens from one address. Each costs a database read. */
+/** Limits invalid tokens from one address, because each costs a database read. */
 const UNKNOWN_FROM_ONE_ADDRESS: RateLimit = { perSecond: 10, burst: 100 };
-/** The same invalid token, from any number of addresses. */
+/** Limits the same invalid token across all addresses. */
 const ONE_UNKNOWN_TOKEN: RateLimit = { perSecond: 1, burst: 20 };
-/** Most recently verified keys; more than a service has in use. */
+/** Maximum number of recently verified keys to remember; more than a service has in use. */
 const MAX_KNOWN = 10_000;
 
 export interface Presented {
   token: string;
-  /** As `addressGroup` gives it. */
+  /** The address as `addressGroup` returns it. */
   address: string;
-  /** Whether the rate of the key counts the request. */
+  /** Whether the request counts toward the key's rate limit. */
   counted: boolean;
 }
 
 /**
- * Rate limits tokens before the database is read: a token that was verified before by the rate of its key, any
- * other by its address and by its hash. A verified key is never charged for requests of others from its address, and
- * nobody without the key can use up its rate. In this process only.
+ * Limits the rate of tokens before the database is read. A token that was verified before is limited by the rate of its
+ * key; any other token is limited by its address and by its hash. Requests of others from the same address never use up
+ * the rate of a verified key, and neither does anyone without the key. Each process limits separately.
  */
 export class TokenLimits {
   readonly #perKey: RateLimiter;
@@ -29,7 +29,7 @@ export class TokenLimits {
   readonly #perUnknownToken: RateLimiter;
   /** Hashes, least recently used first. */
   readonly #known = new Set<string>();
-  /** First verifications in progress, by hash of a token that is not known yet. */
+  /** First verifications in progress, keyed by the hash of a token that is not known yet. */
   readonly #verifying = new Map<string, Promise<unknown>>();
 
   constructor(perKey: RateLimit, clock: Clock) {
@@ -38,7 +38,7 @@ export class TokenLimits {
     this.#perUnknownToken = new RateLimiter(ONE_UNKNOWN_TOKEN, clock);
   }
 
-  /** The owner of a request in the fair queue: its key if that is known, else its address. */
+  /** Returns the owner of a request in the fair queue: its key if that is known, otherwise its address. */
   ownerOf(token: string | null, address: string): string {
     const hash = token === null ? null : hashOf(token);
     return hash !== null && this.#known.has(hash) ? `key ${hash}` : `address ${address}`;
@@ -57,7 +57,7 @@ export class TokenLimits {
     while (!this.#known.has(hash)) {
       const running = this.#verifying.get(hash);
       if (running) {
-        // Requests that arrive together with the first one of a key are not charged.
+        // Requests that arrive during a key's first verification do not count toward the limit of their address.
         await running.catch(() => {});
         continue;
       }
