@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 
 /**
- * Makes root act as the owner of the data folder. Otherwise the service could not open files owned by root at its next
- * start.
+ * Switches from root to the owner of the data folder. Otherwise, the service could not open files owned by root at its
+ * next start.
  *
  * @throws Error if root may not become that user
  */

@@ -25,7 +25,7 @@ export function listOf<T extends string>(known: readonly T[]): (text: string) =>
   };
 }
 
-/** Parses `90d` or `12h`; in milliseconds. */
+/** Parses `90d` or `12h` into milliseconds. */
 export function parseDuration(text: string): number {
   const match = /^(\d{1,6})([mhdw])$/.exec(text);
   if (!match) throw new InvalidArgumentError("It is a number with m, h, d or w: 90d.");

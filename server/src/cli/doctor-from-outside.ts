@@ -20,8 +20,8 @@ const OF_A_STORE = ["storage", "files", "cleanup"];
 const OF_AN_INSTALLATION = ["database", "workers", ...OF_A_STORE];
 
 /**
- * Checks every part separately when the service itself does not open.
- * @param reason why it does not open
+ * Checks every part separately if the service itself cannot be opened.
+ * @param reason why the service cannot be opened
  */
 export async function diagnoseFromOutside(config: Config, reason: unknown): Promise<Finding[]> {
   const filesFolder = join(config.dataFolder, "files");
@@ -46,7 +46,7 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
           .finally(() => bucket.close());
         return;
       }
-      // Opening would create the database, and a check must not create anything.
+      // Opening the store would create its folders, and a check must not create anything.
       await access(filesFolder);
       const transcripts = await openDiskTranscriptStore({
         folder: filesFolder,
@@ -80,7 +80,7 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
   }
   const explains = reason instanceof AppError && !isOutage(reason);
   if (!explains && findings.some(({ status }) => status === "missing")) return findings;
-  // The other commands' advice around the error is to run the doctor, which is pointless here.
+  // Unwraps the error, because its message for other commands advises running the doctor, which is pointless here.
   const original =
     reason instanceof Error && !(reason instanceof AppError) ? (reason.cause ?? reason) : reason;
   const detail = original instanceof Error ? original.message : String(original);

@@ -33,7 +33,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Runs the checks in the service if it runs or opens, else checks the parts from outside. */
+/** Runs the checks in the service if it is running or can be opened; otherwise checks the parts from outside. */
 async function runChecks(config: Config, { files }: { files: boolean }): Promise<Diagnosis> {
   const running = await findRunning(config.dataFolder);
   let client: InternalClient;
@@ -57,7 +57,7 @@ async function runChecks(config: Config, { files }: { files: boolean }): Promise
   }
 }
 
-/** The first step to a transcript that has not been taken yet. */
+/** Returns the first step toward a transcript that has not been taken yet. */
 async function nextStep(client: InternalClient, config: Config, isRunning: boolean): Promise<string> {
   if (!isRunning) return "Start the service: npx subtext serve";
   const { data: operators } = await client.send("GET /operators");

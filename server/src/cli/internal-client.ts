@@ -32,13 +32,13 @@ export class ProblemError extends Error {
   }
 }
 
-/** Connects to the service that runs on the data folder, else opens one in this process that takes no work. */
+/** Connects to the service that runs on the data folder; otherwise opens one in this process that takes no work. */
 export async function connect(config: Config): Promise<InternalClient> {
   const running = await findRunning(config.dataFolder);
   return running === null ? await openInProcess(config) : overHttp(running);
 }
 
-/** Returns null if none runs; ignores the file of a crashed process. */
+/** Returns null if no service is running. Ignores the file of a crashed process. */
 export async function findRunning(dataFolder: string): Promise<RunningService | null> {
   const running = await readServiceFile(dataFolder);
   return running !== null && isAlive(running.pid) && (await answers(running.url)) ? running : null;
@@ -63,11 +63,11 @@ export function overHttp({ url, token }: RunningService): InternalClient {
 }
 
 /**
- * Sends the requests to an app that does not listen.
+ * Opens the service in this process and sends requests to it without a socket.
  * @throws Error if the service does not open, for example AppError `data_folder_in_use`
  */
 export async function openInProcess(config: Config): Promise<InternalClient> {
-  // Its error log would mix with the command's output.
+  // Writes the error log to stderr, so that it does not mix with the command's output.
   const log = createLog(
     config.logLevel === "silent" ? "silent" : "error",
     pino.destination({ fd: 2, sync: true }),
@@ -115,7 +115,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether anything accepts connections there. */
+/** Returns whether anything accepts connections at the URL. */
 async function answers(url: string): Promise<boolean> {
   try {
     await (await fetch(`${url}/healthz`)).body?.cancel();

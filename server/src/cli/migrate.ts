@@ -11,7 +11,8 @@ export function addMigrate(program: Command, terminal: Terminal): void {
     )
     .action(async () => {
       const config = configOf(terminal);
-      // Opening updates the tables. It also tests the bucket, so that a rollout fails before its first process starts.
+      // Opening the service migrates the tables. It also tests the bucket, so that a rollout fails before its first
+      // process starts.
       const { parts, stop } = await openServiceFor({
         config,
         log: createLog(config.logLevel),

@@ -24,7 +24,7 @@ export function addModels(program: Command, terminal: Terminal): void {
   });
 }
 
-/** @throws Error if a running service uses this model, or would after a restart of its engine */
+/** @throws Error if a running service uses this model, or would use it after its engine restarts */
 async function requireUnused({ dataFolder, engine, whisperModel }: Config, name: string): Promise<void> {
   if (name !== whisperModel || (engine !== "auto" && engine !== "whisper")) return;
   const running = await findRunning(dataFolder);

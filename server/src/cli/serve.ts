@@ -9,7 +9,7 @@ import { actAsOwner } from "./act-as-owner.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { openServiceFor } from "./open-service.ts";
 
-/** npm forwards a signal that the terminal has already sent to this process; it does not count as a second one. */
+/** npm forwards a signal that the terminal has already sent to this process. The repeated signal does not count. */
 const SAME_SIGNAL_WITHIN_MS = 500;
 
 const CLEAR_LINE = "\r\u001b[K";
@@ -23,7 +23,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       const { out, err, errColumns } = terminal;
       const config = configOf(terminal, role === undefined ? {} : { ROLE: role });
       const drawable = errColumns() !== null;
-      // Log lines on the same terminal start where a progress bar may be.
+      // A log line on the same terminal first clears the progress bar that may be there.
       const log = createLog(
         config.logLevel,
         drawable && process.stdout.isTTY ? { write: (line) => out(`${CLEAR_LINE}${line}`) } : undefined,
@@ -46,7 +46,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       });
       const stopRequested = stopSignal();
       try {
-        // Before anyone can consider the service ready: later errors are not startup errors.
+        // Runs before anyone can consider the service ready, because later errors are not startup errors.
         const setUpToken = config.role === "worker" ? null : await service.parts.operators.newSetUpToken();
         await service.start();
         out(greeting(config, setUpToken));
@@ -60,7 +60,8 @@ export function addServe(program: Command, terminal: Terminal): void {
 }
 
 /**
- * Runs before any data is touched: an accidental second start must not create a database or take work from the first.
+ * Runs before any data is touched, because an accidental second start must not create a database or take work from the
+ * first.
  * @throws Error if the port is not available
  */
 async function requirePort(config: Config): Promise<void> {
@@ -82,8 +83,8 @@ async function requireDecoder({ role, ffmpegPath }: Config): Promise<void> {
 }
 
 /**
- * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. Before this is called, the first one
- * ends the process: a service that is still opening has nothing to hand back.
+ * Resolves at the first SIGTERM or SIGINT; a second signal ends the process at once. Before this function is called,
+ * the first signal ends the process, because a service that is still opening has nothing to hand back.
  */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
@@ -114,7 +115,7 @@ Subtext is running. Its data is in ${place}.
 `;
 }
 
-/** Describes errors of listening and names the setting. */
+/** Explains an error of listening on the port and names the setting. */
 function explain(error: unknown, { host, port }: Config): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {

@@ -1,4 +1,4 @@
-/** A table with aligned columns; `none` if there are no rows. */
+/** Formats a table with aligned columns; returns `none` if there are no rows. */
 export function table(headings: readonly string[], rows: readonly string[][], none: string): string {
   if (rows.length === 0) return none;
   const lines = [headings.map((heading) => heading.toUpperCase()), ...rows];
@@ -6,19 +6,19 @@ export function table(headings: readonly string[], rows: readonly string[][], no
   return lines.map((line) => alignLine(line, widths)).join("\n");
 }
 
-/** One record, one property per line, without those that are null. */
+/** Formats one record with one property per line, without null properties. */
 export function properties(pairs: readonly (readonly [string, string | null])[]): string {
   const shown = pairs.filter((pair): pair is [string, string] => pair[1] !== null);
   const width = Math.max(...shown.map(([name]) => name.length));
   return shown.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n");
 }
 
-/** `2026-11-21 02:23 UTC` */
+/** Formats a time as `2026-11-21 02:23 UTC`. */
 export function time(iso: string | null): string {
   return iso === null ? "–" : `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 }
 
-/** `1:02:03`, `0:07` */
+/** Formats a duration as `1:02:03` or `0:07`. */
 export function length(seconds: number | null): string {
   if (seconds === null) return "–";
   const whole = Math.round(seconds);
@@ -36,7 +36,7 @@ function alignLine(cells: readonly string[], widths: readonly number[]): string 
   return padded.join("  ").trimEnd();
 }
 
-/** In code points; wide scripts are not aligned exactly. */
+/** Returns the width in code points; wide scripts are not aligned exactly. */
 function widthOf(text: string): number {
   return [...text].length;
 }
