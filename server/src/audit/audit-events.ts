@@ -14,15 +14,15 @@ export interface AuditActor {
   address: string | null;
 }
 
-/** Subtext itself. */
+/** The service itself as the actor. */
 export const SERVICE: AuditActor = { kind: "service", id: null, name: null, address: null };
 
 export interface AuditEvent {
   action: AuditAction;
   environment?: { id: string; name: string };
-  /** `name` is null if it is not for the log. */
+  /** `name` is null if the log must not contain it. */
   subject?: { id: string; name: string | null };
-  /** Never a secret, never words of a transcript. */
+  /** Must not contain secrets or words of a transcript. */
   detail?: AuditDetail;
 }
 
@@ -31,7 +31,7 @@ interface AuditDeps {
   clock: Clock;
 }
 
-/** Call it in the transaction of the change, so that no change happens without its event. */
+/** Records an event. Call it in the transaction of the change, so that no change happens without its event. */
 export async function recordAuditEvent(
   { tx, clock }: AuditDeps,
   actor: AuditActor,
@@ -104,7 +104,7 @@ interface WeightedEnvironment extends EnvironmentRow {
   weight: number;
 }
 
-/** The events of a change of an environment; none for values that stayed the same. */
+/** Returns the events of a change to an environment. Values that stayed the same have no event. */
 export function environmentChanges(before: WeightedEnvironment, after: WeightedEnvironment): AuditEvent[] {
   const environment = { id: after.id, name: after.name };
   const changes: [AuditAction, AuditDetail[string], AuditDetail[string]][] = [

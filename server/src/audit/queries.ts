@@ -1,7 +1,7 @@
 import type { ActorKind, AuditAction } from "../db/enums.ts";
 import type { AuditEventRow, Db, NewAuditEvent, Tx } from "../db/schema.ts";
 
-/** Rows per deletion, so that others are not blocked for long. */
+/** Rows per deletion, so that other queries are not blocked for long. */
 const FORGET_AT_ONCE = 5_000;
 
 export async function insertAuditEvent(tx: Db | Tx, row: NewAuditEvent): Promise<void> {
@@ -11,11 +11,11 @@ export async function insertAuditEvent(tx: Db | Tx, row: NewAuditEvent): Promise
 export interface AuditFilter {
   action: AuditAction | null;
   actorKind: ActorKind | null;
-  /** An operator or an API key. */
+  /** Id of an operator or an API key. */
   actorId: string | null;
 }
 
-/** Newest first, at most `limit`; `before` is an id. */
+/** Returns at most `limit` events, newest first; `before` is an id. */
 export async function pageOfAuditEvents(
   db: Db,
   { action, actorKind, actorId }: AuditFilter,
@@ -33,7 +33,7 @@ export async function pageOfAuditEvents(
     .execute();
 }
 
-/** All operators in the log, including removed ones, by their latest name. */
+/** Lists all operators in the log, including removed ones, with their latest names. */
 export async function listAuditOperators(db: Db): Promise<{ id: string; name: string | null }[]> {
   const rows = await db
     .selectFrom("audit_event")
