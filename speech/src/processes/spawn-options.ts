@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { engineDefinition } from "../engines/registry.ts";
 import type { SpeechProcessConfig } from "./process-messages.ts";
 
@@ -44,4 +45,17 @@ export function heapFlags(v8Version = process.versions.v8): string[] {
     "--min-semi-space-size=4",
     "--external-memory-accounted-in-global-limit",
   ];
+}
+
+const END_WITH_PARENT = ["--pdeathsig", "TERM"];
+
+/**
+ * The program and the arguments that start Node.js with these flags so that it ends with this process. A speech
+ * process also ends when its channel closes, but only while its JavaScript runs: Node.js can deadlock if memory runs
+ * out while it starts. On systems without util-linux's `setpriv`, Node.js is started directly.
+ */
+export function nodeEndingWithParent(flags: readonly string[]): { execPath: string; execArgv: string[] } {
+  const hasSetpriv = spawnSync("setpriv", [...END_WITH_PARENT, "true"]).status === 0;
+  if (!hasSetpriv) return { execPath: process.execPath, execArgv: [...flags] };
+  return { execPath: "setpriv", execArgv: [...END_WITH_PARENT, process.execPath, ...flags] };
 }

@@ -15,7 +15,7 @@ import {
   type SpeechProcessConfig,
   type ToSpeechProcess,
 } from "./process-messages.ts";
-import { environmentFor, heapFlags } from "./spawn-options.ts";
+import { environmentFor, heapFlags, nodeEndingWithParent } from "./spawn-options.ts";
 
 const MAIN = fileURLToPath(new URL("process-main.ts", import.meta.url));
 /** How often heartbeat and memory are checked. */
@@ -100,7 +100,7 @@ export class SpeechProcess {
       // Makes it the leader of a process group, so that its decoders can be ended with it.
       detached: true,
       env: environmentFor(options.parts, process.env),
-      execArgv: ["--disable-warning=ExperimentalWarning", ...heapFlags()],
+      ...nodeEndingWithParent(["--disable-warning=ExperimentalWarning", ...heapFlags()]),
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     if (this.#process.pid !== undefined) lowerPriority(this.#process.pid);

@@ -1,12 +1,12 @@
-import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { EngineSelection } from "../../src/engines/registry.ts";
 import { SpeechError } from "../../src/errors.ts";
 import { createSpeech, type SpeechOptions } from "../../src/processes/process-pool.ts";
-import { descendantsRunning } from "../support/processes.ts";
+import { descendantsRunning, runs, until } from "../support/processes.ts";
 import { sequence, theChildren, wavFile } from "../support/wav.ts";
 
 const BUNDLED: EngineSelection = {
@@ -78,26 +78,62 @@ test("an engine that never comes to its end of loading is given up, and keeps no
   await speech.close();
 });
 
+test.skipIf(spawnSync("setpriv", ["--version"]).error)(
+  "a speech process that hangs while Node.js starts ends with the service",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "speech-faults-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const pidFile = join(folder, "pid");
+    const node = nodeWithPreload(
+      folder,
+      `import { writeFileSync } from "node:fs";
+       writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`,
+    );
+    const service = join(folder, "service.ts");
+    const pool = join(import.meta.dirname, "../../src/processes/process-pool.ts");
+    writeFileSync(
+      service,
+      `import { createSpeech } from ${JSON.stringify(pool)};
+       process.execPath = ${JSON.stringify(node)};
+       const parts = () => (${JSON.stringify(BUNDLED)});
+       const limits = { memoryLimitBytes: 1e9, heartbeatTimeoutMs: 1e6 };
+       await createSpeech({ parts, processes: 1, threads: 1, ...limits }).describe();`,
+    );
+    const parent = spawn(process.execPath, [service], { stdio: "ignore" });
+    await until(() => existsSync(pidFile) && readFileSync(pidFile, "utf8") !== "");
+    const hanging = Number(readFileSync(pidFile, "utf8"));
+    onTestFinished(() => void (runs(hanging) && process.kill(hanging, "SIGKILL")));
+    parent.kill("SIGKILL");
+    await until(() => !runs(hanging));
+  },
+);
+
 /** Lets the thread of an engine end by itself, as one without memory does, once there is a file `end`. */
 function endEngineThreads(folder: string): void {
-  const preload = join(folder, "preload.mjs");
-  writeFileSync(
-    preload,
+  const { execPath } = process;
+  process.execPath = nodeWithPreload(
+    folder,
     `import { existsSync, rmSync } from "node:fs";
      import { workerData } from "node:worker_threads";
      const end = ${JSON.stringify(join(folder, "end"))};
-     const look = () => {
+     const exitOnRequest = () => {
        if (!existsSync(end)) return;
        rmSync(end);
        process.exit(1);
      };
-     if (workerData?.kind === "engine") setInterval(look, 10);`,
+     if (workerData?.kind === "engine") setInterval(exitOnRequest, 10);`,
   );
-  const { execPath } = process;
-  process.execPath = join(folder, "node");
-  writeFileSync(process.execPath, `#!/bin/sh\nexec "${execPath}" --import "${preload}" "$@"\n`);
-  chmodSync(process.execPath, 0o755);
   onTestFinished(() => {
     process.execPath = execPath;
   });
+}
+
+/** Writes a program that runs Node.js with a module that is loaded first, and returns its path. */
+function nodeWithPreload(folder: string, source: string): string {
+  const [preload, node] = [join(folder, "preload.mjs"), join(folder, "node")];
+  writeFileSync(preload, source);
+  writeFileSync(node, `#!/bin/sh\nexec "${process.execPath}" --import "${preload}" "$@"\n`);
+  chmodSync(node, 0o755);
+  return node;
 }
