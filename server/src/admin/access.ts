@@ -1,9 +1,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type { AuditActor } from "../audit/audit-events.ts";
+import type { OperatorAccess, OperatorRole } from "../db/enums.ts";
+import type { Db } from "../db/schema.ts";
 import { AppError } from "../lib/errors.ts";
 import type { OperatorSession, Operators } from "../operators/operators.ts";
-import type { Role } from "./contract/operation.ts";
+import type { Callers } from "./contract/operation.ts";
+import type { Scope } from "./scope.ts";
 
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
@@ -20,6 +23,7 @@ export function refuseOtherOrigins(request: FastifyRequest, allowed: string): vo
 }
 
 export interface AccessOptions {
+  db: Db;
   operators: Operators;
   /** The token that the command line on this machine presents instead of a session. */
   commandLineToken: string;
@@ -28,39 +32,73 @@ export interface AccessOptions {
 /** The authenticated caller. The command line may do everything that an owner may. */
 export type Actor = OperatorSession | "command line";
 
+/** Who may call an operation. */
+export interface Rule {
+  callers: Callers;
+  /** Where operators need the role; not used if `callers` are not roles. */
+  scope: Scope;
+}
+
 /**
- * Checks that the caller has the role that an operation requires.
+ * Checks that the caller may call an operation. This is the only check of roles.
  * @returns null if the operation is open to anyone
- * @throws AppError `sign_in_required`, `owner_required`, `command_line_required`
+ * @throws AppError `sign_in_required`, `owner_required`, `role_required`, `command_line_required`; for an operator
+ * without a role in the environment, the error of an unknown id
  */
 export async function authorize(
-  role: Role,
+  rule: Rule,
   request: FastifyRequest,
-  reply: FastifyReply,
   options: AccessOptions,
 ): Promise<Actor | null> {
-  if (role === "anyone") return null;
-  const actor = await authenticate(request, reply, options);
+  const { callers } = rule;
+  if (callers === "anyone") return null;
+  const actor = await authenticate(request, options);
   if (actor === "command line") {
-    if (role === "session") throw new AppError("sign_in_required", "The command line has no account.");
+    if (callers === "session") throw new AppError("sign_in_required", "The command line has no account.");
     return actor;
   }
-  if (role === "command line") {
+  if (callers === "session") return actor;
+  if (callers === "command line") {
     throw new AppError(
       "command_line_required",
       "Only the command line on the service's machine may do this.",
     );
   }
-  if (role === "owner" && actor.operator.role !== "owner") {
+  const roles = await rolesIn(options.db, rule.scope, actor.operator, request);
+  if (roles.some((role) => callers.includes(role))) return actor;
+  if (callers.every((role) => role === "owner")) {
     throw new AppError("owner_required", "Only owners may do this.");
   }
-  return actor;
+  throw new AppError("role_required", "Your role does not include this.");
+}
+
+/** @throws AppError as for an unknown id, if the operator has no role in the environment */
+async function rolesIn(
+  db: Db,
+  scope: Scope,
+  { role, environments }: OperatorAccess,
+  { params }: FastifyRequest,
+): Promise<OperatorRole[]> {
+  if (role !== null) return [role];
+  if (scope === "all environments") return [];
+  if (scope === "any environment") return environments.map((each) => each.role);
+  const value = (params as Record<string, string>)[scope.param]!;
+  const environmentId = await scope.findEnvironmentId(db, value);
+  const membership = environments.find(({ id }) => id === environmentId);
+  if (!membership) throw scope.notFound(value);
+  return [membership.role];
+}
+
+/** Returns the caller's role in an environment; null if there is none. */
+export function roleIn(actor: Actor, environmentId: string): OperatorRole | null {
+  if (actor === "command line") return "owner";
+  const { role, environments } = actor.operator;
+  return role ?? environments.find(({ id }) => id === environmentId)?.role ?? null;
 }
 
 /** @throws AppError `sign_in_required` */
 async function authenticate(
   request: FastifyRequest,
-  reply: FastifyReply,
   { operators, commandLineToken }: AccessOptions,
 ): Promise<Actor> {
   const { authorization } = request.headers;
@@ -70,7 +108,6 @@ async function authenticate(
   }
   const session = await operators.findSession(authHeaders(request));
   if (!session) throw new AppError("sign_in_required", "There is no session, or it has ended.");
-  for (const cookie of session.setCookies) reply.header("set-cookie", cookie);
   return session;
 }
 

@@ -19,15 +19,15 @@ export interface StoreReview extends DeletionReview {
 export const COMMAND_LINE_OPERATIONS = {
   // A session is not enough: with a stolen one, an attacker could lock the owner out.
   "POST /operator/reset-password": {
-    role: "command line",
+    callers: "command line",
     body: Type.Object({ email: Type.Optional(Type.String({ maxLength: 300 })) }, strict),
     response: json<Credentials>(),
   },
   // Settings contain internal paths and addresses.
-  "GET /settings": { role: "command line", response: json<{ data: SettingInForce[] }>() },
+  "GET /settings": { callers: "command line", response: json<{ data: SettingInForce[] }>() },
   // A backup contains every secret, and can be written to any folder that the service may write to.
   "POST /backup": {
-    role: "command line",
+    callers: "command line",
     body: Type.Object(
       { folder: Type.String({ minLength: 1, maxLength: 4096, pattern: "^[^\\u0000]*$" }) },
       strict,
@@ -35,11 +35,11 @@ export const COMMAND_LINE_OPERATIONS = {
     status: 202,
     response: json<BackupView>(),
   },
-  "GET /backup": { role: "command line", response: json<{ backup: BackupView | null }>() },
-  "DELETE /backup": { role: "command line", status: 204, response: json<void>() },
-  "POST /storage-review": { role: "command line", response: json<StoreReview>() },
+  "GET /backup": { callers: "command line", response: json<{ backup: BackupView | null }>() },
+  "DELETE /backup": { callers: "command line", status: 204, response: json<void>() },
+  "POST /storage-review": { callers: "command line", response: json<StoreReview>() },
   "POST /storage-acceptance": {
-    role: "command line",
+    callers: "command line",
     body: Type.Object({ token: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]) }, strict),
     status: 204,
     response: json<void>(),

@@ -10,6 +10,7 @@ import { listEnvironments } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { getWeight, listWeights, setWeight } from "../queue/fair-queueing.ts";
 import { countDue } from "../videos/retention-queries.ts";
+import { roleIn } from "./access.ts";
 import { handlersOf } from "./operation.ts";
 import { viewEnvironment } from "./serializers.ts";
 
@@ -18,9 +19,9 @@ const MAX_COUNTED_DUE = 10_000;
 
 export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {
   return handlersOf({
-    "GET /environments": async () => {
+    "GET /environments": async ({ actor }) => {
       const weights = await listWeights(db);
-      const rows = await listEnvironments(db);
+      const rows = (await listEnvironments(db)).filter(({ id }) => roleIn(actor, id) !== null);
       return { data: rows.map((row) => viewEnvironment(row, weights.get(row.id) ?? 1)) };
     },
 

@@ -17,14 +17,16 @@ export interface Call<Key extends OperationKey> {
   params: ParamsOf<Key>;
   query: QueryOf<AdminOperations[Key]>;
   body: BodyOf<AdminOperations[Key]>;
-  actor: ActorOf<AdminOperations[Key]["role"]>;
+  actor: ActorOf<AdminOperations[Key]["callers"]>;
   /** The actor as the audit log records it. */
   auditActor: AuditActor;
   request: FastifyRequest;
   reply: FastifyReply;
+  /** Checks again, for a response that takes long, that the session exists and has the role. */
+  isAuthorized(): Promise<boolean>;
 }
 
-type ActorOf<R> = R extends "anyone" ? null : R extends "session" ? OperatorSession : Actor;
+type ActorOf<C> = C extends "anyone" ? null : C extends "session" ? OperatorSession : Actor;
 
 export type Handlers = {
   [Key in OperationKey]: (call: Call<Key>) => Promise<ResponseOf<AdminOperations[Key]>>;

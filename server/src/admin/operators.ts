@@ -3,6 +3,7 @@ import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
+import { describeAccess } from "../operators/access.ts";
 import { invite } from "../operators/invitations.ts";
 import type { Operators } from "../operators/operators.ts";
 import { deleteInvitation, listInvitations, listOperators } from "../operators/queries.ts";
@@ -18,14 +19,27 @@ export function operatorHandlers(deps: { db: Db; clock: Clock; operators: Operat
 
     "DELETE /operators/:id": async ({ params: { id }, auditActor, request }) => {
       if (!isPlausibleId(id)) throw new AppError("operator_not_found", "There is no such operator.");
-      await operators.remove(id, (tx, { email, role }) =>
+      await operators.remove(id, (tx, operator) =>
         recordAuditEvent({ tx, clock }, auditActor, {
           action: "operator.removed",
-          subject: { id, name: email },
-          detail: { role },
+          subject: { id, name: operator.email },
+          detail: { role: describeAccess(operator) },
         }),
       );
       request.log.info({ operatorId: id }, "operator removed");
+    },
+
+    "PATCH /operators/:id": async ({ params: { id }, body, auditActor, request }) => {
+      if (!isPlausibleId(id)) throw new AppError("operator_not_found", "There is no such operator.");
+      const changed = await operators.changeAccess(id, body, (tx, before, access) =>
+        recordAuditEvent({ tx, clock }, auditActor, {
+          action: "operator.role_changed",
+          subject: { id, name: before.email },
+          detail: { from: describeAccess(before), to: describeAccess(access) },
+        }),
+      );
+      request.log.info({ operatorId: id, role: describeAccess(changed) }, "operator's role changed");
+      return viewOperator(changed);
     },
 
     "GET /invitations": async () => ({
@@ -35,15 +49,15 @@ export function operatorHandlers(deps: { db: Db; clock: Clock; operators: Operat
     "POST /invitations": async ({ body, auditActor, request }) => {
       const { invitation, url } = await db.transaction().execute(async (tx) => {
         const created = await invite({ ...deps, db: tx }, body);
-        const { id, email, role } = created.invitation;
+        const { id, email } = created.invitation;
         await recordAuditEvent({ tx, clock }, auditActor, {
           action: "operator.invited",
           subject: { id, name: email },
-          detail: { role },
+          detail: { role: describeAccess(created.invitation) },
         });
         return created;
       });
-      request.log.info({ invitationId: invitation.id, role: invitation.role }, "operator invited");
+      request.log.info({ invitationId: invitation.id, role: describeAccess(invitation) }, "operator invited");
       return { ...viewInvitation(invitation), url };
     },
 

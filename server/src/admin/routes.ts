@@ -1,7 +1,14 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import { validateRequest } from "../http/validate.ts";
 import { AppError } from "../lib/errors.ts";
-import { type AccessOptions, type Actor, auditActorOf, authorize, refuseOtherOrigins } from "./access.ts";
+import {
+  type AccessOptions,
+  type Actor,
+  auditActorOf,
+  authorize,
+  type Rule,
+  refuseOtherOrigins,
+} from "./access.ts";
 import { apiKeyHandlers } from "./api-keys.ts";
 import { auditHandlers } from "./audit.ts";
 import { type BackupDeps, backupHandlers } from "./backups.ts";
@@ -10,6 +17,7 @@ import { type DeliveryDeps, deliveryHandlers } from "./deliveries.ts";
 import { environmentHandlers } from "./environments.ts";
 import { ADMIN_OPERATIONS, type Call, type Handlers, type OperationKey } from "./operation.ts";
 import { operatorHandlers } from "./operators.ts";
+import { scopeOf } from "./scope.ts";
 import { searchHandlers } from "./search.ts";
 import { setupHandlers } from "./setup.ts";
 import { SignInLimits } from "./sign-in/limits.ts";
@@ -72,8 +80,9 @@ function routeOf(
   handle: Handle,
   deps: AccessOptions & { limits: SignInLimits },
 ): RouteOptions {
-  const { role, query, body, status, response, isGuessable, noHead } = operationOf(key);
+  const { query, body, status, response, isGuessable, noHead, ...operation } = operationOf(key);
   const [method, path] = key.split(" ") as [string, string];
+  const rule = ruleOf(path, operation);
   const actors = new WeakMap<FastifyRequest, Actor | null>();
   return {
     method,
@@ -84,22 +93,35 @@ function routeOf(
       reply.header("cache-control", "no-store");
       refuseOtherOrigins(request, deps.operators.origin);
       if (isGuessable) deps.limits.countAddress(request);
-      actors.set(request, await authorize(role, request, reply, deps));
-    },
-    preValidation: async ({ params }) => {
-      if (Object.values(params as Record<string, string>).some((value) => value.includes("\0"))) {
+      if (Object.values(request.params as Record<string, string>).some((value) => value.includes("\0"))) {
         throw new AppError("invalid_request", "The address must not contain the character U+0000.");
       }
+      const actor = await authorize(rule, request, deps);
+      if (actor !== null && actor !== "command line") {
+        for (const cookie of actor.setCookies) reply.header("set-cookie", cookie);
+      }
+      actors.set(request, actor);
     },
     handler: async (request, reply) => {
       const actor = actors.get(request)!;
       const { params, query, body } = request;
+      const isAuthorized = async () =>
+        await authorize(rule, request, deps).then(
+          () => true,
+          () => false,
+        );
       const auditActor = auditActorOf(actor, request);
       // The request was authorized and validated above.
-      const result = await handle({ params, query, body, actor, auditActor, request, reply } as never);
+      const call = { params, query, body, actor, auditActor, request, reply, isAuthorized };
+      const result = await handle(call as never);
       return response === RAW ? result : await reply.code(status ?? 200).send(result);
     },
   };
+}
+
+/** @throws Error if the operation requires a role and has no scope */
+function ruleOf(path: string, { callers, roleIn }: Pick<Operation, "callers" | "roleIn">): Rule {
+  return { callers, scope: typeof callers === "string" ? "any environment" : scopeOf(path, roleIn) };
 }
 
 function operationOf(key: OperationKey): Operation {

@@ -4,12 +4,12 @@ import type {
   ApiKeyRow,
   EnvironmentRow,
   OperatorInvitationRow,
-  OperatorRow,
   TranscriptionRow,
   VideoRow,
   WebhookEndpointRow,
 } from "../db/schema.ts";
 import { retentionOf } from "../environments/queries.ts";
+import type { Operator } from "../operators/queries.ts";
 import { representWebhookEndpoint } from "../resources/serializers.ts";
 import type { LatestDelivery } from "../webhooks/endpoint-health-queries.ts";
 import type { EventWithDeliveries } from "../webhooks/queries.ts";
@@ -34,18 +34,27 @@ export function viewEnvironment(row: EnvironmentRow, weight: number): Environmen
   };
 }
 
-export function viewOperator({ id, name, email, role, created_at }: OperatorRow): OperatorView {
-  return { id, name, email, role, createdAt: created_at.toISOString() };
+export function viewOperator(operator: Operator): OperatorView {
+  const { id, name, email, role, environments, created_at } = operator;
+  return { id, name, email, role, environments, createdAt: created_at.toISOString() };
 }
 
 export function viewInvitation({
   id,
   email,
   role,
+  environments,
   created_at,
   expires_at,
 }: OperatorInvitationRow): InvitationView {
-  return { id, email, role, createdAt: created_at.toISOString(), expiresAt: expires_at.toISOString() };
+  return {
+    id,
+    email,
+    role,
+    environments,
+    createdAt: created_at.toISOString(),
+    expiresAt: expires_at.toISOString(),
+  };
 }
 
 export function viewApiKey(row: ApiKeyRow): ApiKeyView {

@@ -3,6 +3,7 @@ import type { Db } from "../db/schema.ts";
 import { createEnvironment } from "../environments/environments.ts";
 import { listEnvironments } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
+import { describeAccess } from "../operators/access.ts";
 import { acceptInvitation, lookUpInvitation } from "../operators/invitations.ts";
 import { checkEmail, type Operators } from "../operators/operators.ts";
 import { handlersOf } from "./operation.ts";
@@ -43,11 +44,11 @@ export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators
     "POST /join/look-up": async ({ body }) => viewInvitation(await lookUpInvitation(deps, body.token)),
 
     "POST /join": async ({ body, request, reply }) => {
-      const credentials = await acceptInvitation(deps, body, (tx, { id, email, role }) =>
+      const credentials = await acceptInvitation(deps, body, (tx, { id, email, ...access }) =>
         recordAuditEvent(
           { tx, clock },
           { kind: "operator", id, name: email, address: request.ip },
-          { action: "operator.joined", detail: { role } },
+          { action: "operator.joined", detail: { role: describeAccess(access) } },
         ),
       );
       request.log.info("an invited operator joined");

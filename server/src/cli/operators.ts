@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
-import { OPERATOR_ROLES, type OperatorRole } from "../db/enums.ts";
+import { OPERATOR_ROLES, type OperatorAccess, type OperatorRole } from "../db/enums.ts";
 import { AppError } from "../lib/errors.ts";
+import { describeAccess } from "../operators/access.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
 
@@ -25,12 +26,12 @@ export function addOperators(program: Command, terminal: Terminal): void {
           table(
             ["email", "name", "role", "state"],
             [
-              ...operators.map(({ email, name, role }) => [email, name, role, "active"]),
-              ...invitations.map(({ email, role, expiresAt }) => [
-                email,
+              ...operators.map((each) => [each.email, each.name, accessText(each), "active"]),
+              ...invitations.map((each) => [
+                each.email,
                 "",
-                role,
-                `invited until ${time(expiresAt)}`,
+                accessText(each),
+                `invited until ${time(each.expiresAt)}`,
               ]),
             ],
             "There is no operator yet. Start the service and open the link that it prints.",
@@ -53,7 +54,7 @@ export function addOperators(program: Command, terminal: Terminal): void {
           properties([
             ["link", invitation.url],
             ["email", invitation.email],
-            ["role", invitation.role],
+            ["role", accessText(invitation)],
             ["expires", time(invitation.expiresAt)],
           ]),
       );
@@ -97,4 +98,9 @@ export function addOperators(program: Command, terminal: Terminal): void {
           ]),
       );
     });
+}
+
+/** `viewer`, or `editor in Production, viewer in Staging`. */
+function accessText(access: OperatorAccess): string {
+  return [describeAccess(access)].flat().join(", ");
 }

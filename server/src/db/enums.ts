@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS = [
   "operator.invited",
   "operator.invitation_revoked",
   "operator.joined",
+  "operator.role_changed",
   "operator.removed",
   "operator.password_changed",
   "operator.password_reset",
@@ -39,9 +40,27 @@ export type AuditDetail = Record<string, string | number | boolean | null | stri
 export const API_KEY_STATES = ["valid", "ended"] as const;
 export type ApiKeyState = (typeof API_KEY_STATES)[number];
 
-/** An owner may do everything; a viewer may read everything except the audit log. */
-export const OPERATOR_ROLES = ["owner", "viewer"] as const;
+/**
+ * What an operator may do, in all environments or in one. An owner may do everything. An editor may do everything with
+ * videos, and nothing else. A viewer may read everything except secrets and the audit log.
+ */
+export const OPERATOR_ROLES = ["owner", "editor", "viewer"] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+/** A role in one environment. */
+export interface EnvironmentRole {
+  id: string;
+  name: string;
+  role: OperatorRole;
+}
+
+/** An operator's role in all environments, also in later ones, or a role in each of some environments. */
+export interface OperatorAccess {
+  /** Null if `environments` has the roles. */
+  role: OperatorRole | null;
+  /** Empty if `role` is not null. */
+  environments: EnvironmentRole[];
+}
 
 export const RETENTION_DELETES = ["recording", "video"] as const;
 export const MAX_RETENTION_DAYS = 3650;

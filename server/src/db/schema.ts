@@ -19,6 +19,7 @@ import type {
   AttemptOutcome,
   AuditAction,
   AuditDetail,
+  EnvironmentRole,
   OperatorRole,
   RetentionPolicy,
 } from "./enums.ts";
@@ -41,6 +42,7 @@ export interface Schema {
   operator_account: OperatorAccountTable;
   operator_session: OperatorSessionTable;
   operator_invitation: OperatorInvitationTable;
+  operator_membership: OperatorMembershipTable;
   search_language: SearchLanguageTable;
   search_shard: SearchShardTable;
   search_document: SearchDocumentTable;
@@ -286,7 +288,8 @@ interface OperatorTable {
   /** Lower case. */
   email: string;
   email_verified: boolean;
-  role: OperatorRole;
+  /** In all environments; null if the operator has a role only in those of `operator_membership`. */
+  role: OperatorRole | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -319,11 +322,21 @@ interface OperatorSessionTable {
 interface OperatorInvitationTable {
   id: string;
   email: string;
-  role: OperatorRole;
+  /** As in `operator`. */
+  role: OperatorRole | null;
+  /** The future memberships; empty if `role` is not null. */
+  environments: JSONColumnType<EnvironmentRole[]>;
   /** SHA-256 of the link's token, hexadecimal. */
   token_hash: string;
   created_at: Date;
   expires_at: Date;
+}
+
+/** The role of an operator in one environment. */
+interface OperatorMembershipTable {
+  operator_id: string;
+  environment_id: string;
+  role: OperatorRole;
 }
 
 /** Audit events. Ids and names are those at the time of the event; the resources may no longer exist. */
@@ -468,6 +481,7 @@ export type OperatorSessionRow = Selectable<OperatorSessionTable>;
 export type AuditEventRow = Selectable<AuditEventTable>;
 export type NewAuditEvent = Insertable<AuditEventTable>;
 export type OperatorInvitationRow = Selectable<OperatorInvitationTable>;
+export type NewOperatorInvitation = Insertable<OperatorInvitationTable>;
 export type EnvironmentRow = Selectable<EnvironmentTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type NewApiKey = Insertable<ApiKeyTable>;

@@ -1,10 +1,10 @@
 import { JOIN_PATH } from "../admin/contract/pages.ts";
-import type { OperatorRole } from "../db/enums.ts";
 import type { Db, OperatorInvitationRow, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { hashToken, newToken } from "../lib/secret-token.ts";
+import { type AccessRequest, resolveAccess } from "./access.ts";
 import { type Credentials, checkEmail, type Operators } from "./operators.ts";
 import { findInvitation, insertInvitation, listOperators, takeInvitation } from "./queries.ts";
 
@@ -20,27 +20,28 @@ export interface InvitationDeps {
  * Creates a single-use link with which one person creates an account, so that nobody else ever knows the password.
  * Revokes an earlier invitation to the same email.
  * @returns the link, which is shown only this once
- * @throws AppError `invalid_request`, `operator_email_taken`
+ * @throws AppError `invalid_request`, `environment_not_found`, `operator_email_taken`
  */
 export async function invite(
   { db, clock, operators }: InvitationDeps,
-  { email: given, role }: { email: string; role: OperatorRole },
+  { email: given, ...request }: AccessRequest & { email: string },
 ): Promise<{ invitation: OperatorInvitationRow; url: string }> {
   const email = checkEmail(given);
   if ((await listOperators(db)).some((operator) => operator.email === email)) {
     throw new AppError("operator_email_taken", `There is an operator ${email} already.`);
   }
+  const { role, environments } = await resolveAccess(db, request);
   const token = newToken();
   const now = clock.now();
-  const invitation: OperatorInvitationRow = {
+  const invitation = await insertInvitation(db, {
     id: newId("invitation"),
     email,
     role,
+    environments: JSON.stringify(environments),
     token_hash: hashToken(token),
     created_at: now,
     expires_at: new Date(now.getTime() + LASTS_MS),
-  };
-  await insertInvitation(db, invitation);
+  });
   return { invitation, url: `${operators.origin}${JOIN_PATH}#${token}` };
 }
 

@@ -2,17 +2,22 @@ import { randomInt } from "node:crypto";
 import type { BetterAuthOptions } from "better-auth";
 import type { Logger } from "pino";
 import { type MeView, PASSWORD_LENGTH } from "../admin/contract/operator.ts";
-import type { OperatorRole } from "../db/enums.ts";
-import type { Db, OperatorRow, Tx } from "../db/schema.ts";
+import { OPERATOR_ROLES, type OperatorAccess } from "../db/enums.ts";
+import type { Db, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { hashToken, newToken } from "../lib/secret-token.ts";
+import { type AccessRequest, resolveAccess } from "./access.ts";
 import {
   deleteOperator,
   hasOperator,
   insertOperator,
+  listMemberships,
   listOperators,
+  type NewOperator,
+  type Operator,
+  replaceAccess,
   replacePassword,
   replaceSetUpToken,
   takeSetUpToken,
@@ -54,7 +59,7 @@ export interface OperatorsOptions {
   publicUrl: string;
 }
 
-type Also = (tx: Tx, operator: OperatorRow) => Promise<unknown>;
+type Also = (tx: Tx, operator: Operator) => Promise<unknown>;
 
 export type Operators = ReturnType<typeof openOperators>;
 
@@ -75,13 +80,10 @@ export function openOperators(options: OperatorsOptions) {
   };
 
   /** @throws AppError `operator_email_taken` */
-  const insert = async (
-    tx: Tx,
-    { name, email, role, passwordHash }: Omit<Parameters<typeof insertOperator>[1], "id" | "now">,
-  ): Promise<string> => {
+  const insert = async (tx: Tx, operator: Omit<NewOperator, "id" | "now">): Promise<string> => {
     const id = newId("operator");
-    if (await insertOperator(tx, { id, name, email, role, passwordHash, now: clock.now() })) return id;
-    throw new AppError("operator_email_taken", `There is an operator ${email} already.`);
+    if (await insertOperator(tx, { ...operator, id, now: clock.now() })) return id;
+    throw new AppError("operator_email_taken", `There is an operator ${operator.email} already.`);
   };
 
   return {
@@ -118,30 +120,31 @@ export function openOperators(options: OperatorsOptions) {
             "This link was used already, or a later start of the service replaced it. The service prints a new link each time it starts.",
           );
         }
-        await also(tx, await insert(tx, { name, email, role: "owner", passwordHash }));
+        const access: OperatorAccess = { role: "owner", environments: [] };
+        await also(tx, await insert(tx, { name, email, ...access, passwordHash }));
       });
       return { email, password: request.password };
     },
 
     /**
      * Creates an operator. Authorization is checked in the same transaction.
-     * @param entitled checks the authorization: returns the email and role, or throws
+     * @param entitled checks the authorization: returns the email and the access, or throws
      * @param also runs in the same transaction
      */
     async join(
       request: { name: string; password: string },
-      entitled: (tx: Tx) => Promise<{ email: string; role: OperatorRole }>,
+      entitled: (tx: Tx) => Promise<OperatorAccess & { email: string }>,
       also: (
         tx: Tx,
-        operator: { id: string; email: string; role: OperatorRole },
+        operator: OperatorAccess & { id: string; email: string },
       ) => Promise<unknown> = async () => {},
     ): Promise<Credentials> {
       const name = checkName(request.name);
       const passwordHash = await hashPassword(request.password);
       return await db.transaction().execute(async (tx) => {
-        const { email, role } = await entitled(tx);
-        const id = await insert(tx, { name, email, role, passwordHash });
-        await also(tx, { id, email, role });
+        const { email, role, environments } = await entitled(tx);
+        const id = await insert(tx, { name, email, role, environments, passwordHash });
+        await also(tx, { id, email, role, environments });
         return { email, password: request.password };
       });
     },
@@ -176,6 +179,31 @@ export function openOperators(options: OperatorsOptions) {
       return credentials;
     },
 
+    /**
+     * Replaces an operator's role in all environments or in each. Open sessions continue with the new roles.
+     * @param also runs in the same transaction, with the operator before and the new access
+     * @throws AppError `invalid_request`, `environment_not_found`, `operator_not_found`, `last_owner`
+     */
+    async changeAccess(
+      id: string,
+      request: AccessRequest,
+      also: (tx: Tx, before: Operator, access: OperatorAccess) => Promise<unknown>,
+    ): Promise<Operator> {
+      return await db.transaction().execute(async (tx) => {
+        const access = await resolveAccess(tx, request);
+        const before = (await listOperators(tx)).find((each) => each.id === id);
+        const outcome = await replaceAccess(tx, id, { ...access, now: clock.now() });
+        if (!before || outcome === "unknown") {
+          throw new AppError("operator_not_found", "There is no such operator.");
+        }
+        if (outcome === "last owner") {
+          throw new AppError("last_owner", "This is the only owner of all environments; add another first.");
+        }
+        await also(tx, before, access);
+        return { ...before, ...access };
+      });
+    },
+
     /** @throws AppError `operator_not_found`, `last_owner` */
     async remove(id: string, also: Also): Promise<void> {
       const outcome = await db.transaction().execute(async (tx) => {
@@ -197,10 +225,12 @@ export function openOperators(options: OperatorsOptions) {
     async findSession(headers: Headers): Promise<OperatorSession | null> {
       const found = await (await auth()).api.getSession({ headers, returnHeaders: true });
       if (!found.response) return null;
-      const { id, name, email, role } = found.response.user;
+      const { id, name, email } = found.response.user;
+      const role = OPERATOR_ROLES.find((each) => each === found.response?.user.role) ?? null;
+      const environments = role === null ? await listMemberships(db, id) : [];
       return {
         id: found.response.session.id,
-        operator: { id, name, email, role: role === "owner" ? "owner" : "viewer" },
+        operator: { id, name, email, role, environments },
         setCookies: found.headers.getSetCookie(),
       };
     },
@@ -236,7 +266,7 @@ export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
     user: {
       modelName: "operator",
       fields: { emailVerified: "email_verified", createdAt: "created_at", updatedAt: "updated_at" },
-      additionalFields: { role: { type: "string", required: true, input: false } },
+      additionalFields: { role: { type: "string", required: false, input: false } },
     },
     account: {
       modelName: "operator_account",

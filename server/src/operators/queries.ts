@@ -1,12 +1,21 @@
-import type { OperatorRole } from "../db/enums.ts";
-import type { Db, OperatorInvitationRow, OperatorRow, OperatorSessionRow, Tx } from "../db/schema.ts";
+import type { EnvironmentRole, OperatorAccess } from "../db/enums.ts";
+import type {
+  Db,
+  NewOperatorInvitation,
+  OperatorInvitationRow,
+  OperatorRow,
+  OperatorSessionRow,
+  Tx,
+} from "../db/schema.ts";
 
-export interface NewOperator {
+/** An operator with the memberships. */
+export type Operator = OperatorRow & OperatorAccess;
+
+export interface NewOperator extends OperatorAccess {
   id: string;
   name: string;
   /** Lower case. */
   email: string;
-  role: OperatorRole;
   passwordHash: string;
   now: Date;
 }
@@ -15,14 +24,35 @@ export async function hasOperator(db: Db | Tx): Promise<boolean> {
   return (await db.selectFrom("operator").select("id").limit(1).executeTakeFirst()) !== undefined;
 }
 
-export async function listOperators(db: Db): Promise<OperatorRow[]> {
-  return await db.selectFrom("operator").selectAll().orderBy("created_at").orderBy("id").execute();
+export async function listOperators(db: Db): Promise<Operator[]> {
+  const rows = await db.selectFrom("operator").selectAll().orderBy("created_at").orderBy("id").execute();
+  const memberships = Map.groupBy(await selectMemberships(db).execute(), (row) => row.operator_id);
+  return rows.map((row) => ({ ...row, environments: memberships.get(row.id)?.map(environmentRole) ?? [] }));
+}
+
+/** Oldest environment first. */
+export async function listMemberships(db: Db, operatorId: string): Promise<EnvironmentRole[]> {
+  const rows = await selectMemberships(db).where("operator_id", "=", operatorId).execute();
+  return rows.map(environmentRole);
+}
+
+function selectMemberships(db: Db) {
+  return db
+    .selectFrom("operator_membership as membership")
+    .innerJoin("environment", "environment.id", "membership.environment_id")
+    .select(["operator_id", "environment.id", "environment.name", "membership.role"])
+    .orderBy("environment.created_at")
+    .orderBy("environment.id");
+}
+
+function environmentRole({ id, name, role }: EnvironmentRole): EnvironmentRole {
+  return { id, name, role };
 }
 
 /** Returns false if the email is taken. */
 export async function insertOperator(
   tx: Tx,
-  { id, name, email, role, passwordHash, now }: NewOperator,
+  { id, name, email, role, environments, passwordHash, now }: NewOperator,
 ): Promise<boolean> {
   const times = { created_at: now, updated_at: now };
   const inserted = await tx
@@ -43,7 +73,38 @@ export async function insertOperator(
       ...times,
     })
     .execute();
+  await insertMemberships(tx, id, environments);
   return true;
+}
+
+async function insertMemberships(
+  tx: Tx,
+  operatorId: string,
+  environments: readonly EnvironmentRole[],
+): Promise<void> {
+  if (environments.length === 0) return;
+  await tx
+    .insertInto("operator_membership")
+    .values(environments.map(({ id, role }) => ({ operator_id: operatorId, environment_id: id, role })))
+    .execute();
+}
+
+/** Replaces the operator's role and memberships. Sessions continue with the new ones. */
+export async function replaceAccess(
+  tx: Tx,
+  id: string,
+  { role, environments, now }: OperatorAccess & { now: Date },
+): Promise<"changed" | "unknown" | "last owner"> {
+  if ((await lockLastOwner(tx)) === id && role !== "owner") return "last owner";
+  const { numUpdatedRows } = await tx
+    .updateTable("operator")
+    .set({ role, updated_at: now })
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) return "unknown";
+  await tx.deleteFrom("operator_membership").where("operator_id", "=", id).execute();
+  await insertMemberships(tx, id, environments);
+  return "changed";
 }
 
 /** Sets the operator's password and ends every existing session. */
@@ -62,6 +123,13 @@ export async function replacePassword(
 
 /** Removes the operator and every session. If two owners remove each other, the second one fails as the last owner. */
 export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "unknown" | "last owner"> {
+  if ((await lockLastOwner(tx)) === id) return "last owner";
+  const { numDeletedRows } = await tx.deleteFrom("operator").where("id", "=", id).executeTakeFirstOrThrow();
+  return numDeletedRows > 0n ? "deleted" : "unknown";
+}
+
+/** Locks the owners of all environments until the transaction ends. Returns the id of the only one; null if several. */
+async function lockLastOwner(tx: Tx): Promise<string | null> {
   const owners = await tx
     .selectFrom("operator")
     .select("id")
@@ -69,9 +137,7 @@ export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "u
     .orderBy("id")
     .forUpdate()
     .execute();
-  if (owners.length === 1 && owners[0]?.id === id) return "last owner";
-  const { numDeletedRows } = await tx.deleteFrom("operator").where("id", "=", id).executeTakeFirstOrThrow();
-  return numDeletedRows > 0n ? "deleted" : "unknown";
+  return owners.length === 1 ? owners[0]!.id : null;
 }
 
 /** Stores the hash of the token that creates the first operator, in place of any earlier one. */
@@ -118,12 +184,13 @@ export async function takeSetUpToken(tx: Tx, tokenHash: string): Promise<boolean
 }
 
 /** Replaces an earlier invitation to the same email. */
-export async function insertInvitation(db: Db, row: OperatorInvitationRow): Promise<void> {
-  await db
+export async function insertInvitation(db: Db, row: NewOperatorInvitation): Promise<OperatorInvitationRow> {
+  return await db
     .insertInto("operator_invitation")
     .values(row)
     .onConflict((conflict) => conflict.column("email").doUpdateSet(row))
-    .execute();
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 export async function listInvitations(db: Db, now: Date): Promise<OperatorInvitationRow[]> {

@@ -1,4 +1,5 @@
 import type { LightMyRequestResponse } from "fastify";
+import { type AccessRequest, resolveAccess } from "../../src/operators/access.ts";
 import type { Credentials } from "../../src/operators/operators.ts";
 import type { TestService } from "../support/service.ts";
 
@@ -48,8 +49,19 @@ export async function addViewer(
   test: Pick<TestService, "service">,
   email = "viewer@subtext.example",
 ): Promise<Credentials> {
-  const request = { name: "Vera Viewer", password: `password of ${email}` };
-  return await test.service.parts.operators.join(request, async () => ({ email, role: "viewer" }));
+  return await addOperator(test, { name: "Vera Viewer", email, role: "viewer" });
+}
+
+/** An operator, created like on an invitation's page. */
+export async function addOperator(
+  { service }: Pick<TestService, "service">,
+  { name = "Oda Operator", email, ...access }: AccessRequest & { name?: string; email: string },
+): Promise<Credentials> {
+  const request = { name, password: `password of ${email}` };
+  return await service.parts.operators.join(request, async (tx) => ({
+    email,
+    ...(await resolveAccess(tx, access)),
+  }));
 }
 
 /** Sends a request like the page of a browser. */

@@ -1,8 +1,17 @@
+import { setTimeout } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { InvitationView, NewInvitationView, OperatorView } from "../../src/admin/contract/operator.ts";
+import type { EnvironmentView } from "../../src/admin/contract/environment.ts";
+import type {
+  InvitationView,
+  MeView,
+  NewInvitationView,
+  OperatorView,
+} from "../../src/admin/contract/operator.ts";
+import type { OperatorAccess } from "../../src/db/enums.ts";
 import type { Credentials } from "../../src/operators/operators.ts";
+import { listOperators, replaceAccess } from "../../src/operators/queries.ts";
 import { MovableClock, shareService } from "../support/service.ts";
-import { addViewer, codeOf, cookieOf, send, signIn } from "./operator-requests.ts";
+import { addOperator, addViewer, codeOf, cookieOf, send, signIn } from "./operator-requests.ts";
 
 const clock = new MovableClock();
 const subtext = shareService({ start: false, clock });
@@ -140,6 +149,148 @@ describe("an invitation", () => {
     clock.advance(7 * 86_400_000);
     expect(codeOf(await join(third.token))).toEqual([403, "invitation_invalid"]);
   });
+});
+
+describe("an operator with a role in some environments", () => {
+  const EMAIL = "eve@subtext.example";
+  let north: string;
+  let south: string;
+  let eve: Record<string, string>;
+  let eveId: string;
+
+  const get = (path: string) => send(subtext, path, { headers: eve });
+  const change = (id: string, body: object, headers = owner) =>
+    send(subtext, `/operators/${id}`, { method: "PATCH", body, headers });
+  const environmentsOf = async () =>
+    (await get("/environments")).json<{ data: EnvironmentView[] }>().data.map(({ name }) => name);
+
+  beforeAll(async () => {
+    north = (await post("/environments", { name: "North" }, owner)).json<EnvironmentView>().id;
+    south = (await post("/environments", { name: "South" }, owner)).json<EnvironmentView>().id;
+  });
+
+  test("joins by an invitation that names them", async () => {
+    const environments = [{ environment: "South", role: "editor" }];
+    for (const wrong of [
+      {},
+      { role: "editor", environments },
+      { environments: [...environments, ...environments] },
+    ]) {
+      expect(codeOf(await post("/invitations", { email: EMAIL, ...wrong }, owner))).toEqual([
+        400,
+        "invalid_request",
+      ]);
+    }
+    const unknown = { email: EMAIL, environments: [{ environment: "Nowhere", role: "editor" }] };
+    expect(codeOf(await post("/invitations", unknown, owner))).toEqual([404, "environment_not_found"]);
+
+    const invited = await post("/invitations", { email: EMAIL, environments }, owner);
+    const { url, ...invitation } = invited.json<NewInvitationView>();
+    const access = { role: null, environments: [{ id: south, name: "South", role: "editor" }] };
+    expect(invitation).toMatchObject(access);
+    const token = new URL(url).hash.slice(1);
+    expect((await post("/join/look-up", { token })).json()).toMatchObject(access);
+    const joined = await post("/join", { token, name: "Eve", password: "a password of her own" });
+    eve = { cookie: cookieOf(joined), origin: subtext.url };
+    const me = (await get("/me")).json<MeView>();
+    expect(me).toMatchObject(access);
+    eveId = me.id;
+    const { data } = (await send(subtext, "/operators", { headers: owner })).json<{ data: OperatorView[] }>();
+    expect(data.find(({ id }) => id === eveId)).toMatchObject(access);
+  });
+
+  test("sees only these environments, and keeps the session when they change", async () => {
+    expect(await environmentsOf()).toEqual(["South"]);
+    const environments = [
+      { environment: south, role: "viewer" },
+      { environment: north, role: "owner" },
+    ];
+    const changed = await change(eveId, { environments });
+    expect(changed.json()).toMatchObject({
+      role: null,
+      environments: [
+        { name: "South", role: "viewer" },
+        { name: "North", role: "owner" },
+      ],
+    });
+    expect(await environmentsOf()).toEqual(["North", "South"]);
+    const upload = (environment: string) =>
+      post(`/environments/${environment}/videos`, { filename: "a.mp4", sizeBytes: 1 }, eve);
+    expect((await upload("North")).statusCode).toBe(201);
+    expect(codeOf(await upload("South"))).toEqual([403, "role_required"]);
+
+    await change(eveId, { environments: [{ environment: south, role: "viewer" }] });
+    expect(await environmentsOf()).toEqual(["South"]);
+    expect(codeOf(await upload("North"))).toEqual([404, "environment_not_found"]);
+    expect(codeOf(await get(`/environments/${north}/videos`))).toEqual([404, "environment_not_found"]);
+  });
+
+  test("gets a role in all environments, which replaces the others", async () => {
+    expect((await change(eveId, { role: "editor" })).json()).toMatchObject({
+      role: "editor",
+      environments: [],
+    });
+    expect(await environmentsOf()).toEqual(expect.arrayContaining(["North", "South"]));
+    expect(codeOf(await change("operator_unknown", { role: "owner" }))).toEqual([404, "operator_not_found"]);
+    expect(codeOf(await change("operator-unknown", { role: "owner" }))).toEqual([404, "operator_not_found"]);
+  });
+
+  test("is not an owner of the service as an owner of an environment", async () => {
+    await change(eveId, { environments: [{ environment: north, role: "owner" }] });
+    expect(codeOf(await change(eveId, { role: "owner" }, eve))).toEqual([403, "owner_required"]);
+    expect(codeOf(await post("/environments", { name: "Third" }, eve))).toEqual([403, "owner_required"]);
+    const key = await post(`/environments/${north}/api-keys`, {}, eve);
+    expect(key.statusCode).toBe(201);
+  });
+
+  test("is one of two owners who demote each other at once, and one remains", async () => {
+    const { id: ownerId } = (await send(subtext, "/me", { headers: owner })).json<MeView>();
+    expect(codeOf(await change(ownerId, { role: "viewer" }))).toEqual([409, "last_owner"]);
+    const environments = [{ environment: north, role: "owner" }];
+    expect(codeOf(await change(ownerId, { environments }))).toEqual([409, "last_owner"]);
+
+    await change(eveId, { role: "owner" });
+    const answers = await Promise.all([
+      change(eveId, { role: "editor" }),
+      change(ownerId, { environments }, eve),
+    ]);
+    // The second is refused as the last owner or, if it was authorized later, because she is no owner any more.
+    expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1);
+    const { data } = (await send(subtext, "/operators", { headers: owner })).json<{ data: OperatorView[] }>();
+    expect(data.filter(({ role }) => role === "owner")).toHaveLength(1);
+    const isEve = data.some(({ id, role }) => id === eveId && role === "owner");
+    if (isEve) expect((await change(ownerId, { role: "owner" }, eve)).statusCode).toBe(200);
+    expect(
+      (await send(subtext, `/operators/${eveId}`, { method: "DELETE", headers: owner })).statusCode,
+    ).toBe(204);
+  });
+});
+
+test("of two transactions that demote the last two owners, the second waits and fails", async () => {
+  const { clock, database } = subtext.service.parts;
+  const db = database.kysely;
+  await addOperator(subtext, { email: "other@subtext.example", role: "owner" });
+  const owners = (await listOperators(db)).filter(({ role }) => role === "owner");
+  const viewer = { role: "viewer", environments: [], now: clock.now() } satisfies OperatorAccess & {
+    now: Date;
+  };
+  const [first, second] = owners.map(({ id }) => id) as [string, string];
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const demotions = [
+    db.transaction().execute(async (tx) => {
+      const outcome = await replaceAccess(tx, first, viewer);
+      begun.resolve();
+      await ended.promise;
+      return outcome;
+    }),
+    begun.promise.then(() => db.transaction().execute((tx) => replaceAccess(tx, second, viewer))),
+  ];
+  await Promise.race([demotions[1], setTimeout(300)]);
+  ended.resolve();
+  expect(await Promise.all(demotions)).toEqual(["changed", "last owner"]);
+  await db.transaction().execute((tx) => replaceAccess(tx, first, { ...viewer, role: "owner" }));
+  await db.deleteFrom("operator").where("email", "=", "other@subtext.example").execute();
 });
 
 describe("removing an operator", () => {

@@ -23,7 +23,16 @@ import {
 } from "../support/service.ts";
 import { writeRecording } from "../support/stored-recording.ts";
 import { testS3 } from "../support/test-bucket.ts";
-import { addViewer, codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";
+import {
+  addOperator,
+  addViewer,
+  codeOf,
+  cookieOf,
+  send,
+  sendAsCommandLine,
+  setUp,
+  signIn,
+} from "./operator-requests.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const SAMPLE = join(ROOT, "demo/sample/sample.mp4");
@@ -274,9 +283,26 @@ describe("the page of a completed video", () => {
       expect((await send(subtext, `${pathOf(videoId)}${part}`, { headers })).statusCode).toBe(status);
     }
     const remove = await send(subtext, pathOf(videoId), { method: "DELETE", headers });
-    expect(codeOf(remove)).toEqual([403, "owner_required"]);
+    expect(codeOf(remove)).toEqual([403, "role_required"]);
     const again = await send(subtext, `${pathOf(videoId)}/reprocess`, { method: "POST", headers });
-    expect(codeOf(again)).toEqual([403, "owner_required"]);
+    expect(codeOf(again)).toEqual([403, "role_required"]);
+  });
+
+  test("shows an editor no webhooks, whose URLs may be secrets", async () => {
+    const email = "editor@subtext.example";
+    const environments = [{ environment: tenant.environmentId, role: "editor" }] as const;
+    const editor = await addOperator(subtext, { email, environments });
+    const headers = { cookie: cookieOf(await signIn(subtext, editor)), origin: subtext.url };
+    for (const path of [pathOf(videoId), `/transcriptions/${videoId}`]) {
+      const asEditor = await send(subtext, path, { headers });
+      const asOwner = await sendAsCommandLine(subtext, path);
+      expect(asOwner.payload).toContain("endpoint_");
+      expect(asEditor.statusCode).toBe(200);
+      expect(asEditor.payload).not.toContain("endpoint_");
+      expect(asEditor.payload).not.toContain(deliveredTo);
+    }
+    const again = await send(subtext, `${pathOf(videoId)}/reprocess`, { method: "POST", headers });
+    expect(codeOf(again)).toEqual([409, "transcription_not_failed"]);
   });
 
   test("cannot be reprocessed, and can be deleted with everything that belongs to it", async () => {

@@ -115,6 +115,14 @@ describe("tables of early migrations", () => {
         queued_at: transcription.created_at,
         language_segments: [{ start: 0, end: 1.25, language: "en" }],
       });
+      const operators = await db.selectFrom("operator").select(["email", "role"]).orderBy("email").execute();
+      expect(operators).toEqual([
+        { email: "olive@subtext.example", role: "owner" },
+        { email: "vera@subtext.example", role: "viewer" },
+      ]);
+      expect(await db.selectFrom("operator_membership").selectAll().execute()).toEqual([]);
+      const invitation = await db.selectFrom("operator_invitation").selectAll().executeTakeFirstOrThrow();
+      expect(invitation).toMatchObject({ role: "viewer", environments: [] });
       expect(await db.selectFrom("transcription_checkpoint").selectAll().execute()).toEqual([
         {
           transcription_id: COMPLETED_ID,

@@ -21,6 +21,7 @@ export const ACTION_NAMES: Record<AuditAction, string> = {
   "operator.invited": "Operator invited",
   "operator.invitation_revoked": "Invitation revoked",
   "operator.joined": "Operator joined",
+  "operator.role_changed": "Role changed",
   "operator.removed": "Operator removed",
   "operator.password_changed": "Password changed",
   "operator.password_reset": "Password reset",
@@ -80,6 +81,8 @@ function describe(action: AuditAction, detail: AuditDetail): string[] {
       return [`changed ${listText(detail.changed, "nothing").replaceAll("eventTypes", "events")}`];
     case "webhook_endpoint.disabled":
       return [listText(detail.reason, "")];
+    case "operator.role_changed":
+      return [`from ${listText(detail.from, "no role")} to ${listText(detail.to, "no role")}`];
     case "operator.invited":
     case "operator.joined":
     case "operator.removed":

@@ -127,6 +127,7 @@ function Invite() {
 
 const ROLES = [
   { value: "viewer", name: "Viewer" },
+  { value: "editor", name: "Editor" },
   { value: "owner", name: "Owner" },
 ] as const;
 

@@ -1,17 +1,22 @@
 import type { Static, TSchema } from "typebox";
+import type { OperatorRole } from "../../db/enums.ts";
 
 /**
  * Who may call an operation:
  * - `anyone`: no sign-in is needed.
  * - `session`: every operator, about themselves; not the command line, which has no account.
- * - `viewer`: every operator and the command line.
- * - `owner`: owners and the command line.
+ * - roles: operators with one of these roles, and the command line.
  * - `command line`: only the command line on the service's machine.
  */
-export type Role = "anyone" | "session" | "viewer" | "owner" | "command line";
+export type Callers = "anyone" | "session" | "command line" | readonly OperatorRole[];
 
 export interface Operation {
-  role: Role;
+  callers: Callers;
+  /**
+   * Where an operator needs one of the roles: in all environments or in any of them. Omitted if the path names an
+   * environment or something in one: the operator then needs the role in that environment.
+   */
+  roleIn?: "all environments" | "any environment";
   query?: TSchema;
   body?: TSchema;
   /** Status code of a successful response; 200 if not set. */

@@ -58,8 +58,32 @@ const Retention = Type.Object(
   strict,
 );
 
+/** Exactly one of the two. Each environment is named by its id or name. */
+const ACCESS = {
+  role: Type.Optional(Type.Enum(OPERATOR_ROLES)),
+  environments: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          environment: Type.String({ maxLength: 200, pattern: WITHOUT_NUL }),
+          role: Type.Enum(OPERATOR_ROLES),
+        },
+        strict,
+      ),
+      { minItems: 1, maxItems: 1000 },
+    ),
+  ),
+};
+
 /** For `json<Empty>()`: a response that only reports success. */
 type Empty = Record<string, never>;
+
+const EVERY_ROLE = OPERATOR_ROLES;
+/** Those who may change videos. */
+const EDITORS = ["owner", "editor"] as const;
+/** Those who may read API keys, webhooks, settings and operators. */
+const VIEWERS = ["owner", "viewer"] as const;
+const OWNERS = ["owner"] as const;
 
 /**
  * Every operation of the admin API that the dashboard may call. The routes, their authorization and its tests, and the
@@ -68,9 +92,9 @@ type Empty = Record<string, never>;
  */
 export const OPERATIONS = {
   // Setup, sign-in and sessions
-  "GET /setup": { role: "anyone", response: json<SetUpView>() },
+  "GET /setup": { callers: "anyone", response: json<SetUpView>() },
   "POST /setup": {
-    role: "anyone",
+    callers: "anyone",
     isGuessable: true,
     body: Type.Object(
       {
@@ -88,26 +112,26 @@ export const OPERATIONS = {
     response: json<Empty>(),
   },
   "POST /join/look-up": {
-    role: "anyone",
+    callers: "anyone",
     isGuessable: true,
     body: Type.Object({ token: LinkToken }, strict),
     response: json<InvitationView>(),
   },
   "POST /join": {
-    role: "anyone",
+    callers: "anyone",
     isGuessable: true,
     body: Type.Object({ token: LinkToken, name: PersonName, password: Password }, strict),
     status: 201,
     response: json<Empty>(),
   },
   "POST /auth/sign-in/email": {
-    role: "anyone",
+    callers: "anyone",
     isGuessable: true,
     body: Type.Object({ email: Type.String(), password: Type.String() }),
     response: json<Empty>(),
   },
   "POST /auth/change-password": {
-    role: "session",
+    callers: "session",
     isGuessable: true,
     body: Type.Object({
       currentPassword: Type.String(),
@@ -116,27 +140,53 @@ export const OPERATIONS = {
     }),
     response: json<Empty>(),
   },
-  "POST /auth/sign-out": { role: "anyone", response: json<Empty>() },
-  "GET /auth/sessions": { role: "session", response: json<{ data: SessionView[] }>() },
+  "POST /auth/sign-out": { callers: "anyone", response: json<Empty>() },
+  "GET /auth/sessions": { callers: "session", response: json<{ data: SessionView[] }>() },
   /** Ends all sessions except the current one. */
-  "DELETE /auth/sessions": { role: "session", status: 204, response: json<void>() },
-  "DELETE /auth/sessions/:id": { role: "session", status: 204, response: json<void>() },
-  "GET /me": { role: "session", response: json<MeView>() },
+  "DELETE /auth/sessions": { callers: "session", status: 204, response: json<void>() },
+  "DELETE /auth/sessions/:id": { callers: "session", status: 204, response: json<void>() },
+  "GET /me": { callers: "session", response: json<MeView>() },
 
   // Operators and the audit log
-  "GET /operators": { role: "viewer", response: json<{ data: OperatorView[] }>() },
-  "DELETE /operators/:id": { role: "owner", status: 204, response: json<void>() },
-  "GET /invitations": { role: "viewer", response: json<{ data: InvitationView[] }>() },
+  "GET /operators": {
+    callers: VIEWERS,
+    roleIn: "all environments",
+    response: json<{ data: OperatorView[] }>(),
+  },
+  "PATCH /operators/:id": {
+    callers: OWNERS,
+    roleIn: "all environments",
+    body: Type.Object(ACCESS, strict),
+    response: json<OperatorView>(),
+  },
+  "DELETE /operators/:id": {
+    callers: OWNERS,
+    roleIn: "all environments",
+    status: 204,
+    response: json<void>(),
+  },
+  "GET /invitations": {
+    callers: VIEWERS,
+    roleIn: "all environments",
+    response: json<{ data: InvitationView[] }>(),
+  },
   "POST /invitations": {
-    role: "owner",
-    body: Type.Object({ email: Email, role: Type.Enum(OPERATOR_ROLES) }, strict),
+    callers: OWNERS,
+    roleIn: "all environments",
+    body: Type.Object({ email: Email, ...ACCESS }, strict),
     status: 201,
     response: json<NewInvitationView>(),
   },
-  "DELETE /invitations/:id": { role: "owner", status: 204, response: json<void>() },
+  "DELETE /invitations/:id": {
+    callers: OWNERS,
+    roleIn: "all environments",
+    status: 204,
+    response: json<void>(),
+  },
   // The log contains the addresses that operators sign in from.
   "GET /audit": {
-    role: "owner",
+    callers: OWNERS,
+    roleIn: "all environments",
     query: Type.Object({
       ...PAGE_QUERY,
       action: Type.Optional(Type.Enum(AUDIT_ACTIONS)),
@@ -146,12 +196,21 @@ export const OPERATIONS = {
     }),
     response: json<AuditPageView>(),
   },
-  "GET /audit/operators": { role: "owner", response: json<{ data: AuditActorView[] }>() },
+  "GET /audit/operators": {
+    callers: OWNERS,
+    roleIn: "all environments",
+    response: json<{ data: AuditActorView[] }>(),
+  },
 
   // Environments
-  "GET /environments": { role: "viewer", response: json<{ data: EnvironmentView[] }>() },
+  "GET /environments": {
+    callers: EVERY_ROLE,
+    roleIn: "any environment",
+    response: json<{ data: EnvironmentView[] }>(),
+  },
   "POST /environments": {
-    role: "owner",
+    callers: OWNERS,
+    roleIn: "all environments",
     body: Type.Object(
       {
         name: Type.String({ maxLength: 200, pattern: WITHOUT_NUL }),
@@ -163,7 +222,7 @@ export const OPERATIONS = {
     response: json<EnvironmentView>(),
   },
   "PATCH /environments/:environment": {
-    role: "owner",
+    callers: OWNERS,
     body: Type.Object(
       {
         aiTranscription: Type.Optional(Type.Boolean()),
@@ -178,20 +237,20 @@ export const OPERATIONS = {
     response: json<EnvironmentView>(),
   },
   "GET /environments/:environment/retention-effect": {
-    role: "viewer",
+    callers: VIEWERS,
     query: Retention,
     response: json<RetentionEffectView>(),
   },
 
   // API keys
   "GET /environments/:environment/api-keys": {
-    role: "viewer",
+    callers: VIEWERS,
     // Without a state, the response contains all keys, oldest first.
     query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(Type.Enum(API_KEY_STATES)) }),
     response: json<ApiKeyPageView>(),
   },
   "POST /environments/:environment/api-keys": {
-    role: "owner",
+    callers: OWNERS,
     body: Type.Object(
       {
         name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: WITHOUT_NUL })),
@@ -203,49 +262,50 @@ export const OPERATIONS = {
     status: 201,
     response: json<NewApiKeyView>(),
   },
-  "DELETE /api-keys/:id": { role: "owner", status: 204, response: json<void>() },
+  "DELETE /api-keys/:id": { callers: OWNERS, status: 204, response: json<void>() },
 
   // Webhook endpoints and deliveries
   "GET /environments/:environment/webhook-endpoints": {
-    role: "viewer",
+    callers: VIEWERS,
     response: json<{ data: WebhookEndpointView[] }>(),
   },
   "POST /environments/:environment/webhook-endpoints": {
-    role: "owner",
+    callers: OWNERS,
     body: NewWebhookEndpoint,
     status: 201,
     response: json<WebhookEndpointWithSecret>(),
   },
   "POST /webhook-url-checks": {
-    role: "owner",
+    callers: OWNERS,
+    roleIn: "any environment",
     body: Type.Object({ url: Type.String() }, strict),
     response: json<UrlCheckView>(),
   },
-  "GET /webhook-endpoints/:id": { role: "viewer", response: json<WebhookEndpointView>() },
+  "GET /webhook-endpoints/:id": { callers: VIEWERS, response: json<WebhookEndpointView>() },
   "PATCH /webhook-endpoints/:id": {
-    role: "owner",
+    callers: OWNERS,
     body: WebhookEndpointChange,
     response: json<WebhookEndpointView>(),
   },
-  "DELETE /webhook-endpoints/:id": { role: "owner", status: 204, response: json<void>() },
+  "DELETE /webhook-endpoints/:id": { callers: OWNERS, status: 204, response: json<void>() },
   // POST rather than GET, because only owners may see the secret and the audit log records each access.
   "POST /webhook-endpoints/:id/reveal-secret": {
-    role: "owner",
+    callers: OWNERS,
     response: json<WebhookEndpointWithSecret>(),
   },
   "POST /webhook-endpoints/:id/rotate-secret": {
-    role: "owner",
+    callers: OWNERS,
     response: json<WebhookEndpointWithSecret>(),
   },
-  "POST /webhook-endpoints/:id/test": { role: "owner", status: 202, response: json<Delivery>() },
+  "POST /webhook-endpoints/:id/test": { callers: OWNERS, status: 202, response: json<Delivery>() },
   "POST /webhook-endpoints/:id/redeliver-failed": {
-    role: "owner",
+    callers: OWNERS,
     body: RedeliverFailed,
     status: 202,
     response: json<Redelivering>(),
   },
   "GET /webhook-endpoints/:id/deliveries": {
-    role: "viewer",
+    callers: VIEWERS,
     query: Type.Object({
       ...PAGE_QUERY,
       status: Type.Optional(Type.Enum(DELIVERY_STATUSES)),
@@ -254,31 +314,31 @@ export const OPERATIONS = {
     response: json<DeliveryPageView>(),
   },
   "GET /webhook-endpoints/:id/deliveries/:delivery": {
-    role: "viewer",
+    callers: VIEWERS,
     response: json<DeliveryDetailView>(),
   },
   "POST /webhook-endpoints/:id/deliveries/:delivery/redeliver": {
-    role: "owner",
+    callers: OWNERS,
     status: 202,
     response: json<Delivery>(),
   },
 
   // Transcriptions: `:id` is the id of a transcription or of its video
   "GET /environments/:environment/transcriptions": {
-    role: "viewer",
+    callers: EVERY_ROLE,
     query: Type.Object({ status: Type.Optional(Type.Enum(TRANSCRIPTION_STATUSES)) }),
     response: json<{ data: TranscriptionSummaryView[] }>(),
   },
-  "GET /transcriptions/:id": { role: "viewer", response: json<TranscriptionView>() },
+  "GET /transcriptions/:id": { callers: EVERY_ROLE, response: json<TranscriptionView>() },
   "POST /transcriptions/:id/reprocess": {
-    role: "owner",
+    callers: EDITORS,
     status: 202,
     response: json<TranscriptionView>(),
   },
 
   // Videos
   "GET /environments/:environment/videos": {
-    role: "viewer",
+    callers: EVERY_ROLE,
     query: Type.Object({
       state: Type.Optional(Type.Enum(VIDEO_STATES)),
       cursor: Type.Optional(Type.String({ maxLength: 200 })),
@@ -286,9 +346,9 @@ export const OPERATIONS = {
     }),
     response: json<VideoPageView>(),
   },
-  "GET /environments/:environment/video-counts": { role: "viewer", response: json<VideoCountsView>() },
+  "GET /environments/:environment/video-counts": { callers: EVERY_ROLE, response: json<VideoCountsView>() },
   "POST /environments/:environment/videos": {
-    role: "owner",
+    callers: EDITORS,
     body: Type.Object(
       {
         filename: Type.String({ minLength: 1, maxLength: 1000 }),
@@ -300,35 +360,42 @@ export const OPERATIONS = {
     response: json<UploadOfferView>(),
   },
   // Server-sent events. A response to HEAD would have no body and never end.
-  "GET /environments/:environment/videos/changes": { role: "viewer", noHead: true, response: RAW },
-  "GET /environments/:environment/videos/:video": { role: "viewer", response: json<VideoDetailView>() },
-  "DELETE /environments/:environment/videos/:video": { role: "owner", status: 204, response: json<void>() },
+  "GET /environments/:environment/videos/changes": { callers: EVERY_ROLE, noHead: true, response: RAW },
+  "GET /environments/:environment/videos/:video": { callers: EVERY_ROLE, response: json<VideoDetailView>() },
+  "DELETE /environments/:environment/videos/:video": {
+    callers: EDITORS,
+    status: 204,
+    response: json<void>(),
+  },
   "POST /environments/:environment/videos/:video/reprocess": {
-    role: "owner",
+    callers: EDITORS,
     status: 202,
     response: json<VideoDetailView>(),
   },
   "GET /environments/:environment/videos/:video/media": {
-    role: "viewer",
+    callers: EVERY_ROLE,
     noHead: true,
     query: Type.Object({ download: Type.Optional(Type.String()) }),
     response: RAW,
   },
   "HEAD /environments/:environment/videos/:video/media": {
-    role: "viewer",
+    callers: EVERY_ROLE,
     query: Type.Object({ download: Type.Optional(Type.String()) }),
     response: RAW,
   },
   "GET /environments/:environment/videos/:video/transcript": {
-    role: "viewer",
+    callers: EVERY_ROLE,
     response: json<TranscriptWordsView>(),
   },
-  "GET /environments/:environment/videos/:video/waveform": { role: "viewer", response: json<WaveformView>() },
-  "GET /environments/:environment/videos/:video/captions": { role: "viewer", response: RAW },
-  "GET /environments/:environment/videos/:video/files/:format": { role: "viewer", response: RAW },
+  "GET /environments/:environment/videos/:video/waveform": {
+    callers: EVERY_ROLE,
+    response: json<WaveformView>(),
+  },
+  "GET /environments/:environment/videos/:video/captions": { callers: EVERY_ROLE, response: RAW },
+  "GET /environments/:environment/videos/:video/files/:format": { callers: EVERY_ROLE, response: RAW },
 
   "GET /environments/:environment/search": {
-    role: "viewer",
+    callers: EVERY_ROLE,
     query: Type.Object({
       q: Type.String({ maxLength: SEARCH_LIMITS.characters }),
       language: Type.Optional(Type.String({ pattern: "^[a-z]{2,3}$" })),
@@ -339,9 +406,13 @@ export const OPERATIONS = {
   },
 
   // System
-  "GET /system": { role: "viewer", response: json<SystemView>() },
-  "GET /doctor": { role: "viewer", response: json<{ data: FindingView[] }>() },
-  "POST /file-check": { role: "owner", response: json<{ videos: number }>() },
+  "GET /system": { callers: EVERY_ROLE, roleIn: "all environments", response: json<SystemView>() },
+  "GET /doctor": {
+    callers: EVERY_ROLE,
+    roleIn: "all environments",
+    response: json<{ data: FindingView[] }>(),
+  },
+  "POST /file-check": { callers: OWNERS, roleIn: "all environments", response: json<{ videos: number }>() },
 } as const satisfies OperationTable;
 
 export type Operations = typeof OPERATIONS;

@@ -1,14 +1,13 @@
-import type { OperatorRole } from "../../db/enums.ts";
+import type { OperatorAccess } from "../../db/enums.ts";
 
 /** Allowed length of passwords, in characters. */
 export const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
 
 /** All times are ISO 8601 UTC with milliseconds. */
-export interface OperatorView {
+export interface OperatorView extends OperatorAccess {
   id: string;
   name: string;
   email: string;
-  role: OperatorRole;
   createdAt: string;
 }
 
@@ -32,10 +31,9 @@ export interface SetUpRequest {
   environment?: { name: string; aiTranscription: boolean };
 }
 
-export interface InvitationView {
+export interface InvitationView extends OperatorAccess {
   id: string;
   email: string;
-  role: OperatorRole;
   createdAt: string;
   expiresAt: string;
 }

@@ -13,6 +13,7 @@ import type { RunningAttempts } from "../../transcription/running-attempts.ts";
 import { deleteVideo } from "../../videos/delete-video.ts";
 import { listWebhookEndpoints } from "../../webhooks/endpoint-queries.ts";
 import { listEventsOf } from "../../webhooks/queries.ts";
+import { type Actor, roleIn } from "../access.ts";
 import type { MediaView, VideoDetailView } from "../contract/video-detail.ts";
 import { handlersOf } from "../operation.ts";
 import { viewVideoDetail } from "./detail-view.ts";
@@ -32,8 +33,8 @@ export interface VideoDetailDeps extends VideoListDeps {
 export function videoDetailHandlers(deps: VideoDetailDeps) {
   const { db, clock } = deps;
   return handlersOf({
-    "GET /environments/:environment/videos/:video": async ({ params }) =>
-      await describe(deps, await findVideoOf(db, params)),
+    "GET /environments/:environment/videos/:video": async ({ params, actor }) =>
+      await describe(deps, await findVideoOf(db, params), actor),
 
     "DELETE /environments/:environment/videos/:video": async ({ params, auditActor, request }) => {
       const { id, environment_id } = await findVideoOf(db, params);
@@ -44,7 +45,12 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
       request.log.info({ videoId: id }, "video deleted by an operator");
     },
 
-    "POST /environments/:environment/videos/:video/reprocess": async ({ params, auditActor, request }) => {
+    "POST /environments/:environment/videos/:video/reprocess": async ({
+      params,
+      actor,
+      auditActor,
+      request,
+    }) => {
       const video = await findVideoOf(db, params);
       const { id } = (await findTranscriptionOfVideo(db, video.id)) ?? noTranscription();
       const subject = { environmentId: video.environment_id, videoId: video.id };
@@ -52,12 +58,12 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
         recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", subject),
       );
       request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
-      return await describe(deps, video);
+      return await describe(deps, video, actor);
     },
   });
 }
 
-async function describe(deps: VideoDetailDeps, video: VideoRow): Promise<VideoDetailView> {
+async function describe(deps: VideoDetailDeps, video: VideoRow, actor: Actor): Promise<VideoDetailView> {
   const { db } = deps;
   const [[view], row, media] = await Promise.all([
     viewVideos(deps, [video]),
@@ -65,6 +71,8 @@ async function describe(deps: VideoDetailDeps, video: VideoRow): Promise<VideoDe
     viewMedia(deps, video),
   ]);
   const transcription = row && { row, ...(await historyOf(db, row)) };
+  // URLs of endpoints are often secrets, and webhooks are not for editors.
+  if (transcription && roleIn(actor, video.environment_id) === "editor") transcription.events = [];
   return viewVideoDetail(view!, { video, media, transcription: transcription ?? null });
 }
 

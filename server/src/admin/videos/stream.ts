@@ -1,8 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { getEnvironment } from "../../environments/environments.ts";
-import type { Operators } from "../../operators/operators.ts";
-import { authHeaders } from "../access.ts";
 import { handlersOf } from "../operation.ts";
 import { VideoChanges } from "./changes.ts";
 import type { VideoListDeps } from "./videos.ts";
@@ -17,8 +15,8 @@ const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
  * `reload` asks the client to read the list again. Clients must read the list after the stream opens, because the
  * stream reports only later changes.
  */
-export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps & { operators: Operators }) {
-  const { db, operators } = deps;
+export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps) {
+  const { db } = deps;
   const changes = new VideoChanges({ ...deps, log: app.log as FastifyBaseLogger & Logger });
   const endings = new Set<() => void>();
   app.addHook("preClose", async () => {
@@ -26,7 +24,7 @@ export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps & 
   });
 
   return handlersOf({
-    "GET /environments/:environment/videos/changes": async ({ params, actor, request, reply }) => {
+    "GET /environments/:environment/videos/changes": async ({ params, request, reply, isAuthorized }) => {
       const environment = await getEnvironment(db, params.environment);
       const stream = reply.raw;
       const send = (text: string) => {
@@ -53,11 +51,8 @@ export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps & 
       send("retry: 2000\n\n");
 
       const heartbeat = setInterval(async () => {
-        // A client must not receive anything after its session ends.
-        const signedIn =
-          actor === "command line" ||
-          (await operators.findSession(authHeaders(request)).catch(() => null)) !== null;
-        if (signedIn) send(":\n\n");
+        // A client must not receive anything after its session ends or the operator's role is taken away.
+        if (await isAuthorized()) send(":\n\n");
         else stream.end();
       }, HEARTBEAT_MS);
       const end = () => stream.end();

@@ -13,6 +13,7 @@ import {
 import { reprocess } from "../../transcription/reprocess.ts";
 import { findVideo } from "../../videos/queries.ts";
 import { listEventsOf } from "../../webhooks/queries.ts";
+import { type Actor, roleIn } from "../access.ts";
 import type { TranscriptionView } from "../contract/transcription.ts";
 import { handlersOf } from "../operation.ts";
 import { viewTranscription, viewTranscriptionSummary } from "../serializers.ts";
@@ -27,9 +28,10 @@ export function transcriptionHandlers({ db, queue, clock }: { db: Db; queue: Que
       return { data: rows.map(viewTranscriptionSummary) };
     },
 
-    "GET /transcriptions/:id": async ({ params: { id } }) => describe(db, await getTranscription(db, id)),
+    "GET /transcriptions/:id": async ({ params: { id }, actor }) =>
+      describe(db, await getTranscription(db, id), actor),
 
-    "POST /transcriptions/:id/reprocess": async ({ params, auditActor, request }) => {
+    "POST /transcriptions/:id/reprocess": async ({ params, actor, auditActor, request }) => {
       const { id } = await getTranscription(db, params.id);
       const row = await reprocess({ db, queue, clock }, id, (tx, { environment_id, video_id }) =>
         recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", {
@@ -38,15 +40,17 @@ export function transcriptionHandlers({ db, queue, clock }: { db: Db; queue: Que
         }),
       );
       request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
-      return await describe(db, row);
+      return await describe(db, row, actor);
     },
   });
 }
 
-async function describe(db: Db, row: TranscriptionRow): Promise<TranscriptionView> {
+async function describe(db: Db, row: TranscriptionRow, actor: Actor): Promise<TranscriptionView> {
   const video = await findVideo(db, row.video_id);
   if (!video) throw new AppError("transcription_not_found", "The video was deleted meanwhile.");
-  return viewTranscription(row, { video, events: await listEventsOf(db, row.id) });
+  // Webhooks are not for editors.
+  const events = roleIn(actor, row.environment_id) === "editor" ? [] : await listEventsOf(db, row.id);
+  return viewTranscription(row, { video, events });
 }
 
 /** @throws AppError `transcription_not_found`, `upload_incomplete` */

@@ -1,0 +1,60 @@
+import { findApiKey } from "../api-keys/queries.ts";
+import type { Db } from "../db/schema.ts";
+import { findEnvironment } from "../environments/queries.ts";
+import { AppError } from "../lib/errors.ts";
+import { findTranscription } from "../transcription/queries.ts";
+import { findVideo } from "../videos/queries.ts";
+import { findWebhookEndpoint } from "../webhooks/endpoint-queries.ts";
+import type { Operation } from "./contract/operation.ts";
+
+/** Where an operator needs one of the roles that an operation allows. */
+export type Scope = NonNullable<Operation["roleIn"]> | EnvironmentScope;
+
+/** The environment that the path of a request names, or that contains what the path names. */
+interface EnvironmentScope {
+  /** The name of the path's parameter. */
+  param: string;
+  findEnvironmentId(db: Db, value: string): Promise<string | undefined>;
+  /** The answer to a value that does not exist, which is also the answer to one in another environment. */
+  notFound(value: string): AppError;
+}
+
+/** Keyed by the start of the paths. */
+const ENVIRONMENT_SCOPES: Record<string, EnvironmentScope> = {
+  "/environments/:environment": {
+    param: "environment",
+    findEnvironmentId: async (db, idOrName) => (await findEnvironment(db, idOrName))?.id,
+    notFound: (idOrName) => new AppError("environment_not_found", `There is no environment ${idOrName}.`),
+  },
+  "/api-keys/:id": {
+    param: "id",
+    findEnvironmentId: async (db, id) => (await findApiKey(db, id))?.environment_id,
+    notFound: () => new AppError("api_key_not_found", "There is no API key with this id."),
+  },
+  "/webhook-endpoints/:id": {
+    param: "id",
+    findEnvironmentId: async (db, id) => (await findWebhookEndpoint(db, id))?.environment_id,
+    notFound: () => new AppError("webhook_endpoint_not_found", "There is no webhook endpoint with this id."),
+  },
+  "/transcriptions/:id": {
+    param: "id",
+    findEnvironmentId: async (db, id) =>
+      (await findTranscription(db, id))?.environment_id ?? (await findVideo(db, id))?.environment_id,
+    notFound: () =>
+      new AppError("transcription_not_found", "There is no transcription and no video with this id."),
+  },
+};
+
+/**
+ * Returns the scope of an operation that requires a role.
+ * @param path below `/internal`, with the names of its parameters
+ * @throws Error if the operation has no scope, or a second one
+ */
+export function scopeOf(path: string, roleIn: Operation["roleIn"]): Scope {
+  const start = Object.keys(ENVIRONMENT_SCOPES).find((each) => `${path}/`.startsWith(`${each}/`));
+  const scope = start === undefined ? roleIn : ENVIRONMENT_SCOPES[start];
+  if (!scope || (start !== undefined && roleIn)) {
+    throw new Error(`${path} needs either \`roleIn\` or the name of something in an environment.`);
+  }
+  return scope;
+}

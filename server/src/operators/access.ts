@@ -1,0 +1,36 @@
+import type { EnvironmentRole, OperatorAccess, OperatorRole } from "../db/enums.ts";
+import type { Db } from "../db/schema.ts";
+import { getEnvironment } from "../environments/environments.ts";
+import { AppError } from "../lib/errors.ts";
+
+/** Exactly one of the two. */
+export interface AccessRequest {
+  /** In all environments. */
+  role?: OperatorRole;
+  /** `environment` is an id or a name. */
+  environments?: readonly { environment: string; role: OperatorRole }[];
+}
+
+/** @throws AppError `invalid_request`, `environment_not_found` */
+export async function resolveAccess(
+  db: Db,
+  { role, environments: requested }: AccessRequest,
+): Promise<OperatorAccess> {
+  if ((role === undefined) === (requested === undefined)) {
+    throw new AppError("invalid_request", "Name either a role in all environments or a role in each.");
+  }
+  const environments: EnvironmentRole[] = [];
+  for (const { environment, role } of requested ?? []) {
+    const { id, name } = await getEnvironment(db, environment);
+    if (environments.some((each) => each.id === id)) {
+      throw new AppError("invalid_request", `The environment ${name} is named twice.`);
+    }
+    environments.push({ id, name, role });
+  }
+  return { role: role ?? null, environments };
+}
+
+/** As the audit log records it: `viewer`, or `["viewer in Production", "editor in Staging"]`. */
+export function describeAccess({ role, environments }: OperatorAccess): OperatorRole | string[] {
+  return role ?? environments.map(({ name, role }) => `${role} in ${name}`);
+}

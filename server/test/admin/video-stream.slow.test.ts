@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import type { OperatorView } from "../../src/admin/contract/operator.ts";
+import { createTenant, shareService } from "../support/service.ts";
+import { addOperator, cookieOf, sendAsCommandLine, signIn } from "./operator-requests.ts";
+
+const subtext = shareService({ start: false });
+
+test("a stream ends at the next heartbeat after the role in its environment was taken away", async () => {
+  const { environmentId: here } = await createTenant(subtext);
+  const { environmentId: there } = await createTenant(subtext);
+  const environments = [here, there].map((environment) => ({ environment, role: "editor" as const }));
+  const credentials = await addOperator(subtext, { email: "editor@subtext.example", environments });
+  const cookie = cookieOf(await signIn(subtext, credentials));
+  const open = async (environmentId: string) =>
+    await fetch(`${subtext.url}/internal/environments/${environmentId}/videos/changes`, {
+      headers: { cookie },
+    });
+  const [lost, kept] = await Promise.all([open(here), open(there)]);
+  expect([lost.status, kept.status]).toEqual([200, 200]);
+
+  const { data } = (await sendAsCommandLine(subtext, "/operators")).json<{ data: OperatorView[] }>();
+  const body = { environments: [{ environment: there, role: "viewer" }] };
+  await sendAsCommandLine(subtext, `/operators/${data[0]!.id}`, { method: "PATCH", body });
+
+  const received = await lost.text();
+  expect(received).toBe("retry: 2000\n\n");
+  const reader = kept.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes(":\n\n")) text += (await reader.read()).value ?? "";
+  await reader.cancel();
+  expect((await open(here)).status).toBe(404);
+}, 60_000);
