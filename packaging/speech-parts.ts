@@ -82,6 +82,7 @@ export function writeRuntime(target: string, platform: string): void {
     if (file === binding || linked.includes(file)) cpSync(join(source, file), join(target, file));
   }
   cpSync(BUNDLED["onnxruntime-node"].license, join(target, "LICENSE"));
+  cpSync(join(LICENSES, "onnxruntime-notices.txt"), join(target, "THIRD-PARTY-NOTICES.txt"));
   const { version, license } = readManifest("onnxruntime-node");
   writeManifest(target, {
     name: RUNTIME_PREFIX + platform,
