@@ -36,6 +36,8 @@ export default defineConfig({
     env: {
       NODE_COMPILE_CACHE:
         process.env.NODE_COMPILE_CACHE ?? join(import.meta.dirname, "node_modules/.cache/compiled"),
+      // For tests that load models in their own process.
+      ORT_DISABLE_TELEMETRY: "1",
     },
     projects: [
       {

@@ -19,6 +19,8 @@ export function environmentFor({ engines }: SpeechProcessConfig, env: NodeJS.Pro
   return {
     // By default glibc keeps one memory arena per thread.
     MALLOC_ARENA_MAX: "2",
+    // Otherwise onnxruntime sends reports on its use to Microsoft.
+    ORT_DISABLE_TELEMETRY: "1",
     // Needed to find ffmpeg.
     PATH: env.PATH ?? "",
     ...(callsServers &&
