@@ -156,3 +156,47 @@ export const PROSE: Readonly<Record<string, { script: string; text: string }>> =
     text: "안녕하세요, 제 이름은 김민수이고 시립 도서관에서 일하고 있습니다. 2019년에는 하루에 340명이 찾아왔는데 지금은 거의 900명이 옵니다. 대부분은 조용하고 따뜻한 이층 열람실을 이용하려고 옵니다. 우리는 자전거와 공구, 카메라도 빌려주고, 토요일에는 아이들이 정원에서 작은 배를 만듭니다.",
   },
 };
+
+/** About how many characters of a long text people say per second. */
+const CHARACTERS_PER_SECOND = { Han: 4, Japanese: 6, Hangul: 6, other: 12 };
+
+export interface ProseSample {
+  language: string;
+  text: string;
+  seconds: number;
+}
+
+/** Of each language about half a minute, ten words with a name and ten with numbers. */
+export const PROSE_SAMPLES = Object.entries(PROSE).map(([language, { script, text }]) => {
+  const rate =
+    CHARACTERS_PER_SECOND[script as keyof typeof CHARACTERS_PER_SECOND] ?? CHARACTERS_PER_SECOND.other;
+  const sample = (said: string): ProseSample => ({ language, text: said, seconds: [...said].length / rate });
+  return {
+    language,
+    long: sample(text),
+    name: sample(tenWords(language, text)),
+    numbers: sample(tenWords(language, text.slice(text.indexOf("2019")))),
+  };
+});
+
+/** One language of each script, with a phrase that is repeated as in a decoding loop. */
+export const PROSE_LOOPS = Object.values(
+  Object.groupBy(Object.entries(PROSE), ([, { script }]) => script),
+).map((languages) => {
+  const [language, { text }] = languages![0]!;
+  const phrase = `${[...text].slice(0, 25).join("").trim()} `;
+  return { language, phrase, text: phrase.repeat(20), seconds: 29 };
+});
+
+function tenWords(language: string, text: string): string {
+  const words = Array.from(new Intl.Segmenter(language, { granularity: "word" }).segment(text)).filter(
+    ({ isWordLike }) => isWordLike,
+  );
+  const { index, segment } = words[9]!;
+  return text.slice(0, index + segment.length);
+}
+
+/** What remains of a text without white space. */
+export function proseLetters(text: string): string {
+  return text.replace(/\s/g, "");
+}

@@ -11,14 +11,18 @@ export interface MadeVocabulary {
 interface Wanted {
   languages: readonly string[];
   texts: Iterable<string>;
+  /** Further tokens of text, which may be parts of characters, as `writtenBytes` returns them. */
+  written?: readonly string[];
   /** Highest timestamp, seconds; null for none. */
   timestampsUntil: number | null;
 }
 
 /** Single bytes, the texts wanted, then the special tokens. */
-export function madeVocabulary({ languages, texts, timestampsUntil }: Wanted): MadeVocabulary {
+export function madeVocabulary({ languages, texts, written = [], timestampsUntil }: Wanted): MadeVocabulary {
   const bytes = Array.from({ length: 256 }, (_, byte) => writtenByte(byte));
-  const words = [...new Set([...texts].map(writtenText))].filter(
+  const known = new Set(written);
+  const spelled = [...texts].filter((text) => !known.has(text)).map(writtenText);
+  const words = [...new Set([...written, ...spelled])].filter(
     (piece) => !bytes.includes(piece) && !piece.startsWith("<|"),
   );
   const special = [
@@ -50,9 +54,13 @@ export function madeVocabulary({ languages, texts, timestampsUntil }: Wanted): M
   };
 }
 
-/** How GPT-2's vocabulary writes a text: each byte of UTF-8 as one printable character. */
 function writtenText(text: string): string {
-  return text.startsWith("<|") ? text : [...new TextEncoder().encode(text)].map(writtenByte).join("");
+  return text.startsWith("<|") ? text : writtenBytes(new TextEncoder().encode(text));
+}
+
+/** How GPT-2's vocabulary writes bytes: each as one printable character. */
+export function writtenBytes(bytes: Uint8Array): string {
+  return [...bytes].map(writtenByte).join("");
 }
 
 function writtenByte(byte: number): string {

@@ -18,6 +18,8 @@ export interface MadeWhisperOptions {
   /** Tokens before the first step of a script; 4 are `start`, language, `transcribe`, `notimestamps`. */
   promptTokens?: number;
   languages?: readonly string[];
+  /** Tokens of `says` that may be parts of characters, as `writtenBytes` returns them. */
+  writtenTokens?: readonly string[];
   /** As in `whisper-tiny.en`: the vocabulary names languages, but the prompt does not. */
   englishOnly?: boolean;
   /** Whether the vocabulary holds `<|0.00|>` … up to the window's end. */
@@ -81,6 +83,7 @@ export async function writeMadeWhisper(folder: string, options: MadeWhisperOptio
     texts: options.scripts.flatMap(({ says }) =>
       says.flatMap(({ token, others }) => [token, ...Object.keys(others ?? {})]),
     ),
+    ...(options.writtenTokens && { written: options.writtenTokens }),
     timestampsUntil: options.timestamps === false ? null : windowSeconds,
   });
   const melFrames = windowSeconds * 100;
