@@ -8,13 +8,10 @@ import { CONDITIONS, englishClips, otherClips } from "./accuracy/clips.ts";
 import { LanguageDecisions } from "./accuracy/decisions.ts";
 import { FestivalSpeaker, hasFestival } from "./accuracy/festival.ts";
 import { FliteSpeaker, hasFlite } from "./accuracy/flite.ts";
-import { CALIBRATION_LANGUAGES } from "./accuracy/languages-calibration.ts";
-import { CHECKED_LANGUAGES } from "./accuracy/languages-checked.ts";
-import { FRESH_LANGUAGES } from "./accuracy/languages-fresh.ts";
 import { TALLY_HEAD, Tally } from "./accuracy/scores.ts";
 import { nonSpeech } from "./accuracy/sounds.ts";
 import { Speaker } from "./accuracy/synthetic-speech.ts";
-import type { OtherLanguage } from "./accuracy/texts.ts";
+import { OTHER_LANGUAGES } from "./accuracy/texts.ts";
 import { openTranscriber } from "./accuracy/transcriber.ts";
 import { type Speakers, VOICE_SETS, type VoiceSet } from "./accuracy/voices.ts";
 import { measureWhisper } from "./accuracy/whisper.ts";
@@ -39,11 +36,6 @@ const JFK =
   "and so my fellow americans ask not what your country can do for you ask what you can do for your country";
 /** Most clips are of fresh voices, because their results show what to expect in practice. */
 const CLIPS_PER_VOICE: Record<VoiceSet, number> = { calibration: 3, checked: 3, fresh: 4 };
-const LANGUAGES_OF: Record<VoiceSet, readonly OtherLanguage[]> = {
-  calibration: CALIBRATION_LANGUAGES,
-  checked: CHECKED_LANGUAGES,
-  fresh: FRESH_LANGUAGES,
-};
 const parts = new Set(values.parts.split(","));
 const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
 const folder = mkdtempSync(join(tmpdir(), "subtext-accuracy-run-"));
@@ -136,7 +128,7 @@ async function measureSounds(): Promise<void> {
 async function measureLanguages(): Promise<void> {
   const perLanguage = values.quick ? 2 : 10;
   for (const set of VOICE_SETS) {
-    for (const language of LANGUAGES_OF[set]) {
+    for (const language of OTHER_LANGUAGES[set]) {
       for (const clip of otherClips(speaker, language, perLanguage)) {
         decisions.addOther(set, language.code, (await transcriber.recognize(clip.samples)).language);
       }

@@ -1,7 +1,7 @@
 import { music, pinkNoise, whiteNoise } from "./sounds.ts";
 import { type Clip, drawn, joinClips, over, SAMPLE_RATE, type Speaker, seeded } from "./synthetic-speech.ts";
-import type { OtherLanguage } from "./texts.ts";
-import { SENTENCES_OF, type Speakers, VOICE_SETS, type VoiceSet, voicesOf } from "./voices.ts";
+import { ENGLISH_SENTENCES, type OtherLanguage } from "./texts.ts";
+import { type Speakers, VOICE_SETS, type VoiceSet, voicesOf } from "./voices.ts";
 
 export type Condition = "clean" | "noise 20 dB" | "noise 10 dB" | "music 15 dB";
 export const CONDITIONS: readonly Condition[] = ["clean", "noise 20 dB", "noise 10 dB", "music 15 dB"];
@@ -22,7 +22,7 @@ const SPEECH_SECONDS = 10;
 export function* englishClips(speakers: Speakers, set: VoiceSet, perVoice: number): Generator<EnglishClip> {
   const noises = [pinkNoise(30), whiteNoise(30)];
   const melody = music(30);
-  const sentences = SENTENCES_OF[set];
+  const sentences = ENGLISH_SENTENCES[set];
   for (const [index, { name, say }] of voicesOf(set, speakers).entries()) {
     const random = seeded(1000 * VOICE_SETS.indexOf(set) + index);
     for (let count = 0; count < perVoice; count++) {

@@ -1,17 +1,10 @@
 import type { FestivalSpeaker, FestivalVoice } from "./festival.ts";
 import type { FliteSpeaker, FliteVoice } from "./flite.ts";
 import type { Clip, Speaker } from "./synthetic-speech.ts";
-import { CHECKED_ENGLISH_SENTENCES, ENGLISH_SENTENCES, FRESH_ENGLISH_SENTENCES } from "./texts.ts";
 
-/** The voices that speak English, and their sentences. */
+/** The voices that speak English. */
 export type VoiceSet = "calibration" | "checked" | "fresh";
 export const VOICE_SETS: readonly VoiceSet[] = ["calibration", "checked", "fresh"];
-
-export const SENTENCES_OF: Record<VoiceSet, readonly string[]> = {
-  calibration: ENGLISH_SENTENCES,
-  checked: [...ENGLISH_SENTENCES, ...CHECKED_ENGLISH_SENTENCES],
-  fresh: FRESH_ENGLISH_SENTENCES,
-};
 
 /** Speech synthesizers. Voices of synthesizers that are not installed (null) are omitted. */
 export interface Speakers {
