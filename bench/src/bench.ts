@@ -1,10 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findTranscriptionOfVideo } from "@subtext/server/transcription/queries";
 import { watchMemory } from "./process-tree.ts";
+import { ffmpeg, MACHINE, makeRecording, requireFfmpeg } from "./recordings.ts";
 import { freePort, SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
@@ -16,18 +16,9 @@ const { values } = parseArgs({
   options: { hours: { type: "string", default: "1,3" }, sample: { type: "string" } },
 });
 const hours = values.hours.split(",").map(Number);
-const sample = values.sample ?? join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
-if (spawnSync("ffmpeg", ["-version"]).status !== 0) {
-  console.error(
-    "The benchmark creates its recordings with ffmpeg, which is not installed: apt install ffmpeg",
-  );
-  process.exit(1);
-}
-
-console.log(
-  `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`,
-);
+requireFfmpeg();
+console.log(MACHINE);
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-"));
 const rows: string[][] = [];
 const shares: string[][] = [];
@@ -36,7 +27,7 @@ try {
   const tenant = await service.createTenant(null);
   for (const length of hours) {
     const path = join(folder, `${length}h.mp4`);
-    makeRecording(path, length);
+    makeRecording(path, length * 3600, values.sample);
     const decodeSeconds = timeDecode(path);
 
     await service.start();
@@ -88,21 +79,8 @@ printTable(
   shares,
 );
 
-/** Creates a recording of continuous speech by repeating the sample's audio. */
-function makeRecording(path: string, length: number): void {
-  run("ffmpeg", [
-    ...["-nostdin", "-v", "error", "-y", "-stream_loop", "-1", "-i", sample, "-t", String(length * 3600)],
-    ...["-vn", "-c:a", "aac", "-b:a", "48k", path],
-  ]);
-}
-
 function timeDecode(path: string): number {
   const startedAt = performance.now();
-  run("ffmpeg", ["-nostdin", "-v", "error", "-i", path, "-ac", "1", "-ar", "16000", "-f", "null", "-"]);
+  ffmpeg("-i", path, "-ac", "1", "-ar", "16000", "-f", "null", "-");
   return (performance.now() - startedAt) / 1000;
-}
-
-function run(program: string, args: string[]): void {
-  const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
 }

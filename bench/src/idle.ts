@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readServiceFile } from "@subtext/server/lib/service-file";
 import { cpuSeconds, processTree } from "./process-tree.ts";
+import { MACHINE } from "./recordings.ts";
 import { freePort, SpawnedService, sleep } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
@@ -90,8 +91,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-const machine = `${cpus().length} cores, ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`;
-if (values.json) console.log(JSON.stringify({ machine, seconds: SECONDS, results }, null, 2));
+if (values.json) console.log(JSON.stringify({ machine: MACHINE, seconds: SECONDS, results }, null, 2));
 else print();
 
 async function measure(name: string, pid: number, statementsFile?: string): Promise<Idle> {
@@ -173,5 +173,5 @@ function print(): void {
     ]);
     printTable(`Statements: ${name}`, ["", "per minute"], rows);
   }
-  console.log(`\n  ${machine}`);
+  console.log(`\n  ${MACHINE}`);
 }

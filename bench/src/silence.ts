@@ -1,6 +1,5 @@
-import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openDecoder } from "@subtext/speech/media/open-decoder";
@@ -8,6 +7,7 @@ import { openVoiceActivityWorker } from "@subtext/speech/processes/model-worker"
 import { closeEngines, openEngines } from "@subtext/speech/processes/open-engines";
 import { transcribe } from "@subtext/speech/transcribe";
 import { cpuSeconds } from "./process-tree.ts";
+import { ffmpeg, MACHINE } from "./recordings.ts";
 import { printTable } from "./table.ts";
 
 /**
@@ -19,7 +19,6 @@ const { values } = parseArgs({
   options: { json: { type: "boolean", default: false }, runs: { type: "string", default: "3" } },
 });
 const HOUR = 3600;
-const QUIET = ["-nostdin", "-v", "error", "-y"];
 /** Uniform noise with this amplitude has a level of −60 dBFS. */
 const NOISE_AMPLITUDE = Math.sqrt(3) / 1000;
 
@@ -53,10 +52,10 @@ try {
     const ratio = { seconds: ours.seconds / alone.seconds, cpuSeconds: ours.cpuSeconds / alone.cpuSeconds };
     measurements.push({ recording, subtext: ours, ffmpeg: alone, ratio });
   }
-  const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`;
-  if (values.json) console.log(JSON.stringify({ machine, decoder: decoder.name, measurements }, null, 2));
+  if (values.json)
+    console.log(JSON.stringify({ machine: MACHINE, decoder: decoder.name, measurements }, null, 2));
   else {
-    console.log(machine);
+    console.log(MACHINE);
     printTable(
       `Recordings without speech, compared with ${decoder.name} alone (medians of ${values.runs} runs)`,
       ["recording", "took", "ffmpeg", "ratio", "processor time", "ffmpeg", "ratio"],
@@ -92,19 +91,19 @@ async function transcribeOnce(path: string): Promise<void> {
 }
 
 async function decodeWithFfmpeg(path: string): Promise<void> {
-  run([...QUIET, "-i", path, "-vn", "-ar", "16000", "-c:a", "pcm_f32le", "-f", "null", "-"]);
+  ffmpeg("-i", path, "-vn", "-ar", "16000", "-c:a", "pcm_f32le", "-f", "null", "-");
 }
 
 function makeRecordings(): { recording: string; path: string }[] {
   const packets = join(folder, "packets.m4a");
-  run([...QUIET, "-f", "lavfi", "-i", "anoisesrc=r=16000:d=60:a=0.5:seed=1", "-b:a", "8k", packets]);
+  ffmpeg("-f", "lavfi", "-i", "anoisesrc=r=16000:d=60:a=0.5:seed=1", "-b:a", "8k", packets);
   const padded = join(folder, "padded.mp4");
-  run([...QUIET, "-itsscale", "650", "-i", packets, "-c", "copy", padded]);
+  ffmpeg("-itsscale", "650", "-i", packets, "-c", "copy", padded);
   const silent = join(folder, "silent.flac");
-  run([...QUIET, "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", `${HOUR}`, silent]);
+  ffmpeg("-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", `${HOUR}`, silent);
   const noisy = join(folder, "noisy.flac");
   const noise = `anoisesrc=r=16000:d=${HOUR}:a=${NOISE_AMPLITUDE}:seed=1`;
-  run([...QUIET, "-f", "lavfi", "-i", noise, "-c:a", "flac", "-sample_fmt", "s16", noisy]);
+  ffmpeg("-f", "lavfi", "-i", noise, "-c:a", "flac", "-sample_fmt", "s16", noisy);
   return [
     { recording: "one minute whose timestamps claim 39,000 s", path: padded },
     { recording: "an hour of digital silence", path: silent },
@@ -118,9 +117,4 @@ function medianOf(costs: readonly Cost[]): Cost {
     seconds: median(costs.map(({ seconds }) => seconds)),
     cpuSeconds: median(costs.map((cost) => cost.cpuSeconds)),
   };
-}
-
-function run(args: string[]): void {
-  const { status, stderr, error } = spawnSync("ffmpeg", args, { encoding: "utf8" });
-  if (status !== 0) throw new Error(`ffmpeg failed: ${error ?? stderr}`);
 }

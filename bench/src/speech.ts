@@ -1,12 +1,12 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { heapFlags } from "@subtext/speech/processes/spawn-options";
 import { cpuSeconds, memoryOverTime } from "./process-tree.ts";
-import { secondsByFunction } from "./speech/profile.ts";
+import { ffmpeg, MACHINE, makeRecording, requireFfmpeg, run } from "./recordings.ts";
 import type { SpeechRun } from "./speech/run.ts";
 import { printTable } from "./table.ts";
 
@@ -33,24 +33,19 @@ const processCounts = values.processes?.split(",").map(Number) ?? [cores];
 const ENGINES = values.model === undefined ? [null] : [null, values.model];
 const RUN = join(import.meta.dirname, "speech/run.ts");
 const MODEL_TIME = join(import.meta.dirname, "speech/model-time.ts");
-const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
-if (spawnSync("ffmpeg", ["-version"]).status !== 0) {
-  console.error(
-    "The benchmark creates its recordings with ffmpeg, which is not installed: apt install ffmpeg",
-  );
-  process.exit(1);
-}
-console.log(`${cores} cores, ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`);
+requireFfmpeg();
+console.log(MACHINE);
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-speech-"));
 try {
-  const recordings = lengths.map((minutes) => ({ minutes, path: makeRecording(minutes) }));
   const speeds: string[][] = [];
   const memory: string[][] = [];
   const stages: string[][] = [];
   const shares: string[][] = [];
-  for (const { minutes, path } of recordings) {
+  for (const minutes of lengths) {
+    const path = join(folder, `${minutes}.mp4`);
+    makeRecording(path, minutes * 60);
     for (const model of ENGINES) {
       const layouts = [
         ...threadCounts.map((threads) => ({ threads, processes: 1 })),
@@ -105,15 +100,8 @@ try {
     ["recording, engine", "models", "ffmpeg", "else", "outside the models"],
     shares,
   );
-  const [shortest, longest] = [recordings[0]!, recordings.at(-1)!];
-  if (longest.minutes > shortest.minutes) await printFunctions(shortest, longest);
 } finally {
   await rm(folder, { recursive: true, force: true });
-}
-
-interface Recording {
-  minutes: number;
-  path: string;
 }
 
 /**
@@ -128,29 +116,6 @@ function sharesOf(runs: readonly SpeechRun[]): string[] {
   return [...parts.map((seconds) => `${seconds.toFixed(2)} s`), percent(1 - model / (own + decoder))];
 }
 
-/**
- * Prints the functions that make up "everything else". Node's sampling profiler measures a short and a long recording;
- * the difference cancels out startup and loading. The times are wall-clock time, which grows with other load on the
- * machine.
- */
-async function printFunctions(short: Recording, long: Recording): Promise<void> {
-  const [before, after] = [await profile(short), await profile(long)];
-  const functions = [...after]
-    .map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)] as const)
-    .toSorted(([, a], [, b]) => b - a);
-  printTable(
-    `Sampled time outside the models and ffmpeg, ${long.minutes} min minus ${short.minutes} min`,
-    ["function", "time"],
-    functions.slice(0, 10).map(([name, seconds]) => [name, `${seconds.toFixed(2)} s`]),
-  );
-}
-
-async function profile({ path, minutes }: Recording): Promise<ReadonlyMap<string, number>> {
-  const profiles = join(folder, `profiles-${minutes}`);
-  await measure(path, { threads: cores, model: null, profiles });
-  return await secondsByFunction(profiles);
-}
-
 interface Measured {
   run: SpeechRun;
   /** Memory of the process tree, several times per second. */
@@ -159,14 +124,13 @@ interface Measured {
 
 async function measure(
   path: string,
-  { threads, model, profiles }: { threads: number; model: string | null; profiles?: string },
+  { threads, model }: { threads: number; model: string | null },
 ): Promise<Measured> {
   const args = [
     "--disable-warning=ExperimentalWarning",
     ...heapFlags(),
     // Threads inherit it from their process.
     `--import=${pathToFileURL(MODEL_TIME)}`,
-    ...(profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`]),
     ...[RUN, path, "--threads", String(threads)],
     ...(model === null ? [] : ["--model", model]),
   ];
@@ -189,27 +153,12 @@ function timeWhisperCli(path: string): { seconds: number; cpuSeconds: number } |
   const [program, model] = [values["whisper-cli"], values["whisper-model"]];
   if (program === undefined || model === undefined) return null;
   const wav = join(folder, "peer.wav");
-  run("ffmpeg", ["-nostdin", "-v", "error", "-y", "-i", path, "-ac", "1", "-ar", "16000", wav]);
+  ffmpeg("-i", path, "-ac", "1", "-ar", "16000", wav);
   const cpuBefore = cpuSeconds(process.pid).children;
   const startedAt = performance.now();
   run(program, ["-m", model, "-f", wav, "-t", String(cores), "-np", "-l", "auto"]);
   const seconds = (performance.now() - startedAt) / 1000;
   return { seconds, cpuSeconds: cpuSeconds(process.pid).children - cpuBefore };
-}
-
-/** Creates a recording of continuous speech by repeating the sample's audio. */
-function makeRecording(minutes: number): string {
-  const path = join(folder, `${minutes}.mp4`);
-  run("ffmpeg", [
-    ...["-nostdin", "-v", "error", "-y", "-stream_loop", "-1", "-i", SAMPLE, "-t", String(minutes * 60)],
-    ...["-vn", "-c:a", "aac", "-b:a", "48k", path],
-  ]);
-  return path;
-}
-
-function run(program: string, args: string[]): void {
-  const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${program} failed: ${error ?? stderr}`);
 }
 
 /** Returns the peaks in MiB, summed over concurrent processes. */

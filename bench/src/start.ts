@@ -1,17 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cpuSeconds, processTree } from "./process-tree.ts";
-import { freePort, SpawnedService, sleep } from "./spawned-service.ts";
+import { cpuSeconds } from "./process-tree.ts";
+import { MACHINE } from "./recordings.ts";
+import { freePort, SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
-// Measures the embedded service's first and later startup times, and its idle cost.
-// npm run bench:start -- [seconds of idle measurement]
+// Measures the first and later startup times of the embedded service.
 
-const IDLE_SECONDS = Number(process.argv[2] ?? 60);
 const LATER_STARTS = 3;
-/** Time for the work after a start, for example the first sweep. */
-const SETTLE_MS = 5_000;
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-start-"));
 try {
@@ -27,34 +24,14 @@ try {
       seconds.toFixed(2),
       (own + children).toFixed(2),
     ]);
-    if (turn < LATER_STARTS) await service.end("SIGTERM");
+    await service.end("SIGTERM");
   }
   printTable(
     "From the start of the process to the first successful response of /readyz",
     ["", "seconds", "processor seconds"],
     rows,
   );
-
-  await sleep(SETTLE_MS);
-  const before = cpuSeconds(service.pid!);
-  await sleep(IDLE_SECONDS * 1000);
-  const after = cpuSeconds(service.pid!);
-  const spent = after.own + after.children - before.own - before.children;
-  const tree = processTree(service.pid!);
-  const mebibytes = tree.reduce((sum, { residentBytes }) => sum + residentBytes, 0) / 1024 ** 2;
-  printTable(
-    `Idle for ${IDLE_SECONDS} s, before the first recording`,
-    ["", ""],
-    [
-      ["processes", String(tree.length)],
-      ["resident memory, MiB", mebibytes.toFixed(0)],
-      ["CPU time, % of one core", ((spent / IDLE_SECONDS) * 100).toFixed(2)],
-    ],
-  );
-  console.log(
-    `\n  ${cpus().length} cores, ${cpus()[0]?.model}; CPU seconds do not depend on other load on the machine; seconds do.`,
-  );
-  await service.end("SIGTERM");
+  console.log(`\n  ${MACHINE}`);
 } finally {
   await rm(folder, { recursive: true });
 }
