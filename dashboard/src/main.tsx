@@ -3,7 +3,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { I18nProvider } from "react-aria-components";
 import { createRoot } from "react-dom/client";
-import { meQuery } from "./admin-client/queries.ts";
+import { environmentsQuery, meQuery } from "./admin-client/queries.ts";
 import { ProblemError } from "./admin-client/request.ts";
 import { UploadQueue } from "./features/uploads/upload-queue.ts";
 import { UploadsContext } from "./features/uploads/use-uploads.ts";
@@ -13,8 +13,8 @@ import "./ui/theme/base.css";
 import { Toasts } from "./ui/toasts.tsx";
 
 const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: signInAgain }),
-  mutationCache: new MutationCache({ onError: signInAgain }),
+  queryCache: new QueryCache({ onError: handleError }),
+  mutationCache: new MutationCache({ onError: handleError }),
   defaultOptions: {
     // The server may be on this machine or in a private network, so do not pause requests while the browser is offline.
     mutations: { networkMode: "always" },
@@ -25,8 +25,20 @@ const queryClient = new QueryClient({
     },
   },
 });
+const ROLE_ERRORS = ["owner_required", "role_required", "environment_not_found"];
 const uploads = new UploadQueue();
 const router = createAppRouter(queryClient);
+
+async function handleError(error: Error): Promise<void> {
+  await Promise.all([signInAgain(error), readRolesAgain(error)]);
+}
+
+/** Reads the operator's roles again if one was changed while a page was open. */
+async function readRolesAgain(error: Error): Promise<void> {
+  if (!(error instanceof ProblemError) || !ROLE_ERRORS.includes(error.code)) return;
+  await queryClient.invalidateQueries(meQuery);
+  await queryClient.invalidateQueries(environmentsQuery);
+}
 
 /**
  * Opens the sign-in page if the session ended while a page was open: it was revoked, expired, or signed out in another

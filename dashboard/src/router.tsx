@@ -1,5 +1,5 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
-import { VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
+import { OPERATOR_ROLES, type OperatorRole, VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,
@@ -28,6 +28,9 @@ import { lastEnvironment } from "./hooks/last-environment.ts";
 import { Shell } from "./shell/shell.tsx";
 import { ErrorPage, NotFoundPage } from "./ui/error-pages.tsx";
 import { Loading } from "./ui/page.tsx";
+
+/** The roles that may read API keys, webhooks, settings and operators. */
+const VIEWERS = ["owner", "viewer"] as const;
 
 interface RouterContext {
   queryClient: QueryClient;
@@ -149,21 +152,21 @@ const searchRoute = createRoute({
 const apiKeysRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/api-keys",
-  staticData: { page: "API keys" },
+  staticData: { page: "API keys", roles: VIEWERS },
   component: lazyRouteComponent(() => import("./features/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
 });
 
 const webhooksRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/webhooks",
-  staticData: { page: "Webhooks" },
+  staticData: { page: "Webhooks", roles: VIEWERS },
   component: lazyRouteComponent(() => import("./features/webhooks/webhooks-page.tsx"), "WebhooksPage"),
 });
 
 const webhookEndpointRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/webhooks/$endpointId",
-  staticData: { page: "Webhook endpoint" },
+  staticData: { page: "Webhook endpoint", roles: VIEWERS },
   validateSearch: parseDeliveryFilter,
   component: lazyRouteComponent(() => import("./features/webhooks/endpoint-page.tsx"), "EndpointPage"),
 });
@@ -171,28 +174,28 @@ const webhookEndpointRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/settings",
-  staticData: { page: "Settings" },
+  staticData: { page: "Settings", roles: VIEWERS },
   component: SettingsPage,
 });
 
 const operatorsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/operators",
-  staticData: { page: "Operators" },
+  staticData: { page: "Operators", roles: VIEWERS },
   component: OperatorsPage,
 });
 
 const systemRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/system",
-  staticData: { page: "System" },
+  staticData: { page: "System", roles: OPERATOR_ROLES },
   component: SystemPage,
 });
 
 const auditRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/audit",
-  staticData: { page: "Audit log" },
+  staticData: { page: "Audit log", roles: ["owner"] },
   validateSearch: parseAuditFilter,
   component: lazyRouteComponent(() => import("./features/audit/audit-page.tsx"), "AuditPage"),
 });
@@ -245,5 +248,7 @@ declare module "@tanstack/react-router" {
   interface StaticDataRouteOption {
     /** Page name, shown in the error message if the page throws. */
     page: string;
+    /** Roles that may open the page: in its environment or, if it has none, in all environments. All if not set. */
+    roles?: readonly OperatorRole[];
   }
 }

@@ -75,7 +75,7 @@ test("a viewer learns that the log is for owners, and sees no link to it", async
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 } });
   await signInBy(page, dashboard, await addViewer(dashboard));
   await page.goto(`${dashboard.url}/audit`);
-  await page.getByText("Only owners can see the audit log.").waitFor();
+  await page.getByText("Your role doesn't include this page.").waitFor();
   expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
 });

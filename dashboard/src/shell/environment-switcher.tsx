@@ -14,7 +14,7 @@ const NEW = "new";
 
 export function EnvironmentSwitcher({ environmentId }: { environmentId: string | null }) {
   const { data: environments = [] } = useQuery(environmentsQuery);
-  const { isOwner } = useMe();
+  const isOwner = useMe().role === "owner";
   const navigate = useNavigate();
   const [isCreating, setCreating] = useState(false);
   const current = environments.find(({ id }) => id === environmentId);

@@ -1,5 +1,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
+import {
+  Link,
+  Outlet,
+  useMatches,
+  useNavigate,
+  useParams,
+  useRouter,
+  useRouterState,
+} from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Dialog, DialogTrigger, Modal, ModalOverlay } from "react-aria-components";
 import { request } from "../admin-client/request.ts";
@@ -7,7 +15,8 @@ import { UploadPanel } from "../features/uploads/upload-panel.tsx";
 import { useUploads } from "../features/uploads/use-uploads.ts";
 import { lastEnvironment } from "../hooks/last-environment.ts";
 import { LiveUpdatesContext } from "../hooks/use-live-videos.ts";
-import { useMe } from "../hooks/use-me.ts";
+import { mayOpen, roleIn, useMe } from "../hooks/use-me.ts";
+import { ForbiddenPage, NotFoundPage } from "../ui/error-pages.tsx";
 import controls from "../ui/forms/controls.module.css";
 import { Button, ErrorNotice, ModalDialog } from "../ui/forms/controls.tsx";
 import {
@@ -40,7 +49,7 @@ export function Shell() {
   const [drawerOpen, setDrawerOpen] = useState(false);
   const isReachable = useServerReachable();
   const [isLive, setLive] = useState(true);
-  const { environmentId = lastEnvironment() } = useParams({ strict: false });
+  const environmentId = useEnvironmentId();
   useSearchShortcut(environmentId);
 
   useEffect(() => {
@@ -87,13 +96,32 @@ export function Shell() {
             )}
           </div>
           <LiveUpdatesContext value={setLive}>
-            <Outlet />
+            <Page />
           </LiveUpdatesContext>
         </main>
       </div>
       <UploadPanel />
     </>
   );
+}
+
+/** Returns the environment in the address or the last one; null if the operator has no role in it. */
+function useEnvironmentId(): string | null {
+  const me = useMe();
+  const { environmentId = lastEnvironment() } = useParams({ strict: false });
+  return environmentId !== null && roleIn(me, environmentId) !== null ? environmentId : null;
+}
+
+/** The page in the address, or a notice if the operator's role does not include it. */
+function Page() {
+  const me = useMe();
+  const match = useMatches().at(-1);
+  const { environmentId } = useParams({ strict: false });
+  if (environmentId && roleIn(me, environmentId) === null) return <NotFoundPage />;
+  if (match && !mayOpen(me, environmentId, match.staticData.roles)) {
+    return <ForbiddenPage page={match.staticData.page} />;
+  }
+  return <Outlet />;
 }
 
 const ENVIRONMENT_PAGES = [
@@ -111,8 +139,11 @@ const SERVICE_PAGES = [
 ] as const;
 
 function Sidebar() {
-  const { isOwner } = useMe();
-  const { environmentId = lastEnvironment() } = useParams({ strict: false });
+  const me = useMe();
+  const { routesByPath } = useRouter();
+  const environmentId = useEnvironmentId();
+  const isShown = ({ to }: (typeof ENVIRONMENT_PAGES | typeof SERVICE_PAGES)[number]) =>
+    mayOpen(me, to.includes("$") ? environmentId : null, routesByPath[to].options.staticData?.roles);
   return (
     <div className={css.sidebar}>
       <Brand />
@@ -120,7 +151,7 @@ function Sidebar() {
       {environmentId && <SearchLink environmentId={environmentId} />}
       <Navigation label="Pages">
         {environmentId &&
-          ENVIRONMENT_PAGES.map(({ to, name, icon }) => (
+          ENVIRONMENT_PAGES.filter(isShown).map(({ to, name, icon }) => (
             <li key={to}>
               <Link className={css.link} to={to} params={{ environmentId }}>
                 {icon} {name}
@@ -130,7 +161,7 @@ function Sidebar() {
       </Navigation>
       <div className={css.foot}>
         <Navigation label="Service">
-          {SERVICE_PAGES.filter(({ to }) => isOwner || to !== "/audit").map(({ to, name, icon }) => (
+          {SERVICE_PAGES.filter(isShown).map(({ to, name, icon }) => (
             <li key={to}>
               <Link className={css.link} to={to}>
                 {icon} {name}

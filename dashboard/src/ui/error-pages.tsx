@@ -15,6 +15,18 @@ export function NotFoundPage() {
   );
 }
 
+/** Replaces a page that the operator's role does not include. */
+export function ForbiddenPage({ page }: { page: string }) {
+  return (
+    <>
+      <PageHeader title={page} description="Your role doesn't include this page. Ask an owner for access." />
+      <p>
+        <Link to="/">Go to Videos</Link>
+      </p>
+    </>
+  );
+}
+
 /** Replaces a page that threw. The shell around it keeps working. */
 export function ErrorPage({ error }: { error: unknown }) {
   const router = useRouter();

@@ -1,9 +1,21 @@
 import { type Command, Option } from "commander";
 import { OPERATOR_ROLES, type OperatorAccess, type OperatorRole } from "../db/enums.ts";
 import { AppError } from "../lib/errors.ts";
-import { describeAccess } from "../operators/access.ts";
+import { type AccessRequest, describeAccess } from "../operators/access.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
+
+const NO_ROLE = "none";
+
+interface RoleOptions {
+  role: OperatorRole;
+  env?: string[];
+}
+
+interface ChangeOptions {
+  role: OperatorRole | typeof NO_ROLE;
+  env?: string[];
+}
 
 export function addOperators(program: Command, terminal: Terminal): void {
   const group = program
@@ -45,11 +57,16 @@ export function addOperators(program: Command, terminal: Terminal): void {
     .addOption(
       new Option("--role <role>", "what the person may do").choices(OPERATOR_ROLES).makeOptionMandatory(),
     )
-    .action(async (email: string, { role }: { role: OperatorRole }, command: Command) => {
+    .option("--env <environment...>", "only in these environments; each by its id or name")
+    .action(async (email: string, { role, env }: RoleOptions, command: Command) => {
+      const environments = env?.map((each) => ({ environment: each, role }));
       await ask(
         terminal,
         command,
-        (client) => client.send("POST /invitations", { body: { email, role } }),
+        (client) =>
+          client.send("POST /invitations", {
+            body: { email, ...(environments ? { environments } : { role }) },
+          }),
         (invitation) =>
           properties([
             ["link", invitation.url],
@@ -61,16 +78,46 @@ export function addOperators(program: Command, terminal: Terminal): void {
     });
 
   group
-    .command("remove <email>")
-    .description("remove an operator, which ends their sessions, or revoke an invitation")
-    .action(async (email: string, _options: object, command: Command) => {
-      const hasEmail = (each: { email: string }) => each.email === email.trim().toLowerCase();
+    .command("change-role <email>")
+    .description("change what an operator may do, in all environments or in some; takes effect at once")
+    .addOption(
+      new Option("--role <role>", "the new role; `none` removes the role in the given environments")
+        .choices([...OPERATOR_ROLES, NO_ROLE])
+        .makeOptionMandatory(),
+    )
+    .option(
+      "--env <environment...>",
+      "only in these environments, each by its id or name; roles in other environments stay",
+    )
+    .action(async (email: string, options: ChangeOptions, command: Command) => {
       await ask(
         terminal,
         command,
         async (client) => {
-          const operator = (await client.send("GET /operators")).data.find(hasEmail);
-          const invitation = (await client.send("GET /invitations")).data.find(hasEmail);
+          const operator = (await client.send("GET /operators")).data.find(hasEmail(email));
+          if (!operator) throw new AppError("operator_not_found", `There is no operator ${email}.`);
+          const { data: environments } = await client.send("GET /environments");
+          const body = changedAccess(operator, options, environments);
+          return await client.send("PATCH /operators/:id", { params: { id: operator.id }, body });
+        },
+        (operator) =>
+          properties([
+            ["email", operator.email],
+            ["role", accessText(operator)],
+          ]),
+      );
+    });
+
+  group
+    .command("remove <email>")
+    .description("remove an operator, which ends their sessions, or revoke an invitation")
+    .action(async (email: string, _options: object, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        async (client) => {
+          const operator = (await client.send("GET /operators")).data.find(hasEmail(email));
+          const invitation = (await client.send("GET /invitations")).data.find(hasEmail(email));
           if (operator) await client.send("DELETE /operators/:id", { params: { id: operator.id } });
           else if (invitation)
             await client.send("DELETE /invitations/:id", { params: { id: invitation.id } });
@@ -98,6 +145,42 @@ export function addOperators(program: Command, terminal: Terminal): void {
           ]),
       );
     });
+}
+
+function hasEmail(email: string): (each: { email: string }) => boolean {
+  return (each) => each.email === email.trim().toLowerCase();
+}
+
+/**
+ * Returns the access after a change. An operator with a role in all environments keeps it in none of the others.
+ * @throws AppError `invalid_request`, `environment_not_found`
+ */
+function changedAccess(
+  operator: OperatorAccess,
+  { role, env: named }: ChangeOptions,
+  environments: readonly { id: string; name: string }[],
+): AccessRequest {
+  if (!named) {
+    if (role !== NO_ROLE) return { role };
+    throw new AppError("invalid_request", "Name the environments with --env, or remove the operator.");
+  }
+  const roles = new Map(operator.environments.map((each) => [each.id, each.role]));
+  for (const idOrName of named) {
+    const environment =
+      environments.find(({ id }) => id === idOrName) ?? environments.find(({ name }) => name === idOrName);
+    if (!environment) {
+      throw new AppError("environment_not_found", `There is no environment ${idOrName}.`);
+    }
+    if (role === NO_ROLE) roles.delete(environment.id);
+    else roles.set(environment.id, role);
+  }
+  if (roles.size === 0) {
+    throw new AppError(
+      "invalid_request",
+      "The operator would have no role left. Remove the operator instead.",
+    );
+  }
+  return { environments: [...roles].map(([environment, role]) => ({ environment, role })) };
 }
 
 /** `viewer`, or `editor in Production, viewer in Staging`. */

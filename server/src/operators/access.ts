@@ -8,7 +8,7 @@ export interface AccessRequest {
   /** In all environments. */
   role?: OperatorRole;
   /** `environment` is an id or a name. */
-  environments?: readonly { environment: string; role: OperatorRole }[];
+  environments?: { environment: string; role: OperatorRole }[];
 }
 
 /** @throws AppError `invalid_request`, `environment_not_found` */

@@ -290,7 +290,7 @@ describe("the page of a completed video", () => {
 
   test("shows an editor no webhooks, whose URLs may be secrets", async () => {
     const email = "editor@subtext.example";
-    const environments = [{ environment: tenant.environmentId, role: "editor" }] as const;
+    const environments = [{ environment: tenant.environmentId, role: "editor" as const }];
     const editor = await addOperator(subtext, { email, environments });
     const headers = { cookie: cookieOf(await signIn(subtext, editor)), origin: subtext.url };
     for (const path of [pathOf(videoId), `/transcriptions/${videoId}`]) {

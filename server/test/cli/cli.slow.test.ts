@@ -208,6 +208,37 @@ describe("beside a running service", () => {
     expect(serve.seen.out).not.toContain(endpoint.secret);
   });
 
+  test("operators get roles in some environments or in all", async () => {
+    for (const name of ["Lab", "Archive"]) await run(["env", "create", name], options);
+    const email = "eve@subtext.example";
+    const command = ["operators", "invite", email, "--role", "editor", "--env", "Lab"];
+    const { url: link } = await runJson<{ url: string }>(command, options);
+    const body = JSON.stringify({
+      token: new URL(link).hash.slice(1),
+      name: "Eve",
+      password: "a password of her own",
+    });
+    const headers = { "content-type": "application/json", origin: url };
+    expect((await fetch(`${url}/internal/join`, { method: "POST", headers, body })).status).toBe(201);
+    const change = async (...change: string[]) =>
+      (await run(["operators", "change-role", email, "--role", ...change], options)).out;
+    const list = await run(["operators", "list"], options);
+    expect(list.out).toMatch(/\neve@subtext.example +Eve +editor in Lab +active\n/);
+    expect(await change("viewer", "--env", "Archive")).toMatch(/^role +editor in Lab, viewer in Archive$/m);
+    expect(await change("owner", "--env", "Lab", "Archive")).toMatch(
+      /^role +owner in Lab, owner in Archive$/m,
+    );
+    expect(await change("none", "--env", "Lab")).toMatch(/^role +owner in Archive$/m);
+    for (const wrong of [["none"], ["none", "--env", "Archive"], ["editor", "--env", "Nowhere"]]) {
+      expect((await run(["operators", "change-role", email, "--role", ...wrong], options)).exitCode).toBe(1);
+    }
+    expect(await change("viewer")).toMatch(/^role +viewer$/m);
+    expect(await change("editor", "--env", "Lab")).toMatch(/^role +editor in Lab$/m);
+    const last = ["operators", "change-role", "olive@subtext.example", "--role", "editor"];
+    expect((await run(last, options)).err).toContain("only owner of all environments");
+    expect((await run(["operators", "remove", email], options)).exitCode).toBe(0);
+  });
+
   test("a refusal of the service exits with code 1 and one line with the reason", async () => {
     for (const args of [
       ["env", "create", ""],

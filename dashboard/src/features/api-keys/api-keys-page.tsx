@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEnvironment } from "../../hooks/use-environment.ts";
-import { useMe } from "../../hooks/use-me.ts";
+import { useRole } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { EmptyState, Loading, PageHeader, Section, ShowMore } from "../../ui/page.tsx";
@@ -11,7 +11,7 @@ import { activeKeysQuery, inactiveKeysQuery, keysKey } from "./queries.ts";
 
 export function ApiKeysPage() {
   const environment = useEnvironment();
-  const { isOwner } = useMe();
+  const isOwner = useRole() === "owner";
   return (
     <>
       <PageHeader

@@ -5,9 +5,9 @@ import { EnvironmentForm } from "./environment-form.tsx";
 
 /** The page at `/` while no environment exists. */
 export function FirstEnvironmentPage() {
-  const { isOwner } = useMe();
+  const { role } = useMe();
   const navigate = useNavigate();
-  if (!isOwner) {
+  if (role !== "owner") {
     return <PageHeader title="No environment yet" description="Ask an owner to create one." />;
   }
   return (

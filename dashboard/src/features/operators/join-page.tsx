@@ -6,6 +6,7 @@ import { NameField, NewPasswordField } from "../../ui/forms/account-fields.tsx";
 import { Button, ErrorNotice, Form } from "../../ui/forms/controls.tsx";
 import { Loading } from "../../ui/page.tsx";
 import { SignedOutPage } from "../../ui/signed-out-page.tsx";
+import { invitedAs } from "./roles.ts";
 
 /** The page that an invitation link opens. */
 export function JoinPage() {
@@ -40,14 +41,13 @@ export function JoinPage() {
       </SignedOutPage>
     );
   }
-  const { email, role } = invitation.data;
+  const { email, ...access } = invitation.data;
   return (
     <SignedOutPage
       title="Join Subtext"
       description={
         <>
-          You've been invited as {role === "owner" ? "an owner" : "a viewer"}. You'll sign in with{" "}
-          <strong>{email}</strong>.
+          You've been invited as {invitedAs(access)}. You'll sign in with <strong>{email}</strong>.
         </>
       }
     >

@@ -1,5 +1,4 @@
 import type { OperatorView } from "@subtext/server/admin/contract/operator";
-import type { OperatorRole } from "@subtext/server/db/enums";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { DialogTrigger } from "react-aria-components";
@@ -11,26 +10,25 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { Secret } from "../../ui/copy.tsx";
 import { formatAgo } from "../../ui/format.ts";
 import controls from "../../ui/forms/controls.module.css";
-import {
-  Button,
-  ErrorNotice,
-  Form,
-  ModalDialog,
-  SegmentedControl,
-  TextField,
-} from "../../ui/forms/controls.tsx";
+import { Button, ErrorNotice, Form, ModalDialog, TextField } from "../../ui/forms/controls.tsx";
 import { PlusIcon } from "../../ui/icons.tsx";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { useToast } from "../../ui/toasts.tsx";
+import { AccessFields, accessRequestOf, choiceOf } from "./access-fields.tsx";
+import { roleText } from "./roles.ts";
 
 export function OperatorsPage() {
   const me = useMe();
+  const isOwner = me.role === "owner";
   const operators = useQuery(operatorsQuery);
   return (
     <>
-      <PageHeader title="Operators" description="Owners have full access. Viewers are read-only.">
-        {me.isOwner && <Invite />}
+      <PageHeader
+        title="Operators"
+        description="Owners have full access. Editors work with videos. Viewers are read-only."
+      >
+        {isOwner && <Invite />}
       </PageHeader>
       <Section title="People">
         <ErrorNotice error={operators.error} />
@@ -40,17 +38,57 @@ export function OperatorsPage() {
               <div>
                 <div className={css.rowTitle}>
                   {operator.name}
-                  <span className={css.badge}>{operator.role}</span>
+                  <span className={css.badge}>{roleText(operator)}</span>
                 </div>
                 <div className={css.rowText}>{operator.email}</div>
               </div>
-              {me.isOwner && operator.id !== me.id && <RemoveOperator operator={operator} />}
+              {isOwner && operator.id !== me.id && (
+                <div className={css.rowActions}>
+                  <ChangeRole operator={operator} />
+                  <RemoveOperator operator={operator} />
+                </div>
+              )}
             </li>
           ))}
         </ul>
       </Section>
       <Invitations />
     </>
+  );
+}
+
+function ChangeRole({ operator }: { operator: OperatorView }) {
+  return (
+    <DialogTrigger>
+      <Button aria-label={`Change role of ${operator.name}`}>Change role</Button>
+      <ModalDialog title={`Role of ${operator.name}`}>
+        {(close) => <RoleForm operator={operator} close={close} />}
+      </ModalDialog>
+    </DialogTrigger>
+  );
+}
+
+function RoleForm({ operator, close }: { operator: OperatorView; close: () => void }) {
+  const queryClient = useQueryClient();
+  const [choice, setChoice] = useState(() => choiceOf(operator));
+  const body = accessRequestOf(choice);
+  const change = useMutation({
+    mutationFn: () => request("PATCH /operators/:id", { params: { id: operator.id }, body: body ?? {} }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries(operatorsQuery);
+      close();
+    },
+  });
+  return (
+    <Form onSubmit={() => change.mutate()} error={change.error}>
+      <AccessFields choice={choice} onChange={setChoice} />
+      <div className={controls.actions}>
+        <Button onPress={close}>Cancel</Button>
+        <Button type="submit" variant="primary" isPending={change.isPending} isDisabled={body === null}>
+          Save
+        </Button>
+      </div>
+    </Form>
   );
 }
 
@@ -74,7 +112,7 @@ function RemoveOperator({ operator: { id, name, email } }: { operator: OperatorV
 }
 
 function Invitations() {
-  const { isOwner } = useMe();
+  const isOwner = useMe().role === "owner";
   const showToast = useToast();
   const now = useNow(60_000);
   const queryClient = useQueryClient();
@@ -89,12 +127,12 @@ function Invitations() {
     <Section title="Invitations" description="Pending invitations expire after 7 days.">
       <ErrorNotice error={revoke.error} />
       <ul className={css.rows}>
-        {invitations.data.map(({ id, email, role, createdAt }) => (
+        {invitations.data.map(({ id, email, createdAt, ...access }) => (
           <li key={id}>
             <div>
               <div className={css.rowTitle}>
                 {email}
-                <span className={css.badge}>{role}</span>
+                <span className={css.badge}>{roleText(access)}</span>
               </div>
               <div className={css.rowText}>Invited {formatAgo(createdAt, now)}</div>
             </div>
@@ -125,18 +163,13 @@ function Invite() {
   );
 }
 
-const ROLES = [
-  { value: "viewer", name: "Viewer" },
-  { value: "editor", name: "Editor" },
-  { value: "owner", name: "Owner" },
-] as const;
-
 function InviteForm({ close }: { close: () => void }) {
   const queryClient = useQueryClient();
   const [email, setEmail] = useState("");
-  const [role, setRole] = useState<OperatorRole>("viewer");
+  const [choice, setChoice] = useState(() => choiceOf({ role: "viewer", environments: [] }));
+  const access = accessRequestOf(choice);
   const invite = useMutation({
-    mutationFn: () => request("POST /invitations", { body: { email, role } }),
+    mutationFn: () => request("POST /invitations", { body: { email, ...access } }),
     onSuccess: () => queryClient.invalidateQueries(invitationsQuery),
   });
   if (invite.data) {
@@ -157,10 +190,10 @@ function InviteForm({ close }: { close: () => void }) {
   return (
     <Form onSubmit={() => invite.mutate()} error={invite.error}>
       <TextField label="Email" type="email" value={email} onChange={setEmail} isRequired autoFocus />
-      <SegmentedControl label="Role" options={ROLES} value={role} onChange={setRole} />
+      <AccessFields choice={choice} onChange={setChoice} />
       <div className={controls.actions}>
         <Button onPress={close}>Cancel</Button>
-        <Button type="submit" variant="primary" isPending={invite.isPending}>
+        <Button type="submit" variant="primary" isPending={invite.isPending} isDisabled={access === null}>
           Create invite link
         </Button>
       </div>

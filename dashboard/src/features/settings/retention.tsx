@@ -3,7 +3,7 @@ import { MAX_RETENTION_DAYS, type RetentionPolicy } from "@subtext/server/db/enu
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { request } from "../../admin-client/request.ts";
-import { useMe } from "../../hooks/use-me.ts";
+import { useRole } from "../../hooks/use-me.ts";
 import { formatCount } from "../../ui/format.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Form, ModalDialog, TextField } from "../../ui/forms/controls.tsx";
@@ -27,7 +27,7 @@ interface Preview {
 
 /** Shows how many videos a rule affects, and asks for confirmation, before it is saved. */
 export function Retention({ environment }: { environment: EnvironmentView }) {
-  const { isOwner } = useMe();
+  const isOwner = useRole() === "owner";
   const { retention: saved } = environment;
   const [deletes, setDeletes] = useState<"nothing" | RetentionPolicy["deletes"]>(saved?.deletes ?? "nothing");
   const [days, setDays] = useState(String(saved?.days ?? 90));

@@ -1,6 +1,6 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { useEnvironment } from "../../hooks/use-environment.ts";
-import { useMe } from "../../hooks/use-me.ts";
+import { useRole } from "../../hooks/use-me.ts";
 import { ErrorNotice, Notice, Switch } from "../../ui/forms/controls.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { Retention } from "./retention.tsx";
@@ -27,7 +27,7 @@ export function SettingsPage() {
 }
 
 function AiTranscription({ environment }: { environment: EnvironmentView }) {
-  const { isOwner } = useMe();
+  const isOwner = useRole() === "owner";
   const change = useChangeEnvironment(environment);
   const { aiTranscription: isOn } = change.isPending ? { ...environment, ...change.variables } : environment;
   return (

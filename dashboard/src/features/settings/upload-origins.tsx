@@ -1,7 +1,7 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { useState } from "react";
 import { messageOf } from "../../admin-client/request.ts";
-import { useMe } from "../../hooks/use-me.ts";
+import { useRole } from "../../hooks/use-me.ts";
 import { Form } from "../../ui/forms/controls.tsx";
 import { MultilineField } from "../../ui/forms/form-fields.tsx";
 import { Section } from "../../ui/page.tsx";
@@ -14,7 +14,7 @@ const OPTIONS = [
 ] as const;
 
 export function UploadOrigins({ environment }: { environment: EnvironmentView }) {
-  const { isOwner } = useMe();
+  const isOwner = useRole() === "owner";
   const { allowedOrigins: saved } = environment;
   const [allowed, setAllowed] = useState<"any" | "listed">(saved.includes(ANY) ? "any" : "listed");
   const [text, setText] = useState(saved.filter((origin) => origin !== ANY).join("\n"));

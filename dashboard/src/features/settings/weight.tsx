@@ -1,13 +1,13 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { MAX_WEIGHT } from "@subtext/server/db/enums";
 import { useState } from "react";
-import { useMe } from "../../hooks/use-me.ts";
+import { useRole } from "../../hooks/use-me.ts";
 import { Form, TextField } from "../../ui/forms/controls.tsx";
 import { Section } from "../../ui/page.tsx";
 import { SaveButton, useChangeEnvironment } from "./settings-form.tsx";
 
 export function Weight({ environment }: { environment: EnvironmentView }) {
-  const { isOwner } = useMe();
+  const isOwner = useRole() === "owner";
   const [text, setText] = useState(String(environment.weight));
   const change = useChangeEnvironment(environment);
   const weight = Number(text);

@@ -1,5 +1,5 @@
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
-import { useMe } from "../../hooks/use-me.ts";
+import { useRole } from "../../hooks/use-me.ts";
 import { formatBytes, formatDateTime, formatEstimate, formatPercent } from "../../ui/format.ts";
 import { Progress } from "../../ui/progress.tsx";
 import {
@@ -15,7 +15,7 @@ import { RetryTranscription } from "./video-actions.tsx";
 
 /** Explains why the transcript is missing or incomplete. Renders nothing for a complete transcript. */
 export function VideoStatus({ address, video }: { address: VideoAddress; video: VideoDetailView }) {
-  const { isOwner } = useMe();
+  const canEdit = useRole() !== "viewer";
   const { state, transcription, sizeBytes, uploadedBytes } = video;
   const failure = transcription?.failure ? failureText(transcription.failure) : null;
   if (state === "completed") {
@@ -86,7 +86,7 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
             {failure.problem} {failure.remedy}
           </p>
         )}
-        {isOwner && video.recordingDeletedAt === null && (
+        {canEdit && video.recordingDeletedAt === null && (
           <div className={css.actions}>
             <RetryTranscription address={address} />
           </div>

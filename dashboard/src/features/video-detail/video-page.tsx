@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { ProblemError } from "../../admin-client/request.ts";
-import { useMe } from "../../hooks/use-me.ts";
+import { useRole } from "../../hooks/use-me.ts";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
 import controls from "../../ui/forms/controls.module.css";
 import { ErrorNotice } from "../../ui/forms/controls.tsx";
@@ -63,7 +63,7 @@ interface VideoProps {
 }
 
 function Video({ address, video, startSeconds }: VideoProps) {
-  const { isOwner } = useMe();
+  const canEdit = useRole() !== "viewer";
   const [playback] = useState(() => new Playback());
   const stage = useRef<HTMLDivElement>(null);
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -88,7 +88,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
   return (
     <>
       <PageHeader title={name} description={<StateBadge video={video} />}>
-        {isOwner && <DeleteVideo address={address} name={name} />}
+        {canEdit && <DeleteVideo address={address} name={name} />}
       </PageHeader>
       <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>
         {!isCompleted && <VideoStatus address={address} video={video} />}

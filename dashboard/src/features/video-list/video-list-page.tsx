@@ -16,7 +16,7 @@ import { listenToKeys, type Shortcut } from "../../hooks/shortcuts.ts";
 import { moveFocus, useArrowKeys } from "../../hooks/use-arrow-keys.ts";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useLiveVideos } from "../../hooks/use-live-videos.ts";
-import { useMe } from "../../hooks/use-me.ts";
+import { useRole } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
@@ -45,14 +45,15 @@ export function VideoListPage() {
 }
 
 function Videos({ environment }: { environment: EnvironmentView }) {
-  const { isOwner } = useMe();
+  const role = useRole();
+  const canEdit = role !== "viewer";
   const { uploads } = useUploads();
   useEffect(() => rememberEnvironment(environment.id), [environment.id]);
   const add = useCallback(
     (files: Iterable<File>) => uploads.add(environment.id, files),
     [uploads, environment.id],
   );
-  const isOver = useFileDrop(isOwner ? add : null);
+  const isOver = useFileDrop(canEdit ? add : null);
   const list = useRef<HTMLDivElement>(null);
   useArrowKeys(list, VIDEO_LINKS);
   const [announcement, announce] = useAnnouncement();
@@ -74,11 +75,11 @@ function Videos({ environment }: { environment: EnvironmentView }) {
           environment.aiTranscription ? (
             "New uploads are transcribed automatically."
           ) : (
-            <TranscriptionOff environmentId={environment.id} canChange={isOwner} />
+            <TranscriptionOff environmentId={environment.id} canChange={role === "owner"} />
           )
         }
       >
-        {isOwner && (
+        {canEdit && (
           <FileTrigger
             allowsMultiple
             acceptedFileTypes={["video/*", "audio/*", ".mkv", ".ts"]}
@@ -95,7 +96,7 @@ function Videos({ environment }: { environment: EnvironmentView }) {
         <ListShortcuts list={list} />
       </div>
       <div ref={list}>
-        <VideoList environmentId={environment.id} canUpload={isOwner} />
+        <VideoList environmentId={environment.id} canUpload={canEdit} />
       </div>
       <p className={controls.hidden} role="status">
         {announcement}

@@ -2,7 +2,7 @@ import { RECENT_HOURS, type WebhookEndpointView } from "@subtext/server/admin/co
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ProblemError } from "../../admin-client/request.ts";
-import { useMe } from "../../hooks/use-me.ts";
+import { useRole } from "../../hooks/use-me.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
@@ -33,7 +33,7 @@ export function EndpointPage() {
 }
 
 function Endpoint({ endpoint }: { endpoint: WebhookEndpointView }) {
-  const { isOwner } = useMe();
+  const isOwner = useRole() === "owner";
   const filter = useSearch({ from: PATH });
   const navigate = useNavigate({ from: "/environments/$environmentId/webhooks/$endpointId" });
   const test = useTestEvent(endpoint.id);

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEnvironment } from "../../hooks/use-environment.ts";
-import { useMe } from "../../hooks/use-me.ts";
+import { useRole } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { EmptyState, Loading, PageHeader, Section } from "../../ui/page.tsx";
@@ -11,7 +11,7 @@ import { endpointsQuery } from "./queries.ts";
 
 export function WebhooksPage() {
   const environment = useEnvironment();
-  const { isOwner } = useMe();
+  const isOwner = useRole() === "owner";
   return (
     <>
       <PageHeader

@@ -1,0 +1,81 @@
+import type { OperatorAccess, OperatorRole } from "@subtext/server/db/enums";
+import { useQuery } from "@tanstack/react-query";
+import { environmentsQuery } from "../../admin-client/queries.ts";
+import { SegmentedControl } from "../../ui/forms/controls.tsx";
+import { Select } from "../../ui/forms/form-fields.tsx";
+import { ROLE_NAMES } from "./roles.ts";
+
+/** The state of the fields. It keeps the choices of the mode that is not selected. */
+export interface AccessChoice {
+  mode: "all" | "some";
+  /** In all environments. */
+  role: OperatorRole;
+  /** Keyed by environment id. */
+  roles: Record<string, OperatorRole>;
+}
+
+export function choiceOf({ role, environments }: OperatorAccess): AccessChoice {
+  return {
+    mode: role === null ? "some" : "all",
+    role: role ?? "viewer",
+    roles: Object.fromEntries(environments.map(({ id, role }) => [id, role])),
+  };
+}
+
+/** Returns the choice as the server expects it; null if no environment is chosen. */
+export function accessRequestOf({ mode, role, roles }: AccessChoice) {
+  if (mode === "all") return { role };
+  const environments = Object.entries(roles).map(([environment, role]) => ({ environment, role }));
+  return environments.length > 0 ? { environments } : null;
+}
+
+const MODES = [
+  { value: "all", name: "All environments" },
+  { value: "some", name: "Some environments" },
+] as const;
+const ROLES = (Object.keys(ROLE_NAMES) as OperatorRole[]).map((value) => ({
+  value,
+  name: ROLE_NAMES[value],
+}));
+const NO_ACCESS = "none";
+
+export function AccessFields({
+  choice,
+  onChange,
+}: {
+  choice: AccessChoice;
+  onChange(choice: AccessChoice): void;
+}) {
+  const { data: environments = [] } = useQuery(environmentsQuery);
+  return (
+    <>
+      <SegmentedControl
+        label="Access to"
+        options={MODES}
+        value={choice.mode}
+        onChange={(mode) => onChange({ ...choice, mode })}
+      />
+      {choice.mode === "all" ? (
+        <SegmentedControl
+          label="Role"
+          options={ROLES}
+          value={choice.role}
+          onChange={(role) => onChange({ ...choice, role })}
+        />
+      ) : (
+        environments.map(({ id, name }) => (
+          <Select
+            key={id}
+            label={`Role in ${name}`}
+            options={{ [NO_ACCESS]: "No access", ...ROLE_NAMES }}
+            value={choice.roles[id] ?? NO_ACCESS}
+            onChange={(role) => {
+              const { [id]: _previous, ...others } = choice.roles;
+              onChange({ ...choice, roles: role === NO_ACCESS ? others : { ...others, [id]: role } });
+            }}
+          />
+        ))
+      )}
+    </>
+  );
+}
