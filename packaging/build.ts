@@ -142,6 +142,10 @@ function usePublishedNames(text: string): string {
 }
 
 function pack(source: string, destination: string): void {
+  // npm requires it for provenance.
+  const { REPOSITORY_URL } = process.env;
+  if (REPOSITORY_URL)
+    run("npm", ["pkg", "set", "repository.type=git", `repository.url=${REPOSITORY_URL}`], source);
   run("npm", ["pack", "--silent", "--pack-destination", destination], source);
 }
 

@@ -1,6 +1,7 @@
 /**
  * Builds the packages, installs them in empty folders with the oldest and the newest Node.js that they support, and
- * transcribes the sample. Uses nothing of this repository but the tarballs, and the registry.
+ * transcribes the sample. Uses nothing of this repository but the tarballs, and the registry. With the path of a folder,
+ * the tarballs stay there.
  */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -16,7 +17,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
@@ -30,7 +31,7 @@ const INSTALLED_MB = { withNodeAv: 350, withoutNodeAv: 200 };
 
 const work = mkdtempSync(join(tmpdir(), "subtext-packages-"));
 try {
-  const tarballs = join(work, "tarballs");
+  const tarballs = resolve(process.argv[2] ?? join(work, "tarballs"));
   buildPackages(tarballs);
   const files = readdirSync(tarballs).filter((name) => name.endsWith(".tgz"));
   for (const file of files) await checkTarball(readFileSync(join(tarballs, file)));

@@ -1,0 +1,117 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import packageJson from "../package.json" with { type: "json" };
+
+const ROOT = join(import.meta.dirname, "..");
+const FOLDER = join(ROOT, ".github/workflows");
+const ci = withoutOptions(readFileSync(join(ROOT, ".ci/run"), "utf8"));
+
+interface Step {
+  name?: string;
+  uses?: string;
+  run?: string;
+}
+
+interface Job {
+  "runs-on"?: string;
+  uses?: string;
+  steps?: Step[];
+}
+
+const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } = await loadParser();
+
+describe.each(readdirSync(FOLDER))("the workflow %s", (name) => {
+  const text = readFileSync(join(FOLDER, name), "utf8");
+  const jobs = Object.entries((parse(text) as { jobs: Record<string, Job> }).jobs);
+  const steps = jobs.flatMap(([, { steps = [] }]) => steps);
+
+  test("is what GitHub accepts", async () => {
+    expect(await errorsOf(text)).toEqual([]);
+    expect(await errorsOf(text.replaceAll("runs-on:", "run-on:"))).not.toEqual([]);
+    expect(await errorsOf(text.replaceAll("vars.", "wars."))).not.toEqual([]);
+  });
+
+  test("uses actions of a major version", () => {
+    const actions = [...steps, ...jobs.map(([, job]) => job)].flatMap(({ uses }) => uses ?? []);
+    expect(actions.length).toBeGreaterThan(2);
+    expect(actions.filter((action) => !/^(\.\/|[\w-]+\/[\w-]+@v\d+$)/.test(action))).toEqual([]);
+  });
+
+  test("names no host", () => {
+    expect(text.match(/\b[\w-]+\.(io|com|org|net|dev)\b/g) ?? []).toEqual([]);
+  });
+
+  test("runs scripts that there are", () => {
+    const scripts = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, script]) => script!);
+    expect(scripts.filter((script) => !(script in packageJson.scripts))).toEqual([]);
+  });
+
+  test("runs only what .ci/run runs too, except on other platforms and to publish and sign", () => {
+    const commands = jobs
+      .filter(([, job]) => !job["runs-on"]?.startsWith("macos"))
+      .flatMap(([, { steps = [] }]) => steps)
+      .filter((step) => step.run && !step.name?.startsWith("Publish"))
+      .flatMap(({ run = "" }) => run.trim().split("\n"))
+      .map((command) =>
+        withoutOptions(command)
+          .split(" ")
+          .slice(0, 3)
+          .join(" ")
+          .replace(/ \S*\/tmp.*/, ""),
+      )
+      .filter((command) => command !== ".ci/run" && !command.startsWith("scripts/release-notes"));
+    expect(commands.filter((command) => !ci.includes(command.replace(/(install) .*/, "$1")))).toEqual([]);
+  });
+});
+
+describe("scripts/release-notes", () => {
+  const { version } = packageJson;
+  /** Returns the path of the script in a folder with this changelog. */
+  const scriptWith = (changelog: string) => {
+    const folder = mkdtempSync(join(tmpdir(), "subtext-notes-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, "scripts"));
+    for (const name of ["scripts/release-notes", "package.json"])
+      cpSync(join(ROOT, name), join(folder, name));
+    writeFileSync(join(folder, "CHANGELOG.md"), changelog);
+    return join(folder, "scripts/release-notes");
+  };
+
+  test("prints the part of the changelog about the version", () => {
+    const script = scriptWith(
+      `# Changelog\n\n## Unreleased\n\nSoon.\n\n## ${version} (a date)\n\n### Fixed\n\n- All.\n\n## 0.0.9\n\nOld.\n`,
+    );
+    expect(execFileSync(script, [version], { encoding: "utf8" }).trim()).toBe("### Fixed\n\n- All.");
+  });
+
+  test.each([
+    ["without that heading", version, "## Unreleased\n\nSoon.\n"],
+    ["without text below it", version, `## ${version}\n\n## 0.0.9\n\nOld.\n`],
+    ["of another version than package.json", "9.9.9", "## 9.9.9\n\nNew.\n"],
+  ])("fails for a changelog %s", (_, asked, changelog) => {
+    expect(spawnSync(scriptWith(changelog), [asked]).status).toBe(1);
+  });
+});
+
+/** GitHub's own parser. It imports JSON in a way that only bundlers understand. */
+async function loadParser(): Promise<typeof import("@actions/workflow-parser")> {
+  const bundle = await rolldown({ input: fileURLToPath(import.meta.resolve("@actions/workflow-parser")) });
+  const { output } = await bundle.generate({ format: "esm" });
+  return await import(`data:text/javascript;base64,${Buffer.from(output[0].code).toString("base64")}`);
+}
+
+async function errorsOf(content: string): Promise<string[]> {
+  const { context, value } = parseWorkflow({ name: "workflow.yml", content }, new NoOperationTraceWriter());
+  if (value) await convertWorkflowTemplate(context, value);
+  return context.errors.getErrors().map(({ message }) => message);
+}
+
+function withoutOptions(text: string): string {
+  return text.replaceAll(/ -\S+/g, "");
+}
