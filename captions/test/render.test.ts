@@ -1,5 +1,6 @@
 import { layOutCues } from "@subtext/captions/cues";
 import { renderJson } from "@subtext/captions/json";
+import { renderSrt } from "@subtext/captions/srt";
 import { renderText } from "@subtext/captions/text";
 import { renderVtt } from "@subtext/captions/vtt";
 import { normalizeWords } from "@subtext/captions/words";
@@ -12,6 +13,29 @@ import { brokenSpeech, language, speak, speech } from "./speech.ts";
 function withoutMarks(text: string): string {
   return text.replace(/^[\u200e\u200f]/gmu, "");
 }
+
+describe("SubRip", () => {
+  test("has the captions of WebVTT, numbered, without escapes", () => {
+    const words = speak(["Hello, world.", 3, "Tom & Jerry <3"], 0.75, 3599);
+    expect(renderSrt(words, { language: "en" })).toBe(
+      "1\n00:59:59,000 --> 01:00:00,500\nHello, world.\n\n2\n01:00:03,500 --> 01:00:06,500\nTom & Jerry <3\n",
+    );
+    expect(renderSrt([], { language: "zxx" })).toBe("");
+  });
+
+  test("has no blank line or other text within a caption, for any words", () => {
+    fc.assert(
+      fc.property(fc.oneof(speech, brokenSpeech), language, (raw, code) => {
+        const words = normalizeWords(raw, 400_000);
+        const captions = layOutCues(words, { language: code });
+        const blocks = renderSrt(words, { language: code }).split("\n\n").filter(Boolean);
+        expect(blocks.map((block) => block.trimEnd().split("\n").length)).toEqual(
+          captions.map(({ lines }) => lines.length + 2),
+        );
+      }),
+    );
+  });
+});
 
 describe("WebVTT", () => {
   test("is valid for any words", () => {
