@@ -11,7 +11,7 @@ const SLOW = "**/*.slow.test.ts";
  */
 const EMBEDDED_ONLY = [
   ...[
-    "cli/cli.slow",
+    "cli/{cli.slow,transcribe}",
     "config/config",
     "docs/{commands.slow,errors,shapes,site,webhooks}",
     "health/{doctor,readiness}",

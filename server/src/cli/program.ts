@@ -12,6 +12,7 @@ import { addOperators } from "./operators.ts";
 import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
 import { addStorage } from "./storage.ts";
+import { addTranscribe } from "./transcribe.ts";
 import { addTranscriptions } from "./transcriptions.ts";
 import { addUpgradeDatabase } from "./upgrade-database.ts";
 import { addWebhooks } from "./webhooks.ts";
@@ -44,6 +45,7 @@ function createProgram(terminal: Terminal): Command {
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .exitOverride();
   addServe(program, terminal);
+  addTranscribe(program, terminal);
   addEnvironments(program, terminal);
   addKeys(program, terminal);
   addWebhooks(program, terminal);

@@ -2,24 +2,28 @@ import type { EngineSelection } from "../engines/registry.ts";
 import { type AvailableEngines, chooseEngines } from "../engines/registry.ts";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "../models/catalog.ts";
 import { type ModelStore, openModelStore } from "../models/store.ts";
-import { CALLED_AS, type Settings } from "./settings.ts";
+import type { TranscribeSettings } from "./settings.ts";
 
 /**
  * Chooses the engines for the settings.
  * @throws SpeechError `model_not_found`, `model_corrupt`
  */
-export async function findEngines(settings: Settings): Promise<EngineSelection> {
-  const { engine, configured } = settings;
+export async function findEngines(settings: TranscribeSettings): Promise<EngineSelection> {
+  const { engine, configured, calledAs } = settings;
   const mayUseWhisper = engine === "whisper" || (engine === "auto" && configured.length === 0);
   return chooseEngines(engine, {
     whisper: mayUseWhisper ? await findWhisper(settings) : null,
-    whisperRemedy: `\`${CALLED_AS} models pull ${DEFAULT_MODEL_NAME}\` gets one that knows some 99 languages.`,
+    whisperRemedy: `\`${calledAs} models pull ${DEFAULT_MODEL_NAME}\` gets one that knows some 99 languages.`,
     configured,
   });
 }
 
-async function findWhisper({ model, modelsFolder }: Settings): Promise<AvailableEngines["whisper"]> {
-  const store = openModelStore({ folder: modelsFolder, calledAs: `${CALLED_AS} models` });
+async function findWhisper({
+  model,
+  modelsFolder,
+  calledAs,
+}: TranscribeSettings): Promise<AvailableEngines["whisper"]> {
+  const store = openModelStore({ folder: modelsFolder, calledAs: `${calledAs} models` });
   const wanted = model ?? (await nameOfInstalled(store));
   if (wanted === null) return null;
   const { folder, manifest, name } = await store.find(wanted);

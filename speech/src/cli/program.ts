@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import packageJson from "../../package.json" with { type: "json" };
 import { ENGINE_CHOICES } from "../engines/registry.ts";
 import { addModelCommands } from "./model-commands.ts";
+import { type FileOutcome, renderOutcome } from "./outcome.ts";
 import { CALLED_AS, type Options, parseSeconds, readModelSettings, readSettings } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { stopSignal, transcribeFiles } from "./transcribe-files.ts";
@@ -65,7 +66,9 @@ function createProgram(terminal: Terminal, endWith: (exitCode: number) => void):
     if (files.length === 0) program.help({ error: true });
     const settings = readSettings(options, terminal.env, (message) => program.error(`error: ${message}`));
     const stop = stopSignal();
-    endWith(await transcribeFiles(files, settings, terminal, stop));
+    const form = { form: settings.form, several: files.length > 1 };
+    const print = (file: string, outcome: FileOutcome) => terminal.out(renderOutcome(file, outcome, form));
+    endWith(await transcribeFiles(files, settings, terminal, stop, print));
   });
   addModelCommands(program, {
     terminal,

@@ -36,8 +36,10 @@ export interface Options {
   quiet?: true;
 }
 
-export interface Settings {
-  form: "text" | "json" | "words";
+/** Settings of every command that transcribes files. */
+export interface TranscribeSettings {
+  /** Name of the program, for advice: `npx subtext-speech`. */
+  calledAs: string;
   engine: EngineChoice;
   /** A name, or an absolute path to a folder; null if not given. */
   model: string | null;
@@ -51,6 +53,10 @@ export interface Settings {
   ffmpegPath: string | null;
   maxDurationSeconds: number;
   quiet: boolean;
+}
+
+export interface Settings extends TranscribeSettings {
+  form: "text" | "json" | "words";
 }
 
 type Env = Terminal["env"];
@@ -72,6 +78,7 @@ export function readSettings(options: Options, env: Env, fail: (message: string)
     fail("--model names a Whisper model; for servers use --server-model");
   }
   return {
+    calledAs: CALLED_AS,
     form: json ? "json" : words ? "words" : "text",
     engine,
     model: model === undefined ? null : /[\\/]|^\.+$/.test(model) ? resolve(model) : model,

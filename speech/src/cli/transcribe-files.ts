@@ -6,11 +6,13 @@ import { SpeechError } from "../errors.ts";
 import { createSpeech, type Speech } from "../processes/process-pool.ts";
 import type { TranscribeResult } from "../transcript.ts";
 import { findEngines } from "./find-engines.ts";
-import { type FileOutcome, type OutcomeError, renderOutcome } from "./outcome.ts";
-import type { Settings } from "./settings.ts";
+import type { FileOutcome, OutcomeError } from "./outcome.ts";
+import type { TranscribeSettings } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { openProgressBar, type ProgressTerminal } from "./terminal.ts";
 import { showTranscription, summaryOf } from "./transcription-display.ts";
+
+type TranscribeTerminal = Pick<Terminal, "err" | "errColumns" | "memoryLimit">;
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
 /** Memory of this command, in addition to its speech process. */
@@ -31,21 +33,24 @@ export function stopSignal(): AbortSignal {
 }
 
 /**
- * Transcribes files one after another and prints each result. A failure does not stop the remaining files.
+ * Transcribes files one after another. A failure does not stop the remaining files.
  * @param stop aborts the command within a second
+ * @param onOutcome receives the result of each file
  * @returns the exit code
  */
 export async function transcribeFiles(
   files: readonly string[],
-  settings: Settings,
-  terminal: Terminal,
+  settings: TranscribeSettings,
+  terminal: TranscribeTerminal,
   stop: AbortSignal,
+  onOutcome: (file: string, outcome: FileOutcome) => void | Promise<void>,
 ): Promise<number> {
+  const program = settings.calledAs.replace("npx ", "");
   const remark = (text: string) => {
-    if (!settings.quiet) terminal.err(`subtext-speech: ${text}\n`);
+    if (!settings.quiet) terminal.err(`${program}: ${text}\n`);
   };
   const complain = (subject: string, { code, message }: OutcomeError) =>
-    terminal.err(`subtext-speech: ${subject}${code}: ${message}\n`);
+    terminal.err(`${program}: ${subject}${code}: ${message}\n`);
 
   let speech: Speech | null = null;
   let exitCode = 0;
@@ -59,7 +64,7 @@ export async function transcribeFiles(
       } else {
         for (const text of remarksOn(outcome)) remark(`${file}: ${text}`);
       }
-      terminal.out(renderOutcome(file, outcome, { form: settings.form, several: files.length > 1 }));
+      await onOutcome(file, outcome);
     }
     return exitCode;
   } catch (error) {
@@ -73,12 +78,12 @@ export async function transcribeFiles(
 
 /** Loads the engines, so that their errors are reported before the first file. */
 async function openSpeech(
-  settings: Settings,
-  terminal: Terminal,
+  settings: TranscribeSettings,
+  terminal: TranscribeTerminal,
   stop: AbortSignal,
   remark: (text: string) => void,
 ): Promise<Speech> {
-  const { threads, memoryLimitBytes, ffmpegPath, quiet } = settings;
+  const { threads, memoryLimitBytes, ffmpegPath, quiet, calledAs } = settings;
   const parts = await findEngines(settings);
   const limit = terminal.memoryLimit();
   stop.throwIfAborted();
@@ -93,7 +98,7 @@ async function openSpeech(
   });
   stop.addEventListener("abort", () => void speech.close(), { once: true });
   const screen = quiet ? null : screenOf(terminal);
-  const display = screen && openProgressBar("subtext-speech", screen);
+  const display = screen && openProgressBar(calledAs.replace("npx ", ""), screen);
   try {
     display?.show({ share: null, text: "loading engines" });
     const { engines } = await speech.describe();
@@ -108,7 +113,7 @@ async function openSpeech(
 }
 
 /** The terminal to draw on; null if the output is not a terminal. */
-function screenOf({ err, errColumns }: Terminal): ProgressTerminal | null {
+function screenOf({ err, errColumns }: TranscribeTerminal): ProgressTerminal | null {
   return errColumns() === null ? null : { write: err, columns: () => errColumns() ?? 80 };
 }
 
@@ -116,8 +121,8 @@ function screenOf({ err, errColumns }: Terminal): ProgressTerminal | null {
 async function transcribeFile(
   speech: Speech,
   file: string,
-  { maxDurationSeconds, quiet }: Settings,
-  terminal: Terminal,
+  { maxDurationSeconds, quiet }: TranscribeSettings,
+  terminal: TranscribeTerminal,
   stop: AbortSignal,
 ): Promise<FileOutcome> {
   const path = resolve(file);

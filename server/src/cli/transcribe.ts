@@ -1,0 +1,85 @@
+import { access, writeFile } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import { renderSrt } from "@subtext/captions/srt";
+import { normalizeWords } from "@subtext/captions/words";
+import { stopSignal, transcribeFiles } from "@subtext/speech/cli/transcribe-files";
+import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
+import { readMemoryLimit } from "@subtext/speech/processes/memory-limit";
+import type { Transcript } from "@subtext/speech/transcript";
+import { type Command, CommanderError } from "commander";
+import { renderTranscript } from "../transcription/render.ts";
+import { configOf, type Terminal } from "./context.ts";
+
+const FORMATS = ["vtt", "srt", "json", "txt"] as const;
+
+/** Ends the command without another message. */
+const FAILED = "subtext.notTranscribed";
+
+export function addTranscribe(program: Command, terminal: Terminal): void {
+  program
+    .command("transcribe <files...>")
+    .description(
+      "transcribe recordings without the service, to .vtt, .srt, .json and .txt files next to each",
+    )
+    .option("--force", "replace files that exist")
+    .action(async (files: string[], { force = false }: { force?: boolean }, command: Command) => {
+      const { engine, configuredEngines, whisperModel, modelsFolder, ...config } = configOf(terminal);
+      if (!force) await requireNew(files.flatMap(targetsOf));
+      const settings = {
+        calledAs: "npx subtext",
+        engine,
+        // Null: the best of those that are installed.
+        model: whisperModel === DEFAULT_MODEL_NAME ? null : whisperModel,
+        modelsFolder,
+        configured: configuredEngines,
+        threads: config.speechThreads,
+        memoryLimitBytes: config.speechMemoryLimitBytes,
+        ffmpegPath: config.ffmpegPath,
+        maxDurationSeconds: config.maxDurationSeconds,
+        quiet: false,
+      };
+      const { json } = command.optsWithGlobals<{ json?: boolean }>();
+      const exitCode = await transcribeFiles(
+        files,
+        settings,
+        { ...terminal, memoryLimit: () => readMemoryLimit() },
+        stopSignal(),
+        async (file, outcome) => {
+          if (outcome.outcome !== "transcribed") return;
+          const written = await write(file, outcome, { force });
+          terminal.out(json ? `${JSON.stringify({ file, written })}\n` : `${written.join("\n")}\n`);
+        },
+      );
+      if (exitCode !== 0) throw new CommanderError(exitCode, FAILED, "");
+    });
+}
+
+/** The paths of the transcripts of a recording, in the order of `FORMATS`. */
+function targetsOf(file: string): string[] {
+  const stem = file.slice(0, file.length - extname(basename(file)).length);
+  return FORMATS.map((format) => `${stem}.${format}`);
+}
+
+/** @throws Error if a file exists, or two recordings have the same transcripts */
+async function requireNew(paths: readonly string[]): Promise<void> {
+  for (const [index, path] of paths.entries()) {
+    const exists = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (exists) throw new Error(`${path} exists; --force replaces it.`);
+    if (paths.indexOf(path) !== index)
+      throw new Error(`Two of the recordings would be transcribed to ${path}.`);
+  }
+}
+
+async function write(file: string, transcript: Transcript, { force }: { force: boolean }): Promise<string[]> {
+  const { words, duration, language } = transcript;
+  const srt = renderSrt(normalizeWords(words, duration), { language });
+  const contents = { ...renderTranscript(transcript).files, srt };
+  const targets = targetsOf(file);
+  for (const [index, format] of FORMATS.entries()) {
+    await writeFile(targets[index]!, contents[format], { flag: force ? "w" : "wx" });
+  }
+  return targets;
+}
