@@ -69,6 +69,10 @@ COPY speech/src /app/speech/src
 COPY server/bin /app/server/bin
 COPY server/src /app/server/src
 
+LABEL org.opencontainers.image.title="Subtext" \
+      org.opencontainers.image.description="Self-hosted transcription of every uploaded video" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 USER 10001:10001

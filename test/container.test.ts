@@ -65,6 +65,12 @@ describe("the Dockerfile", () => {
     expect(readConfig(settings)).toMatchObject({ host: "0.0.0.0", port: 8080, dataFolder: "/data" });
   });
 
+  test("has labels with the version and the license of package.json", () => {
+    const labels = dockerfile.find((line) => line.startsWith("LABEL "));
+    expect(labels).toContain(`org.opencontainers.image.version="${packageJson.version}"`);
+    expect(labels).toContain(`org.opencontainers.image.licenses="${packageJson.license}"`);
+  });
+
   test("ends as a user without rights, under an init process", () => {
     expect(dockerfile).toContain("USER 10001:10001");
     expect(dockerfile.find((line) => line.startsWith("ENTRYPOINT"))).toContain('"tini", "--"');
