@@ -11,7 +11,7 @@ const SLOW = "**/*.slow.test.ts";
  */
 const EMBEDDED_ONLY = [
   ...[
-    "cli/{cli.slow,transcribe}",
+    "cli/{cli.slow,setup.slow,transcribe}",
     "config/config",
     "docs/{commands.slow,errors,shapes,site,webhooks}",
     "health/{doctor,readiness}",

@@ -17,6 +17,8 @@ export interface StoreReview extends DeletionReview {
 
 /** Operations of the admin API that only the command line on the service's machine may call. */
 export const COMMAND_LINE_OPERATIONS = {
+  /** Null if there is an operator already. */
+  "POST /setup-token": { callers: "command line", response: json<{ token: string | null }>() },
   // A session is not enough: with a stolen one, an attacker could lock the owner out.
   "POST /operator/reset-password": {
     callers: "command line",

@@ -19,6 +19,8 @@ export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators
       return { needed, hasEnvironment: environments.length > 0 };
     },
 
+    "POST /setup-token": async () => ({ token: await operators.newSetUpToken() }),
+
     "POST /setup": async ({ body, request, reply }) => {
       const { token, environment, ...operator } = body;
       const credentials = await operators.setUp(token, operator, async (tx, id) => {

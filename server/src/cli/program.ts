@@ -11,6 +11,7 @@ import { addModels } from "./models.ts";
 import { addOperators } from "./operators.ts";
 import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
+import { addSetup } from "./setup.ts";
 import { addStorage } from "./storage.ts";
 import { addTranscribe } from "./transcribe.ts";
 import { addTranscriptions } from "./transcriptions.ts";
@@ -45,6 +46,7 @@ function createProgram(terminal: Terminal): Command {
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .exitOverride();
   addServe(program, terminal);
+  addSetup(program, terminal);
   addTranscribe(program, terminal);
   addEnvironments(program, terminal);
   addKeys(program, terminal);

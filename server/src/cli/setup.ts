@@ -1,0 +1,103 @@
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import type { Command } from "commander";
+import { transcriptionSwitch } from "./arguments.ts";
+import { ask, configOf, type Terminal } from "./context.ts";
+import { onOff, properties } from "./text.ts";
+
+const DEFAULT_ENVIRONMENT = "Production";
+
+interface Options {
+  name?: string;
+  email?: string;
+  environment?: string;
+  transcription?: "on" | "off";
+}
+
+type Questions = ReturnType<typeof openQuestions>;
+
+export function addSetup(program: Command, terminal: Terminal): void {
+  program
+    .command("setup")
+    .description(
+      "create the owner and the first environment, as the setup page does; asks for what is missing",
+    )
+    .option("--name <name>", "the owner's name")
+    .option("--email <email>", "the owner's email; the password is always read from standard input")
+    .option("--environment <name>", "name of the first environment")
+    .addOption(transcriptionSwitch())
+    .action(async (options: Options, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        async (client) => {
+          const { hasEnvironment } = await client.send("GET /setup");
+          const { token } = await client.send("POST /setup-token");
+          if (token === null) {
+            throw new Error("Subtext is set up already. To add people: npx subtext operators invite");
+          }
+          const questions = openQuestions(terminal);
+          try {
+            const owner = await askForOwner(questions, options);
+            const environment = hasEnvironment ? undefined : await askForEnvironment(questions, options);
+            await client.send("POST /setup", { body: { token, ...owner, environment } });
+            return { email: owner.email, environment: environment ?? null };
+          } finally {
+            questions.close();
+          }
+        },
+        ({ email, environment }) =>
+          properties([
+            ["owner", email],
+            ["environment", environment?.name ?? null],
+            ["transcription", environment && onOff(environment.aiTranscription)],
+            ["next", `sign in at ${configOf(terminal).publicUrl}`],
+          ]),
+      );
+    });
+}
+
+async function askForOwner(questions: Questions, options: Options) {
+  const name = options.name ?? (await questions.ask("Your name"));
+  const email = options.email ?? (await questions.ask("Email"));
+  return { name, email, password: await questions.ask("Password", { isSecret: true }) };
+}
+
+async function askForEnvironment(questions: Questions, { environment, transcription }: Options) {
+  const name =
+    environment ??
+    ((await questions.ask(`First environment [${DEFAULT_ENVIRONMENT}]`)) || DEFAULT_ENVIRONMENT);
+  const answer = transcription ?? ((await questions.ask("Transcribe its videos, on or off [on]")) || "on");
+  if (answer !== "on" && answer !== "off") throw new Error(`"${answer}" is neither on nor off.`);
+  return { name, aiTranscription: answer === "on" };
+}
+
+/** Reads answers from standard input, one per line. */
+function openQuestions({ err, errColumns }: Terminal) {
+  let isMuted = false;
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      if (!isMuted) err(String(chunk));
+      done();
+    },
+  });
+  const terminal = errColumns() !== null && process.stdin.isTTY;
+  const reader = createInterface({ input: process.stdin, output, terminal });
+  // Like other programs: Ctrl-C ends the command.
+  reader.on("SIGINT", () => process.exit(130));
+  const lines = reader[Symbol.asyncIterator]();
+  return {
+    /** @param isSecret whether the answer is not shown */
+    async ask(question: string, { isSecret = false } = {}): Promise<string> {
+      reader.setPrompt(`${question}: `);
+      reader.prompt();
+      isMuted = isSecret;
+      const { value, done } = await lines.next();
+      isMuted = false;
+      if (isSecret) err("\n");
+      if (done) throw new Error(`There is no answer to "${question}".`);
+      return isSecret ? value : value.trim();
+    },
+    close: () => reader.close(),
+  };
+}
