@@ -25,6 +25,17 @@ COPY server/src/admin/contract server/src/admin/contract
 COPY server/src/db/enums.ts server/src/db/
 RUN npm run build -w @subtext/dashboard
 
+# --- The documentation site -----------------------------------------------------------------------------------
+FROM ${NODE_IMAGE} AS site
+WORKDIR /build/site
+COPY site/package.json site/package-lock.json site/.npmrc site/tsconfig.json ./
+RUN npm ci --ignore-scripts
+COPY site/.vitepress .vitepress
+COPY site/public public
+COPY site/src src
+COPY docs ../docs
+RUN npm run build
+
 # --- Only the packages that the service uses --------------------------------------------------------------
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
@@ -60,8 +71,8 @@ RUN apt-get update \
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app /app
 COPY LICENSE /app/LICENSE
-COPY docs /app/docs
 COPY --from=dashboard /build/dashboard/dist /app/dashboard/dist
+COPY --from=site /build/site/dist /app/site/dist
 COPY captions/src /app/captions/src
 COPY client/src /app/client/src
 COPY speech/bin /app/speech/bin

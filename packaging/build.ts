@@ -40,6 +40,7 @@ export function buildPackages(folder: string): void {
     const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
     run(process.execPath, [compiler, "-p", import.meta.dirname, "--outDir", compiled], ROOT);
     run("npm", ["run", "--silent", "build", "-w", "@subtext/dashboard"], ROOT);
+    run("npm", ["run", "--silent", "docs:build"], ROOT);
 
     writeClient(join(work, "client"));
     writePackage(join(work, "captions"), compiled, ["captions"]);
@@ -50,7 +51,7 @@ export function buildPackages(folder: string): void {
       ["server", "client"],
       bundleDependencies(join(work, "server")),
     );
-    for (const name of ["dashboard/dist", "docs"]) {
+    for (const name of ["dashboard/dist", "site/dist"]) {
       cpSync(join(ROOT, name), join(work, "server", name), { recursive: true });
     }
     for (const workspace of ["client", "captions", "speech", "server"]) pack(join(work, workspace), here);

@@ -3,8 +3,10 @@ import { dirname, join, normalize } from "node:path";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
-import { slugOf } from "../server/src/api/docs/markdown.ts";
+import { renderCliReference } from "../scripts/write-cli-reference.ts";
 import { runCommandLine } from "../server/src/cli/program.ts";
+import { readContents } from "../site/src/contents.ts";
+import { slugOf } from "../site/src/markdown.ts";
 import { blocksOf, documentedPages } from "./support/documented-blocks.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -76,6 +78,17 @@ describe("the README and the docs", () => {
       }
     }
     expect(lost).toEqual([]);
+  });
+
+  test("are listed in the index page, each once", () => {
+    const listed = readContents(read("docs/index.md")).flatMap(({ links }) => links.map(({ name }) => name));
+    const names = pages.map((page) => /^docs\/([\w-]+|decisions\/README)\.md$/.exec(page)?.[1]);
+    const expected = names.filter((name) => name !== undefined && !["index", "decisions"].includes(name));
+    expect(listed.sort()).toEqual(expected.sort());
+  });
+
+  test("describe the commands as their help does", () => {
+    expect(read("docs/cli.md")).toBe(renderCliReference());
   });
 
   test("name settings, codes and metrics only as the sources spell them", () => {

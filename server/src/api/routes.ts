@@ -10,7 +10,7 @@ import { isPlausibleId } from "../lib/ids.ts";
 import type { Queue } from "../queue/queue.ts";
 import { registerUploads } from "../uploads/tus-endpoint.ts";
 import type { EndpointPolicy } from "../webhooks/guard-url.ts";
-import { registerDocs } from "./docs/routes.ts";
+import { registerDocs } from "./docs.ts";
 import { registerTranscription } from "./transcription.ts";
 import { registerVideos, type VideosDeps } from "./videos.ts";
 import { registerWebhookEndpoints } from "./webhook-endpoints.ts";

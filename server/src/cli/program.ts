@@ -37,7 +37,8 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   }
 }
 
-function createProgram(terminal: Terminal): Command {
+/** Declares all commands. */
+export function createProgram(terminal: Terminal): Command {
   const program = new Command("subtext")
     .description("Transcribes every video that finishes uploading, on your own machine.")
     .version(packageJson.version)

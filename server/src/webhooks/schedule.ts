@@ -23,15 +23,6 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** The delays between attempts as text: `5 s, 45 s, 5 min, … and 24 h`. */
-export function describeRetryDelays(): string {
-  const delays = ATTEMPT_DELAYS_MS.slice(1).map((delay) => {
-    if (delay < MINUTE) return `${delay / SECOND} s`;
-    return delay < HOUR ? `${delay / MINUTE} min` : `${delay / HOUR} h`;
-  });
-  return new Intl.ListFormat("en-GB").format(delays);
-}
-
 /** Up to this fraction of a delay is added at random, so that deliveries that failed together are spread out. */
 const JITTER = 0.1;
 const MAX_RETRY_AFTER_MS = DAY;

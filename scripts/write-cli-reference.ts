@@ -1,0 +1,64 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createProgram } from "../server/src/cli/program.ts";
+
+type Command = ReturnType<typeof createProgram>;
+
+const FILE = join(import.meta.dirname, "../docs/cli.md");
+
+/** Renders the command line's help as a page of the documentation. */
+export function renderCliReference(): string {
+  const ignore = () => true;
+  const program = createProgram({ env: {}, out: ignore, err: ignore, errColumns: () => null });
+  const commands = commandsOf(program);
+  return `# Command line
+
+<!-- Generated from server/src/cli by "npm run docs:cli". A test fails if this page differs. -->
+
+${sentence(program.description())}
+
+In a clone, run \`npx subtext\`; in the image, \`subtext\`. With \`--json\`, a command prints JSON instead of text. The exit
+code is 0 if the command succeeded, 1 if it failed, and 2 if its usage was wrong.
+
+${commands.map((command) => renderCommand(command, "##")).join("\n")}`;
+}
+
+function renderCommand(command: Command, heading: string): string {
+  const help = command.createHelp();
+  const options = command.options.filter(({ hidden }) => !hidden);
+  const rows = options.map((option) => {
+    const meaning = `${help.optionDescription(option)}${option.mandatory ? " (required)" : ""}`;
+    return `| \`${escapeCell(option.flags)}\` | ${escapeCell(meaning)} |\n`;
+  });
+  const table = rows.length > 0 ? `\n| option | meaning |\n|---|---|\n${rows.join("")}` : "";
+  const inner = commandsOf(command).map((each) => renderCommand(each, `${heading}#`));
+  const names = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [
+    `${heading} \`${[pathOf(command), ...names].join(" ")}\`\n\n${sentence(command.description())}\n${table}`,
+    ...inner,
+  ].join("\n");
+}
+
+function commandsOf(command: Command): Command[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((each) => each.name() !== "help");
+}
+
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll("|", "\\|");
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
+}
+
+if (import.meta.main) writeFileSync(FILE, renderCliReference());

@@ -1,0 +1,66 @@
+/** What these plugins use of markdown-it. */
+interface Token {
+  type: string;
+  tag: string;
+  content: string;
+  children: Token[] | null;
+  attrGet(name: string): string | null;
+  attrSet(name: string, value: string): void;
+}
+interface MarkdownIt {
+  core: {
+    ruler: { push(name: string, rule: (state: { tokens: Token[] }) => void): void };
+  };
+}
+
+/** A first cell that contains only such a name is a link target: codes, settings, metrics. */
+const ROW_NAME = /^[A-Za-z]\w*$/;
+
+/** GitHub's anchor of a heading. */
+export function slugOf(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+/** Gives a table row whose first cell is one name in backticks that name as its anchor. */
+export function anchorTableRows(md: MarkdownIt): void {
+  md.core.ruler.push("anchor_table_rows", ({ tokens }) => {
+    const taken = new Set<string>();
+    for (const [index, token] of tokens.entries()) {
+      const [cell, inline] = tokens.slice(index + 1, index + 3);
+      if (token.type !== "tr_open" || cell?.type !== "td_open") continue;
+      const [name, ...others] = inline?.children ?? [];
+      if (name?.type !== "code_inline" || others.length > 0) continue;
+      if (!ROW_NAME.test(name.content) || taken.has(name.content)) continue;
+      taken.add(name.content);
+      token.attrSet("id", name.content);
+    }
+  });
+}
+
+/** Makes empty header cells ordinary ones: a header without text confuses screen readers. */
+export function dropEmptyHeaders(md: MarkdownIt): void {
+  md.core.ruler.push("drop_empty_headers", ({ tokens }) => {
+    for (const [index, token] of tokens.entries()) {
+      const [inline, end] = tokens.slice(index + 1, index + 3);
+      if (token.type === "th_open" && inline?.content === "" && end) token.tag = end.tag = "td";
+    }
+  });
+}
+
+/** Replaces links to files outside of `docs/`, which the site does not have, by their text. */
+export function unlinkSources(md: MarkdownIt): void {
+  md.core.ruler.push("unlink_sources", ({ tokens }) => {
+    for (const { children } of tokens) {
+      let inSources = false;
+      for (const token of children ?? []) {
+        if (token.type === "link_open") inSources = token.attrGet("href")?.startsWith("../") ?? false;
+        if (!inSources || !token.type.startsWith("link_")) continue;
+        token.type = "text";
+      }
+    }
+  });
+}
