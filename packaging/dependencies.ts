@@ -35,7 +35,8 @@ export function copyDependencies(
 function isUsed(path: string): boolean {
   const name = basename(path);
   if (/^(licen[cs]e|notice|copying)/i.test(name)) return true;
-  return !["node_modules", "test", "tests"].includes(name) && !/\.(map|md|[mc]?ts)$/.test(name);
+  // The AWS SDK's modules for bundlers: Node.js loads `dist-cjs`.
+  return !["node_modules", "test", "tests", "dist-es"].includes(name) && !/\.(map|md|[mc]?ts)$/.test(name);
 }
 
 /** The folder that Node.js finds for an import in `folder`, not looking above `top`. */
