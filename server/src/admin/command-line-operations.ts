@@ -4,6 +4,7 @@ import type { DeletionReview } from "../cleanup/review-deletions.ts";
 import type { SettingInForce } from "../config/settings-reader.ts";
 import type { Credentials } from "../operators/operators.ts";
 import { json, type OperationTable } from "./contract/operation.ts";
+import { OPERATIONS } from "./contract/operations.ts";
 
 const strict = { additionalProperties: false } as const;
 
@@ -17,8 +18,13 @@ export interface StoreReview extends DeletionReview {
 
 /** Operations of the admin API that only the command line on the service's machine may call. */
 export const COMMAND_LINE_OPERATIONS = {
-  /** Null if there is an operator already. */
-  "POST /setup-token": { callers: "command line", response: json<{ token: string | null }>() },
+  // Like `POST /setup`, without a link and without signing in.
+  "POST /owner": {
+    callers: "command line",
+    body: Type.Omit(OPERATIONS["POST /setup"].body, ["token"], strict),
+    status: 201,
+    response: json<void>(),
+  },
   // A session is not enough: with a stolen one, an attacker could lock the owner out.
   "POST /operator/reset-password": {
     callers: "command line",

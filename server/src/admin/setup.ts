@@ -1,11 +1,14 @@
+import type { FastifyRequest } from "fastify";
 import { recordAuditEvent } from "../audit/audit-events.ts";
 import type { Db } from "../db/schema.ts";
 import { createEnvironment } from "../environments/environments.ts";
 import { listEnvironments } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
 import { describeAccess } from "../operators/access.ts";
 import { acceptInvitation, lookUpInvitation } from "../operators/invitations.ts";
-import { checkEmail, type Operators } from "../operators/operators.ts";
+import { type Credentials, checkEmail, type Operators } from "../operators/operators.ts";
+import type { SetUpRequest } from "./contract/operator.ts";
 import { handlersOf } from "./operation.ts";
 import { viewInvitation } from "./serializers.ts";
 import { beginSession } from "./sign-in/sign-in.ts";
@@ -13,34 +16,49 @@ import { beginSession } from "./sign-in/sign-in.ts";
 /** Operations for a client that has a secret link but no account: service setup and accepting an invitation. */
 export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators }) {
   const { db, clock, operators } = deps;
+  /** Creates the owner and, if there is to be one, the first environment. */
+  async function setUp(
+    token: string,
+    { environment, ...operator }: Omit<SetUpRequest, "token">,
+    request: FastifyRequest,
+  ): Promise<Credentials> {
+    const credentials = await operators.setUp(token, operator, async (tx, id) => {
+      const auditActor = {
+        kind: "operator",
+        id,
+        name: checkEmail(operator.email),
+        address: request.ip,
+      } as const;
+      await recordAuditEvent({ tx, clock }, auditActor, { action: "service.set_up" });
+      if (!environment) return;
+      await recordAuditEvent({ tx, clock }, auditActor, {
+        action: "environment.created",
+        environment: await createEnvironment({ db: tx, clock }, environment),
+        detail: { aiTranscription: environment.aiTranscription },
+      });
+    });
+    request.log.info("the service was set up");
+    return credentials;
+  }
+
   return handlersOf({
     "GET /setup": async () => {
       const [needed, environments] = await Promise.all([operators.needsSetUp(), listEnvironments(db)]);
       return { needed, hasEnvironment: environments.length > 0 };
     },
 
-    "POST /setup-token": async () => ({ token: await operators.newSetUpToken() }),
-
-    "POST /setup": async ({ body, request, reply }) => {
-      const { token, environment, ...operator } = body;
-      const credentials = await operators.setUp(token, operator, async (tx, id) => {
-        const auditActor = {
-          kind: "operator",
-          id,
-          name: checkEmail(operator.email),
-          address: request.ip,
-        } as const;
-        await recordAuditEvent({ tx, clock }, auditActor, { action: "service.set_up" });
-        if (!environment) return;
-        await recordAuditEvent({ tx, clock }, auditActor, {
-          action: "environment.created",
-          environment: await createEnvironment({ db: tx, clock }, environment),
-          detail: { aiTranscription: environment.aiTranscription },
-        });
-      });
-      request.log.info("the service was set up");
+    "POST /setup": async ({ body: { token, ...owner }, request, reply }) => {
+      const credentials = await setUp(token, owner, request);
       await beginSession(operators, credentials, request, reply);
       return {};
+    },
+
+    "POST /owner": async ({ body, request }) => {
+      const token = await operators.newSetUpToken();
+      if (token === null) {
+        throw new AppError("set_up_link_invalid", "Subtext is set up already. Invite more people instead.");
+      }
+      await setUp(token, body, request);
     },
 
     "POST /join/look-up": async ({ body }) => viewInvitation(await lookUpInvitation(deps, body.token)),

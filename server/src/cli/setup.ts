@@ -31,16 +31,15 @@ export function addSetup(program: Command, terminal: Terminal): void {
         terminal,
         command,
         async (client) => {
-          const { hasEnvironment } = await client.send("GET /setup");
-          const { token } = await client.send("POST /setup-token");
-          if (token === null) {
+          const { needed, hasEnvironment } = await client.send("GET /setup");
+          if (!needed) {
             throw new Error("Subtext is set up already. To add people: npx subtext operators invite");
           }
           const questions = openQuestions(terminal);
           try {
             const owner = await askForOwner(questions, options);
             const environment = hasEnvironment ? undefined : await askForEnvironment(questions, options);
-            await client.send("POST /setup", { body: { token, ...owner, environment } });
+            await client.send("POST /owner", { body: { ...owner, ...(environment && { environment }) } });
             return { email: owner.email, environment: environment ?? null };
           } finally {
             questions.close();

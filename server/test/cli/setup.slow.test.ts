@@ -1,50 +1,61 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, inject, test } from "vitest";
-import { temporaryFolder } from "../support/service.ts";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { freePort } from "../support/free-port.ts";
+import { temporaryFolder, until } from "../support/service.ts";
 
 const SUBTEXT = join(import.meta.dirname, "../../bin/subtext.js");
+const PASSWORD = "a long password";
 
-/** Runs a command with these lines as its standard input. */
-function run(dataFolder: string, args: string[], input: string[] = []) {
-  const env = {
-    PATH: process.env.PATH,
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-    DATA_DIR: dataFolder,
-    MODEL_DOWNLOAD: "off",
-  };
-  return new Promise<{ exitCode: number; out: string; err: string }>((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [SUBTEXT, ...args],
-      { cwd: dataFolder, env },
-      (error, out, err) => resolve({ exitCode: error === null ? 0 : Number(error.code), out, err }),
-    );
-    child.stdin?.end(input.map((line) => `${line}\n`).join(""));
-  });
-}
+test.each(["beside a running service", "without one"])(
+  "`setup` %s creates the owner and the first environment once, and does not print the password",
+  async (where) => {
+    const folder = await temporaryFolder();
+    await cp(inject("madeDataFolder"), folder, { recursive: true });
+    const port = String(await freePort());
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const options = {
+      cwd: folder,
+      env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: folder, PORT: port, MODEL_DOWNLOAD: "off" },
+    };
+    /** Runs a command with these lines as its standard input. */
+    const run = (args: string[], input: string[] = []) =>
+      new Promise<{ exitCode: number; out: string; err: string }>((resolve) => {
+        const child = execFile(process.execPath, [SUBTEXT, ...args], options, (error, out, err) =>
+          resolve({ exitCode: error === null ? 0 : Number(error.code), out, err }),
+        );
+        child.stdin?.end(input.map((line) => `${line}\n`).join(""));
+      });
+    if (where === "beside a running service") {
+      const service = spawn(process.execPath, [SUBTEXT, "serve"], { ...options, stdio: "ignore" });
+      onTestFinished(async () => {
+        service.kill("SIGTERM");
+        if (service.exitCode === null) await once(service, "exit");
+      });
+      await until(() =>
+        fetch(`http://127.0.0.1:${port}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      );
+    }
 
-test("`setup` creates the owner and the first environment once, and does not print the password", async () => {
-  const folder = await temporaryFolder();
-  await cp(inject("madeDataFolder"), folder, { recursive: true });
-  const password = "a long password";
-  const unanswered = await run(folder, ["setup"], ["Olive"]);
-  expect([unanswered.exitCode, unanswered.out]).toEqual([1, ""]);
-  expect(unanswered.err).toContain('There is no answer to "Email".');
+    const unanswered = await run(["setup"], ["Olive"]);
+    expect([unanswered.exitCode, unanswered.out]).toEqual([1, ""]);
+    expect(unanswered.err).toContain('There is no answer to "Email".');
 
-  const { exitCode, out, err } = await run(
-    folder,
-    ["setup", "--email", "olive@subtext.example"],
-    ["Olive", password, "", ""],
-  );
-  expect(out).toMatch(/^owner +olive@subtext.example\nenvironment +Production\ntranscription +on\nnext /);
-  expect([exitCode, out + err]).toEqual([0, expect.not.stringContaining(password)]);
-  const { operators } = JSON.parse((await run(folder, ["operators", "list", "--json"])).out);
-  expect(operators).toMatchObject([{ name: "Olive", email: "olive@subtext.example", role: "owner" }]);
-  const environments = JSON.parse((await run(folder, ["env", "list", "--json"])).out);
-  expect(environments).toMatchObject([{ name: "Production", aiTranscription: true }]);
+    const email = "olive@subtext.example";
+    const { exitCode, out, err } = await run(["setup", "--email", email], ["Olive", PASSWORD, "", ""]);
+    expect(out).toMatch(/^owner +olive@subtext.example\nenvironment +Production\ntranscription +on\nnext /);
+    expect([exitCode, out + err]).toEqual([0, expect.not.stringContaining(PASSWORD)]);
+    const { operators } = JSON.parse((await run(["operators", "list", "--json"])).out);
+    expect(operators).toMatchObject([{ name: "Olive", email, role: "owner" }]);
+    const environments = JSON.parse((await run(["env", "list", "--json"])).out);
+    expect(environments).toMatchObject([{ name: "Production", aiTranscription: true }]);
 
-  const again = await run(folder, ["setup"], ["Mallory", "mallory@subtext.example", password]);
-  expect(again).toMatchObject({ exitCode: 1, out: "", err: expect.stringContaining("set up already") });
-});
+    const again = await run(["setup"], ["Mallory", "mallory@subtext.example", PASSWORD]);
+    expect(again).toMatchObject({ exitCode: 1, out: "", err: expect.stringContaining("set up already") });
+  },
+);
