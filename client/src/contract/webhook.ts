@@ -85,10 +85,3 @@ export interface WebhookPayload {
   /** The endpoint's metadata. */
   metadata: Record<string, unknown>;
 }
-
-/** Every body that an endpoint can receive, discriminated by `type`. */
-export type WebhookEvent =
-  | Static<typeof TranscriptionCompletedEvent>
-  | Static<typeof TranscriptionFailedEvent>
-  | Static<typeof TranscriptionSkippedEvent>
-  | WebhookTestEvent;

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import { request } from "../../admin-client/request.ts";
 import { CodeBlock, Secret } from "../../ui/copy.tsx";
 import controls from "../../ui/forms/controls.module.css";
-import { Button, Form, ModalDialog, Notice, TextField } from "../../ui/forms/controls.tsx";
+import { Button, Form, FormActions, ModalDialog, Notice, TextField } from "../../ui/forms/controls.tsx";
 import { CheckboxList, type SelectedTime, TimeSelect } from "../../ui/forms/form-fields.tsx";
 import { PlusIcon } from "../../ui/icons.tsx";
 import { curlExample, PERMISSION_TEXTS } from "./permissions.ts";
@@ -120,12 +120,7 @@ function KeyForm({
         value={expiry}
         onChange={setExpiry}
       />
-      <div className={controls.actions}>
-        <Button onPress={onCancel}>Cancel</Button>
-        <Button type="submit" variant="primary" isPending={create.isPending}>
-          Create key
-        </Button>
-      </div>
+      <FormActions submitLabel="Create key" isPending={create.isPending} onCancel={onCancel} />
     </Form>
   );
 }

@@ -3,8 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
-import css from "../../ui/forms/controls.module.css";
-import { Button, Form, Switch, TextField } from "../../ui/forms/controls.tsx";
+import { Form, FormActions, Switch, TextField } from "../../ui/forms/controls.tsx";
 
 interface EnvironmentFormProps {
   onCreated(environment: EnvironmentView): void;
@@ -37,12 +36,7 @@ export function EnvironmentForm({ onCreated, onCancel }: EnvironmentFormProps) {
       <Switch isSelected={aiTranscription} onChange={setAiTranscription}>
         AI Transcription
       </Switch>
-      <div className={css.actions}>
-        {onCancel && <Button onPress={onCancel}>Cancel</Button>}
-        <Button type="submit" variant="primary" isPending={create.isPending}>
-          Create environment
-        </Button>
-      </div>
+      <FormActions submitLabel="Create environment" isPending={create.isPending} onCancel={onCancel} />
     </Form>
   );
 }

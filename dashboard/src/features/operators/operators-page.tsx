@@ -10,7 +10,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { Secret } from "../../ui/copy.tsx";
 import { formatAgo } from "../../ui/format.ts";
 import controls from "../../ui/forms/controls.module.css";
-import { Button, ErrorNotice, Form, ModalDialog, TextField } from "../../ui/forms/controls.tsx";
+import { Button, ErrorNotice, Form, FormActions, ModalDialog, TextField } from "../../ui/forms/controls.tsx";
 import { PlusIcon } from "../../ui/icons.tsx";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
@@ -82,12 +82,12 @@ function RoleForm({ operator, close }: { operator: OperatorView; close: () => vo
   return (
     <Form onSubmit={() => change.mutate()} error={change.error}>
       <AccessFields choice={choice} onChange={setChoice} />
-      <div className={controls.actions}>
-        <Button onPress={close}>Cancel</Button>
-        <Button type="submit" variant="primary" isPending={change.isPending} isDisabled={body === null}>
-          Save
-        </Button>
-      </div>
+      <FormActions
+        submitLabel="Save"
+        isPending={change.isPending}
+        isDisabled={body === null}
+        onCancel={close}
+      />
     </Form>
   );
 }
@@ -191,12 +191,12 @@ function InviteForm({ close }: { close: () => void }) {
     <Form onSubmit={() => invite.mutate()} error={invite.error}>
       <TextField label="Email" type="email" value={email} onChange={setEmail} isRequired autoFocus />
       <AccessFields choice={choice} onChange={setChoice} />
-      <div className={controls.actions}>
-        <Button onPress={close}>Cancel</Button>
-        <Button type="submit" variant="primary" isPending={invite.isPending} isDisabled={access === null}>
-          Create invite link
-        </Button>
-      </div>
+      <FormActions
+        submitLabel="Create invite link"
+        isPending={invite.isPending}
+        isDisabled={access === null}
+        onCancel={close}
+      />
     </Form>
   );
 }

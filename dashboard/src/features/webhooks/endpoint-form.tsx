@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import { FieldError, Input, Label, Text, TextField } from "react-aria-components";
 import { request } from "../../admin-client/request.ts";
 import controls from "../../ui/forms/controls.module.css";
-import { Button, Form } from "../../ui/forms/controls.tsx";
+import { Form, FormActions } from "../../ui/forms/controls.tsx";
 import { CheckboxList, MultilineField } from "../../ui/forms/form-fields.tsx";
 import { EVENT_TEXTS } from "./texts.ts";
 
@@ -64,12 +64,7 @@ export function EndpointForm({ endpoint = NEW, saveLabel, save, onCancel }: Endp
         value={metadata}
         onChange={setMetadata}
       />
-      <div className={controls.actions}>
-        <Button onPress={onCancel}>Cancel</Button>
-        <Button type="submit" variant="primary" isPending={saving.isPending}>
-          {saveLabel}
-        </Button>
-      </div>
+      <FormActions submitLabel={saveLabel} isPending={saving.isPending} onCancel={onCancel} />
     </Form>
   );
 }

@@ -4,8 +4,7 @@ import { useState } from "react";
 import { DialogTrigger } from "react-aria-components";
 import { request } from "../../admin-client/request.ts";
 import { formatCount } from "../../ui/format.ts";
-import controls from "../../ui/forms/controls.module.css";
-import { Button, Form, ModalDialog, Notice } from "../../ui/forms/controls.tsx";
+import { Button, Form, FormActions, ModalDialog, Notice } from "../../ui/forms/controls.tsx";
 import { type SelectedTime, TimeSelect } from "../../ui/forms/form-fields.tsx";
 import { endpointKey } from "./queries.ts";
 
@@ -61,12 +60,12 @@ function RedeliverForm({ endpointId, close }: { endpointId: string; close(): voi
         Deliveries that failed, were canceled or wait for a retry are sent again now, oldest first, with the
         same event IDs.
       </p>
-      <div className={controls.actions}>
-        <Button onPress={close}>Close</Button>
-        <Button type="submit" variant="primary" isPending={redeliver.isPending}>
-          {redeliver.data?.hasMore ? "Resend more" : "Resend"}
-        </Button>
-      </div>
+      <FormActions
+        submitLabel={redeliver.data?.hasMore ? "Resend more" : "Resend"}
+        isPending={redeliver.isPending}
+        cancelLabel="Close"
+        onCancel={close}
+      />
     </Form>
   );
 }

@@ -141,6 +141,30 @@ function keepFocusUntilClick(event: MouseEvent): void {
   if (event.target instanceof Element && event.target.closest("button, label")) event.preventDefault();
 }
 
+/** The buttons at the end of a form in a dialog. Without `onCancel`, there is only the button that submits. */
+export function FormActions({
+  submitLabel,
+  isPending,
+  isDisabled = false,
+  cancelLabel = "Cancel",
+  onCancel,
+}: {
+  submitLabel: string;
+  isPending: boolean;
+  isDisabled?: boolean;
+  cancelLabel?: string;
+  onCancel?: (() => void) | undefined;
+}) {
+  return (
+    <div className={css.actions}>
+      {onCancel && <Button onPress={onCancel}>{cancelLabel}</Button>}
+      <Button type="submit" variant="primary" isPending={isPending} isDisabled={isDisabled}>
+        {submitLabel}
+      </Button>
+    </div>
+  );
+}
+
 /** Renders nothing if there is no error. */
 export function ErrorNotice({ error }: { error: unknown }) {
   return error ? <Notice tone="bad">{messageOf(error)}</Notice> : null;

@@ -41,13 +41,6 @@ export interface InvitationView extends OperatorAccess {
 /** The response to creating an invitation: the only response that contains the link. */
 export type NewInvitationView = InvitationView & { url: string };
 
-export interface JoinRequest {
-  /** The token of the invitation link. */
-  token: string;
-  name: string;
-  password: string;
-}
-
 /** An active session. */
 export interface SessionView {
   id: string;
