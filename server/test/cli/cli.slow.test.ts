@@ -127,6 +127,11 @@ describe("beside a running service", () => {
     expect(running).toEqual({ url, token: expect.any(String), pid: serve.pid });
   });
 
+  test.runIf(process.platform === "linux")("serve limits the freed memory that glibc keeps", async () => {
+    const environment = (await readFile(`/proc/${serve.pid}/environ`, "utf8")).split("\0");
+    expect(environment).toContain("MALLOC_TRIM_THRESHOLD_=131072");
+  });
+
   test("operators are listed, invited and removed, except for the last owner", async () => {
     const emails = async () => {
       type Listed = Record<"operators" | "invitations", { email: string; role: string }[]>;
