@@ -31,7 +31,7 @@ test("an owner invites an editor to one environment", async () => {
   await page.getByRole("link", { name: "Operators" }).click();
   await page.getByRole("button", { name: "Invite" }).click();
   await page.getByLabel("Email").fill(EDITOR.email);
-  await page.getByText("Some environments").click();
+  await page.getByText("Some", { exact: true }).click();
   const create = page.getByRole("button", { name: "Create invite link" });
   expect(await create.isDisabled()).toBe(true);
   await page.getByLabel("Role in Staging").selectOption("Editor");
@@ -97,7 +97,7 @@ test("an owner makes the editor a viewer of all environments", async () => {
   await page.getByRole("button", { name: "Change role of Eve Editor" }).click();
   expect(await page.getByLabel("Role in Staging").inputValue()).toBe("editor");
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByText("All environments").click();
+  await page.getByText("All", { exact: true }).click();
   await page.getByRole("radio", { name: "Viewer" }).check({ force: true });
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });

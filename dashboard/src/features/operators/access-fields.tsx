@@ -30,8 +30,8 @@ export function accessRequestOf({ mode, role, roles }: AccessChoice) {
 }
 
 const MODES = [
-  { value: "all", name: "All environments" },
-  { value: "some", name: "Some environments" },
+  { value: "all", name: "All" },
+  { value: "some", name: "Some" },
 ] as const;
 const ROLES = (Object.keys(ROLE_NAMES) as OperatorRole[]).map((value) => ({
   value,
@@ -50,7 +50,7 @@ export function AccessFields({
   return (
     <>
       <SegmentedControl
-        label="Access to"
+        label="Environments"
         options={MODES}
         value={choice.mode}
         onChange={(mode) => onChange({ ...choice, mode })}
