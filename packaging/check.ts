@@ -116,12 +116,9 @@ function findInstallScripts(folder: string): string[] {
 }
 
 function assertSize(folder: string, what: string, limit: number): void {
-  const megabytes = Number.parseInt(
-    execFileSync("du", ["--summarize", "--block-size=1000000", join(folder, "node_modules")], {
-      encoding: "utf8",
-    }),
-    10,
-  );
+  // POSIX: macOS has no option for other units than KiB.
+  const du = execFileSync("du", ["-sk", join(folder, "node_modules")], { encoding: "utf8" });
+  const megabytes = Math.ceil((Number.parseInt(du, 10) * 1024) / 1e6);
   console.log(`${megabytes} MB installed ${what}`);
   assert(megabytes <= limit, `${megabytes} MB are more than ${limit} MB`);
 }
