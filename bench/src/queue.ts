@@ -20,6 +20,7 @@ import { type Backlog, type BacklogResult, measureBacklog, quantile, type Times 
 import { measureCost, startReceiver } from "./queue/cost.ts";
 import { acceptVideos, type QueueParts } from "./queue/videos.ts";
 import { CONCURRENCY, RECOGNITION_MS, startWorkers, stopWorkers } from "./queue/workers.ts";
+import { measureYielding, type YieldingResult } from "./queue/yielding.ts";
 import { printTable } from "./table.ts";
 
 /**
@@ -28,7 +29,9 @@ import { printTable } from "./table.ts";
  * engine that only waits; `cost` measures PostgreSQL's work for one video, with a count of statements if the server
  * loads pg_stat_statements; `api` measures how fast the API answers under full worker load, in `--rounds`; `backlog`
  * measures fetching, claiming and listing with up to `--backlog` queued videos, and with up to 100,000 on the embedded
- * database. `--json` prints a line of JSON for each backlog. `scripts/start-postgres FOLDER` starts a server and prints
+ * database; `yielding` measures how a recording of `--hours` yields to short clips, of which one arrives every
+ * `--clip-every` seconds, with slices and clips scaled down from a recording of 12 hours (needs ffmpeg and no server).
+ * `--json` prints a line of JSON for each backlog. `scripts/start-postgres FOLDER` starts a server and prints
  * its URL.
  */
 const { values } = parseArgs({
@@ -37,6 +40,8 @@ const { values } = parseArgs({
     backlog: { type: "string", default: "1000000" },
     json: { type: "boolean", default: false },
     rounds: { type: "string", default: "3" },
+    hours: { type: "string", default: "2" },
+    "clip-every": { type: "string", default: "20" },
     only: { type: "string" },
   },
 });
@@ -55,6 +60,7 @@ const STARTS = 100;
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-"));
 try {
   const isSelected = (part: string) => values.only === undefined || values.only === part;
+  if (isSelected("yielding")) await printYielding();
   if (isSelected("workers")) await withDatabase(server, measureWorkers);
   if (isSelected("cost")) await withDatabase(server, printCost);
   if (isSelected("api")) {
@@ -123,6 +129,41 @@ function printBacklogs(results: BacklogResult[]): void {
       ...ms(result.claimTransaction),
       ...ms(result.page),
       ...ms(result.roundTrip),
+    ]),
+  );
+}
+
+async function printYielding(): Promise<void> {
+  const hours = Number(values.hours);
+  const everySeconds = Number(values["clip-every"]);
+  const results: YieldingResult[] = [];
+  for (const clips of [false, true]) {
+    await withEmbeddedDatabase(async ({ parts }) => {
+      const own = await mkdtemp(join(folder, "yielding-"));
+      results.push(await measureYielding(parts, { folder: own, hours, everySeconds, clips }));
+    });
+  }
+  const [alone, among] = results as [YieldingResult, YieldingResult];
+  const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+  printTable(
+    `A recording of ${hours} h on one worker, alone and with a clip every ${everySeconds} s`,
+    ["", "worked on for", "attempts", "resuming", "of its time", "throughput lost"],
+    results.map((result) => [
+      result === alone ? "alone" : "with clips",
+      `${result.workSeconds.toFixed(1)} s`,
+      String(result.attempts),
+      `${result.resumeSeconds.toFixed(1)} s`,
+      percent(result.resumeSeconds / result.workSeconds),
+      percent(1 - alone.workSeconds / result.workSeconds),
+    ]),
+  );
+  printTable(
+    "From enqueued to started",
+    ["clip of the environment", "waited", "may wait"],
+    among.clips.map(({ environment, waitSeconds, boundSeconds }) => [
+      environment,
+      `${waitSeconds.toFixed(1)} s`,
+      `${boundSeconds.toFixed(1)} s`,
     ]),
   );
 }

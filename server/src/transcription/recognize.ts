@@ -22,6 +22,8 @@ export interface RecognizeDeps {
   maxDurationSeconds: number;
   /** Concurrent attempts of one environment, in all processes; null for no limit. */
   maxConcurrentPerEnvironment: number | null;
+  /** `MIN_SLICE_SECONDS` by default; a bench on a smaller scale passes less. */
+  minSliceSeconds?: number;
 }
 
 /** The part of an attempt that speech recognition needs. */
@@ -65,7 +67,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
   const source = await deps.recordings.open(row.video_id, signal);
   attempt.fetchedAt = deps.clock.now();
   const work = new WorkProgress();
-  const pace = new SlicePace(row.started_at ?? attempt.fetchedAt, deps.clock);
+  const pace = new SlicePace(row.started_at ?? attempt.fetchedAt, deps);
   try {
     return await deps.speech.transcribe(source.path, {
       maxDurationSeconds: deps.maxDurationSeconds,
@@ -101,6 +103,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
 class SlicePace {
   readonly #clock: Clock;
   readonly #startedAt: Date;
+  readonly #minSliceSeconds: number;
   /** Seconds of the recording that earlier attempts have transcribed. */
   #doneBefore: number | null = null;
   /** When the current slice started. The first one starts when this attempt has repeated the work of earlier ones. */
@@ -108,10 +111,11 @@ class SlicePace {
   #resumeSeconds = 0;
   #remainingSeconds: number | null = null;
 
-  constructor(startedAt: Date, clock: Clock) {
+  constructor(startedAt: Date, { clock, minSliceSeconds = MIN_SLICE_SECONDS }: RecognizeDeps) {
     this.#startedAt = startedAt;
     this.#sliceStartedAt = startedAt;
     this.#clock = clock;
+    this.#minSliceSeconds = minSliceSeconds;
   }
 
   note(done: number, remainingSeconds: number | null): void {
@@ -127,7 +131,7 @@ class SlicePace {
    * @returns the used-up slice; null if the current one continues
    */
   endSlice(at: Date): { usedSeconds: number; sliceSeconds: number; remainingSeconds: number } | null {
-    const sliceSeconds = Math.max(MIN_SLICE_SECONDS, RESUME_COSTS_PER_SLICE * this.#resumeSeconds);
+    const sliceSeconds = Math.max(this.#minSliceSeconds, RESUME_COSTS_PER_SLICE * this.#resumeSeconds);
     const usedSeconds = (at.getTime() - this.#sliceStartedAt.getTime()) / 1000;
     if (usedSeconds < sliceSeconds) return null;
     this.#sliceStartedAt = at;
