@@ -7,7 +7,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { openBackups } from "./backup/backups.ts";
-import { knownOfFiles } from "./cleanup/missing-file-queries.ts";
+import { readMissingFiles } from "./cleanup/missing-file-queries.ts";
 import { startSweeping } from "./cleanup/sweep.ts";
 import { checkAllFiles } from "./cleanup/sweep-missing-files.ts";
 import { summarizeUnknownFiles } from "./cleanup/unknown-file-queries.ts";
@@ -253,7 +253,7 @@ async function wire(
           running: countRunning && (await countRunning()),
           waiting: (await countQueue(db)).pending,
         }),
-        files: () => knownOfFiles(db),
+        files: () => readMissingFiles(db),
         cleanup: async () => ({
           ownership: await ownership.look(),
           unknown: await summarizeUnknownFiles(db),

@@ -4,7 +4,7 @@ import { recordAuditEvent } from "../audit/audit-events.ts";
 import type { Db } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
-import { readMoment } from "../http/timestamp.ts";
+import { parseTimestamp } from "../http/timestamp.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
@@ -67,7 +67,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
 }
 
 function futureDate(text: string, clock: Clock): Date {
-  const date = readMoment(text, "expiresAt");
+  const date = parseTimestamp(text, "expiresAt");
   if (date > clock.now()) return date;
   throw new AppError("invalid_request", "The expiry date must be in the future.");
 }

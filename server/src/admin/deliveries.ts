@@ -1,6 +1,6 @@
 import type { Db, WebhookEndpointRow } from "../db/schema.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
-import { readMoment } from "../http/timestamp.ts";
+import { parseTimestamp } from "../http/timestamp.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
@@ -67,7 +67,7 @@ export function deliveryHandlers(deps: DeliveryDeps) {
     },
 
     "POST /webhook-endpoints/:id/redeliver-failed": async ({ params: { id }, body, request }) => {
-      const since = readMoment(body.since, "since");
+      const since = parseTimestamp(body.since, "since");
       const redelivering = await db.transaction().execute(async (tx) => {
         const endpoint = await getEndpoint(tx, id);
         return await redeliverFailed({ tx, queue, clock }, endpoint, since);

@@ -2,7 +2,7 @@ import { OPERATIONS } from "@subtext/client/contract/operations";
 import type { FastifyInstance } from "fastify";
 import { recordEndpointChange, recordEndpointEvent } from "../audit/audit-events.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
-import { readMoment } from "../http/timestamp.ts";
+import { parseTimestamp } from "../http/timestamp.ts";
 import type { Queue } from "../queue/queue.ts";
 import {
   representDelivery,
@@ -121,7 +121,7 @@ export function registerWebhookEndpoints(
   });
 
   serveOnce(app, deps, OPERATIONS.redeliverFailed, async ({ environmentId, params, body, tx, request }) => {
-    const since = readMoment(body.since, "since");
+    const since = parseTimestamp(body.since, "since");
     const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
     const redelivering = await redeliverFailed({ tx, queue, clock }, endpoint, since);
     request.log.info({ endpointId: endpoint.id, ...redelivering }, "failed deliveries restarted");

@@ -5,7 +5,7 @@ import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { CompiledQuery, sql } from "kysely";
 import type { Logger } from "pino";
-import type { Database, MomentQuery } from "../db/database.ts";
+import type { Database, SnapshotQuery } from "../db/database.ts";
 import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
 import type { Schema } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -120,7 +120,7 @@ async function write(
   let openRecordings: string[] = [];
   await snapshot(join(data, "database"), {
     signal,
-    async atMoment(queryNow) {
+    async onSnapshot(queryNow) {
       migrations = (await queryNow<{ name: string }>("select name from kysely_migration order by name")).map(
         ({ name }) => name,
       );
@@ -174,7 +174,7 @@ async function takesLinks(from: string, to: string): Promise<boolean> {
   }
 }
 
-function queryOf({ kysely }: Database<Schema>): MomentQuery {
+function queryOf({ kysely }: Database<Schema>): SnapshotQuery {
   return async <Row>(statement: string, values: readonly unknown[] = []) =>
     (await kysely.executeQuery<Row>(CompiledQuery.raw(statement, [...values]))).rows;
 }

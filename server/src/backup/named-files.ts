@@ -1,4 +1,4 @@
-import type { MomentQuery } from "../db/database.ts";
+import type { SnapshotQuery } from "../db/database.ts";
 
 /** Files below the data folder that a video's rows name. */
 export interface NamedFiles {
@@ -32,7 +32,7 @@ const LOOKED_UP = `${SELECT} left join lateral (
   ) as transcription on true`;
 
 /** Lists all videos in the order of their ids. */
-export async function* listNamedFiles(query: MomentQuery): AsyncGenerator<NamedFiles> {
+export async function* listNamedFiles(query: SnapshotQuery): AsyncGenerator<NamedFiles> {
   let after = "";
   for (;;) {
     const rows = await query<Row>(`${LOOKED_UP} where video.id > $1 order by video.id limit ${BATCH}`, [
@@ -46,7 +46,7 @@ export async function* listNamedFiles(query: MomentQuery): AsyncGenerator<NamedF
 
 /** These videos, and all that changed (or whose transcription did) since then, by the database's clock. */
 export async function listNamedSince(
-  query: MomentQuery,
+  query: SnapshotQuery,
   since: Date,
   videoIds: string[],
 ): Promise<NamedFiles[]> {
@@ -59,7 +59,7 @@ export async function listNamedSince(
 }
 
 /** The recordings of unfinished uploads, which grow. */
-export async function listOpenRecordings(query: MomentQuery): Promise<string[]> {
+export async function listOpenRecordings(query: SnapshotQuery): Promise<string[]> {
   const rows = await query<{ id: string }>("select id from video where uploaded_at is null");
   return rows.map(({ id }) => `uploads/${id}`);
 }

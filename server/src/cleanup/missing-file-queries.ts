@@ -56,7 +56,7 @@ export async function listStoredParts(
  * deleted in the meantime.
  * @returns files that were not recorded before
  */
-export async function noteMissing(
+export async function recordMissingFiles(
   db: Db,
   { lookedAt, missing, now }: { lookedAt: string[]; missing: MissingFile[]; now: Date },
 ): Promise<MissingFile[]> {
@@ -88,7 +88,7 @@ export async function noteMissing(
 }
 
 /** The recorded missing files and the time of the last complete check. */
-export async function knownOfFiles(
+export async function readMissingFiles(
   db: Db,
 ): Promise<{ missing: Record<MissingPart, number>; examples: string[]; lookedAt: Date | null }> {
   const counts = await db

@@ -9,8 +9,8 @@ import { videosWithRecording } from "../videos/queries.ts";
 import {
   listStoredParts,
   type MissingFile,
-  noteMissing,
   readFileCheck,
+  recordMissingFiles,
   type StoredParts,
   writeFileCheck,
 } from "./missing-file-queries.ts";
@@ -65,7 +65,8 @@ async function checkFiles(
       });
       missing.push(...(await Promise.all(looks)).flat());
     }
-    const news = lookedAt.length > 0 ? await noteMissing(db, { lookedAt, missing, now: clock.now() }) : [];
+    const news =
+      lookedAt.length > 0 ? await recordMissingFiles(db, { lookedAt, missing, now: clock.now() }) : [];
     for (const file of news) log.warn(file, "a file that a row names is missing");
     looked += videos.length;
     const isLast = videos.length < BATCH;

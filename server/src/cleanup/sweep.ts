@@ -78,7 +78,7 @@ export async function sweep(
     sweepOpenUploads,
     ...(strays ? [sweepUnindexed] : []),
     sweepLostJobs,
-    sweepOldAnswers,
+    sweepIdempotencyKeys,
     sweepAuditLog,
     applyRetention,
     ...(strays ? [sweepStoredFiles, sweepMissing] : []),
@@ -92,7 +92,7 @@ export async function sweep(
 }
 
 /** Responses contain values that are shown only once, such as signing secrets. */
-async function sweepOldAnswers({ db, clock }: SweepDeps): Promise<void> {
+async function sweepIdempotencyKeys({ db, clock }: SweepDeps): Promise<void> {
   await forgetAnswers(db, new Date(clock.now().getTime() - ANSWERS_KEPT_MS));
 }
 

@@ -18,7 +18,7 @@ export interface Database<Schema> {
   check(): Promise<void>;
   /**
    * Copies a consistent snapshot of the embedded database into a new folder. Null for an external database.
-   * @param atMoment called at the time of the snapshot, while all other queries wait
+   * @param onSnapshot called at the time of the snapshot, while all other queries wait
    */
   readonly snapshot: ((to: string, options: SnapshotOptions) => Promise<void>) | null;
   /** Waits for running queries; later queries are refused. */
@@ -26,11 +26,11 @@ export interface Database<Schema> {
 }
 
 export interface SnapshotOptions {
-  atMoment(query: MomentQuery): Promise<void>;
+  onSnapshot(query: SnapshotQuery): Promise<void>;
   signal: AbortSignal;
 }
 
-export type MomentQuery = <Row>(statement: string, values?: readonly unknown[]) => Promise<Row[]>;
+export type SnapshotQuery = <Row>(statement: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 export interface Connections {
   open: number;

@@ -6,7 +6,7 @@ import { AppError } from "../lib/errors.ts";
  * @param name of the field, for the message
  * @throws AppError `invalid_request`
  */
-export function readMoment(text: string, name: string): Date {
+export function parseTimestamp(text: string, name: string): Date {
   const moment = new Date(text);
   const year = moment.getUTCFullYear();
   if (year >= 1 && year <= 9999) return moment;

@@ -338,8 +338,8 @@ test.skipIf(isElsewhere)(
     const snapshot: typeof real = (to, options) =>
       real(to, {
         ...options,
-        async atMoment(query) {
-          await options.atMoment(query);
+        async onSnapshot(query) {
+          await options.onSnapshot(query);
           isCopiedMeanwhile = existsSync(join(`${target}.unfinished`, copy));
           await appendFile(growing, " and continued");
         },

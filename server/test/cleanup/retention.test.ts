@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { knownOfFiles } from "../../src/cleanup/missing-file-queries.ts";
+import { readMissingFiles } from "../../src/cleanup/missing-file-queries.ts";
 import { applyRetention } from "../../src/cleanup/retention.ts";
 import { sweep } from "../../src/cleanup/sweep.ts";
 import { checkAllFiles } from "../../src/cleanup/sweep-missing-files.ts";
@@ -329,7 +329,7 @@ test("the doctor reports missing files after a check", async () => {
   await deps().recordings.remove(videoId);
   const looked = await sendAsCommandLine(subtext, "/file-check", { method: "POST" });
   expect(looked.json<{ videos: number }>().videos).toBeGreaterThan(0);
-  const known = await knownOfFiles(deps().db);
+  const known = await readMissingFiles(deps().db);
   expect(known.missing.recording).toBeGreaterThan(0);
   expect(known.lookedAt).toBeInstanceOf(Date);
   const config = subtext.service.parts.config;

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { listNamedFiles } from "../../src/backup/named-files.ts";
 import { listStoredParts } from "../../src/cleanup/missing-file-queries.ts";
 import { sweepUnindexed } from "../../src/cleanup/reconcile-jobs.ts";
-import type { MomentQuery } from "../../src/db/database.ts";
+import type { SnapshotQuery } from "../../src/db/database.ts";
 import type { Db, Tx } from "../../src/db/schema.ts";
 import { findDeliveriesWithoutJob } from "../../src/queue/lost-job-queries.ts";
 import { insertMissingDocuments, nextIdRange } from "../../src/search/document-queries.ts";
@@ -61,7 +61,7 @@ describe("with many videos that were transcribed and announced long ago", () => 
   test("a backup reads every video once", async () => {
     const db = open();
     let read = 0;
-    const query: MomentQuery = async (statement, values = []) => {
+    const query: SnapshotQuery = async (statement, values = []) => {
       read += await rowsReadBy(db, statement, values);
       return (await db.executeQuery<never>(CompiledQuery.raw(statement, [...values]))).rows;
     };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noteMissing } from "../../src/cleanup/missing-file-queries.ts";
+import { recordMissingFiles } from "../../src/cleanup/missing-file-queries.ts";
 import type { Tx } from "../../src/db/schema.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { newJobId } from "../../src/queue/queue.ts";
@@ -70,7 +70,7 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
     const missing = [deleted, remaining].map((videoId) => ({ videoId, part: "recording" as const }));
     await meanwhile(
       (tx) => deleteVideoRows(tx, environmentId, deleted),
-      () => noteMissing(db, { lookedAt: [deleted, remaining], missing, now: new Date() }),
+      () => recordMissingFiles(db, { lookedAt: [deleted, remaining], missing, now: new Date() }),
     );
     const noted = await db.selectFrom("missing_file").select("video_id").execute();
     expect(noted).toEqual([{ video_id: remaining }]);

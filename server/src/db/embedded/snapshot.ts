@@ -24,7 +24,7 @@ interface Copied {
 export async function snapshotDatabase(
   { pglite, exclusive, folder }: { pglite: PGlite; exclusive: Exclusive; folder: string },
   to: string,
-  { atMoment, signal }: SnapshotOptions,
+  { onSnapshot, signal }: SnapshotOptions,
 ): Promise<void> {
   await exclusive.run(() => pglite.exec("checkpoint"));
   await mkdir(to, { mode: 0o700 });
@@ -49,7 +49,7 @@ export async function snapshotDatabase(
       await copyFile(join(folder, path), join(to, path), constants.COPYFILE_FICLONE);
     }
     for (const path of gone) await rm(join(to, path));
-    await atMoment(
+    await onSnapshot(
       async <Row>(statement: string, values: readonly unknown[] = []) =>
         (await pglite.query<Row>(statement, [...values])).rows,
     );
