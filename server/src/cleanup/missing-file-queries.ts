@@ -87,7 +87,7 @@ export async function recordMissingFiles(
   });
 }
 
-/** The recorded missing files and the time of the last complete check. */
+/** Returns the recorded missing files and the time of the last complete check. */
 export async function readMissingFiles(
   db: Db,
 ): Promise<{ missing: Record<MissingPart, number>; examples: string[]; lookedAt: Date | null }> {

@@ -89,7 +89,7 @@ export async function sweepUnindexed(deps: JobSweepDeps, signal: AbortSignal): P
   }
 }
 
-/** After an error that one of them may cause: indexes the others. @returns 0: none is left to try */
+/** Indexes transcriptions one by one after a batch failed, because one of them may cause the error. @returns 0 */
 async function indexOneByOne(
   deps: JobSweepDeps,
   { after, last }: IdRange,

@@ -54,7 +54,7 @@ export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: Abort
     log.error({ failures }, "obsolete files could not be removed; the next sweep tries again");
     return;
   }
-  // Only now are all files of what was deleted by then certainly gone.
+  // The files of everything deleted before this time have been removed.
   await expireTombstones(db, new Date(startedAt.getTime() - TOMBSTONES_KEPT_MS), signal);
 }
 

@@ -55,7 +55,7 @@ export async function forgetUnknownFile(db: Db, key: string): Promise<void> {
   await db.deleteFrom("unknown_file").where("key", "=", key).execute();
 }
 
-/** Forgets files last seen before this time: they no longer exist, or a row names them now. */
+/** Deletes the records of files last seen before this time: they no longer exist, or a row names them now. */
 export async function forgetUnseenFiles(db: Db, before: Date): Promise<void> {
   await db.deleteFrom("unknown_file").where("last_seen_at", "<", before).execute();
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Db } from "./schema.ts";
 
 const ASK_EVERY_MS = 30_000;
-/** A response that took longer is less accurate than this machine's own clock since the last response. */
+/** A slower response is less accurate than the monotonic clock since the last response. */
 const USELESS_AFTER_MS = 2_000;
 
 export interface DatabaseClock extends Clock {

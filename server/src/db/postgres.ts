@@ -93,7 +93,7 @@ export async function openPostgres<Schema>(options: {
   }
 }
 
-/** At startup an outage is unlikely: names the setting to check, without the password. */
+/** Names the setting to check, because an outage at startup is unlikely. Omits the password. */
 function explain(error: unknown, databaseUrl: string): unknown {
   if (!(error instanceof AppError) || error.code !== "service_unavailable") return error;
   const where = URL.canParse(databaseUrl) ? ` at ${new URL(databaseUrl).host}` : "";

@@ -62,7 +62,7 @@ export async function openSession({
   const answered = new WeakMap<pg.Client, Promise<unknown>>();
   let closed = false;
   let reconnecting: NodeJS.Timeout | undefined;
-  /** Nothing else is answered on the connection then, and its end is detected anyway. */
+  /** While true, no other query is answered. The end of the connection is detected without a probe. */
   let waitsForLock = false;
   client = await connect();
   const heartbeat = setInterval(() => {
@@ -153,7 +153,7 @@ export async function openSession({
   };
 
   const unlock = async (name: string): Promise<void> => {
-    // Already lost with its connection.
+    // Without a client, the lock was lost with its connection.
     if (client) await query("select pg_advisory_unlock($1, hashtext($2))", [LOCK_CLASS, name]);
   };
 

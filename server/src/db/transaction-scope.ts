@@ -10,9 +10,9 @@ import {
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Knows whether the running code is inside a transaction's callback. A query there on any other handle than the
+ * Tracks whether the running code is inside a transaction's callback. A query there on any other handle than the
  * transaction would wait forever on a database with one connection, and would silently run outside the transaction on a
- * pool. It is therefore refused on both.
+ * pool, so it is refused on both.
  */
 export class TransactionScope {
   readonly #running = new AsyncLocalStorage<{ open: boolean }>();

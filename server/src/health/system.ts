@@ -13,9 +13,9 @@ import { countQueue, databaseBytes, listRunning, sumUploads } from "./queries.ts
 
 const HOURS = 24;
 const MOST_RUNNING = 20;
-/** Minimum time between two measurements, however many pages request them, */
+/** Minimum interval between measurements, regardless of how many pages request them. */
 const LOOK_EVERY_MS = 1_000;
-/** and a larger one if a measurement is slow: 0.2 s if 100,000 videos ended in a day. */
+/** Largest share of time spent on measurements. One takes 0.2 s after a day with 100,000 completed videos. */
 const MOST_OF_THE_TIME = 0.05;
 const MEASURE_DISK_EVERY_MS = 5 * 60_000;
 

@@ -45,7 +45,7 @@ export interface Models {
    */
   stillInstalled(): FoundModel | null;
   /**
-   * Whether it is worth waiting for: a download is running or about to start, and has not taken too long.
+   * Whether to wait for the model: a download is running or about to start, and has not taken too long.
    */
   isComing(): boolean;
   /** Whether the bundled engine recognizes English about as well as the installed model. */

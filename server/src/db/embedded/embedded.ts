@@ -64,7 +64,7 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
     });
     const pool = createPool(pglite, exclusive, async () => {
       await maintenance.stop();
-      // After a crash the memory cannot be trusted. The folder can: it recovers at the next start.
+      // After a crash, the memory may be corrupt. The database recovers from the folder at the next start.
       if (crash === undefined) await exclusive.run(() => pglite.close());
       lock.release();
     });
