@@ -5,7 +5,7 @@ import {
   findDeliveriesWithoutJob,
   findTranscriptionsWithoutJob,
   type JobLoss,
-  MOST_LOSSES,
+  MAX_LOSSES,
   replaceDeliveryJob,
   replaceTranscriptionJob,
 } from "../queue/lost-job-queries.ts";
@@ -53,7 +53,7 @@ async function replaceJobs(
       if (await guardItem(deps, item, () => replaceJob(deps, name, loss, replace))) replaced += 1;
     }
     // If other processes have updated all of them, those processes sweep as well.
-    if (losses.length < MOST_LOSSES || replaced === 0) return;
+    if (losses.length < MAX_LOSSES || replaced === 0) return;
   }
 }
 

@@ -31,7 +31,7 @@ export interface S3Config {
 
 const NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^([A-Za-z0-9_.-]+\/)*$/;
-const MOST_PREFIX = 200;
+const MAX_PREFIX = 200;
 const OF_A_BUCKET: readonly SettingName[] = [
   "S3_REGION",
   "S3_ENDPOINT",
@@ -99,7 +99,7 @@ function readCredentials(settings: SettingsReader): S3Config["credentials"] {
 function readPrefix(settings: SettingsReader): string {
   const given = settings.text("S3_PREFIX") ?? "";
   const prefix = given === "" || given.endsWith("/") ? given : `${given}/`;
-  if (!PREFIX.test(prefix) || prefix.length > MOST_PREFIX) {
+  if (!PREFIX.test(prefix) || prefix.length > MAX_PREFIX) {
     settings.refuse("S3_PREFIX", given, "it must be made of A-Z, a-z, 0-9, _, ., - and /");
   }
   return prefix;

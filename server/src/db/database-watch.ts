@@ -6,7 +6,7 @@ import { databaseUnavailable, isLostConnection, toDatabaseError } from "../lib/l
 
 const ASK_TIMEOUT_MS = 5_000;
 /** Queries that may wait for a connection. A limit, because each one needs memory. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 
 /** Prevents queries from waiting for an unavailable database, and broken connections from ending the process. */
 export class DatabaseWatch {
@@ -50,7 +50,7 @@ export class DatabaseWatch {
       options: pool.options,
       connect: async () => {
         this.#circuit.assertAvailable();
-        if (pool.waitingCount >= MOST_WAITING)
+        if (pool.waitingCount >= MAX_WAITING)
           throw databaseUnavailable(new Error("too many queries wait for a connection"));
         try {
           return await pool.connect();

@@ -12,7 +12,7 @@ import { diskSpace, diskUse } from "../storage/disk/disk-use.ts";
 import { countQueue, databaseBytes, listRunning, sumUploads } from "./queries.ts";
 
 const HOURS = 24;
-const MOST_RUNNING = 20;
+const MAX_RUNNING = 20;
 /** Minimum interval between measurements, regardless of how many pages request them. */
 const LOOK_EVERY_MS = 1_000;
 /** Largest share of time spent on measurements. One takes 0.2 s after a day with 100,000 completed videos. */
@@ -64,7 +64,7 @@ async function lookAt(
   const now = clock.now();
   const [queue, running, ended, space, processes] = await Promise.all([
     countQueue(db),
-    listRunning(db, MOST_RUNNING),
+    listRunning(db, MAX_RUNNING),
     endedInLastDay(db, now),
     diskSpace(config.dataFolder),
     describeProcesses(process.pid),

@@ -16,7 +16,7 @@ export interface JobLoss extends NamedJob {
 }
 
 /** Batch size. If the queue was emptied, every waiting row has lost its job. */
-export const MOST_LOSSES = 500;
+export const MAX_LOSSES = 500;
 
 const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now())::float8 * 1000`;
 /** States of jobs that will run. pg-boss deletes jobs that failed or waited for too long, but rows wait forever. */
@@ -28,7 +28,7 @@ export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
     where status in ('PENDING', 'PROCESSING') and not exists (
       select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
     )
-    limit ${MOST_LOSSES}`.execute(db);
+    limit ${MAX_LOSSES}`.execute(db);
   return rows;
 }
 
@@ -42,9 +42,9 @@ export async function findDeliveriesWithoutJob(db: Db): Promise<JobLoss[]> {
       where endpoint_id = webhook_endpoint.id and status = 'pending' and not exists (
         select from pgboss.job where name = 'deliver' and job.id = job_id and state in ${HELD}
       )
-      limit ${MOST_LOSSES}
+      limit ${MAX_LOSSES}
     ) as pending
-    limit ${MOST_LOSSES}`.execute(db);
+    limit ${MAX_LOSSES}`.execute(db);
   return rows;
 }
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, SearchDocumentRow, Tx } from "../db/schema.ts";
-import { type JobLoss, MOST_LOSSES, type NamedJob } from "../queue/lost-job-queries.ts";
+import { type JobLoss, MAX_LOSSES, type NamedJob } from "../queue/lost-job-queries.ts";
 
 /** A transcript whose passages must be indexed, with the data that this needs. */
 export type Unindexed = SearchDocumentRow & { spoken: string; file_prefix: string };
@@ -170,7 +170,7 @@ export async function findDocumentsWithoutJob(db: Db): Promise<JobLoss[]> {
       select from pgboss.job
       where name = 'index' and job.id = job_id and state in ('created', 'retry', 'active')
     )
-    order by number limit ${MOST_LOSSES}`.execute(db);
+    order by number limit ${MAX_LOSSES}`.execute(db);
   return rows;
 }
 

@@ -34,7 +34,7 @@ export interface IndexDeps {
 /** Number of passages per transaction, during which the embedded database runs no other query. */
 const BATCH = 250;
 /** Maximum number of failures other than outages: with the queue's delays, a quarter of an hour. */
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 
 /**
  * Makes a completed transcript searchable, from its stored words, which never change. After a crash, the next run skips
@@ -52,7 +52,7 @@ export async function indexTranscript(deps: IndexDeps, job: HandedJob, shutdown:
     if (passages.length > 0) await writePassages(db, document, passages, signal);
     log.info({ transcriptionId, passages: passages.length }, "transcript indexed for search");
   } catch (error) {
-    if (signal.aborted || isOutage(error) || job.cameBack + 1 < MOST_TRIES) throw error;
+    if (signal.aborted || isOutage(error) || job.cameBack + 1 < MAX_TRIES) throw error;
     log.error({ err: error, transcriptionId }, "a transcript cannot be indexed; it cannot be searched");
   }
   await finishDocument(db, document.number, clock.now());

@@ -17,9 +17,9 @@ import { tokenize } from "./tokens.ts";
  * Maximum number of passages that are ranked; if more match, these are approximately the newest. The limit bounds the
  * time of a search regardless of the amount of data; the embedded database runs no other query meanwhile.
  */
-const MOST_CANDIDATES = 2_000;
+const MAX_CANDIDATES = 2_000;
 /** Shards per query. Between two queries, the embedded database can run others. */
-const MOST_SHARDS_AT_ONCE = 16;
+const MAX_SHARDS_AT_ONCE = 16;
 /**
  * A search reads no older shards after this time. Otherwise, words that nearly every passage contains, in an order that
  * few passages have, would cause a scan of all shards.
@@ -126,17 +126,17 @@ async function gather(
   const markers = (await searchShards(db, environmentId)).map((shard) => quote(shardMarker(shard)));
   const found: Candidate[] = [];
   let from = 0;
-  for (let size = 1; from < markers.length && found.length < MOST_CANDIDATES; ) {
+  for (let size = 1; from < markers.length && found.length < MAX_CANDIDATES; ) {
     if (performance.now() - begun > LONGEST_LOOK_MS) break;
     const shards = markers.slice(from, from + size).join(" | ");
-    const limit = MOST_CANDIDATES - found.length;
+    const limit = MAX_CANDIDATES - found.length;
     found.push(
       ...(await findCandidates(db, environmentId, { tsquery, exactTsquery, shards, language, limit })),
     );
     from += size;
-    size = Math.min(size * 2, MOST_SHARDS_AT_ONCE);
+    size = Math.min(size * 2, MAX_SHARDS_AT_ONCE);
   }
-  return { candidates: found, isTruncated: found.length === MOST_CANDIDATES || from < markers.length };
+  return { candidates: found, isTruncated: found.length === MAX_CANDIDATES || from < markers.length };
 }
 
 function either(queries: string[]): string {

@@ -38,7 +38,7 @@ export interface WaitingJob {
 }
 
 /** More than any world needs: each round ends one attempt. */
-const MOST_ROUNDS = 500;
+const MAX_ROUNDS = 500;
 
 /**
  * The service's own functions in an environment that the test controls: which worker gets which job and when, which
@@ -306,7 +306,7 @@ export class StateWorld {
 
   /** Runs until everything has ended. */
   async drain(): Promise<void> {
-    for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
+    for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
       for (const running of [...this.running]) await running.end("complete");
       this.advance(3600);
       const waiting = await this.waitingJobs();

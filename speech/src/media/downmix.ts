@@ -7,7 +7,7 @@ export interface Filter {
 }
 
 /** Maximum number of channels whose layout (front left, center, …) libswresample can mix. */
-const MOST_PLACED_CHANNELS = 8;
+const MAX_PLACED_CHANNELS = 8;
 
 /**
  * Returns the filters that convert any track to one or two channels at 16 kHz. They do not fill gaps:
@@ -19,7 +19,7 @@ export function downmixFilters(trackChannels: number, channels: 1 | 2): Filter[]
     { name: "aresample", options: `${SAMPLE_RATE}` },
     { name: "aformat", options: `sample_fmts=flt:channel_layouts=${layout}` },
   ];
-  if (trackChannels <= MOST_PLACED_CHANNELS) return filters;
+  if (trackChannels <= MAX_PLACED_CHANNELS) return filters;
   const mix = `stereo|c0=${average(trackChannels, 0)}|c1=${average(trackChannels, 1)}`;
   return [{ name: "pan", options: mix }, ...filters];
 }

@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 1_000;
 /** Polls overlap, because a write becomes visible only at its commit, later than its timestamp. */
 const OVERLAP_MS = 10_000;
 /** If an environment has more changes at once, clients are asked to reload the list instead. */
-const MOST_CHANGES = 200;
+const MAX_CHANGES = 200;
 /** Minimum interval between reload requests, because each client then loads everything that it shows. */
 const RELOAD_EVERY_MS = 5_000;
 const WATCHED_UPLOADS = 50;
@@ -110,7 +110,7 @@ export class VideoChanges {
     const since = new Date(Math.min(...lookedAt) - OVERLAP_MS);
     const found = await findVideoChanges(db, [...watches.keys()], {
       since,
-      mostChanged: MOST_CHANGES + 1,
+      mostChanged: MAX_CHANGES + 1,
       mostUploading: WATCHED_UPLOADS,
     });
     const places = await queuePlaces(db);
@@ -154,7 +154,7 @@ function publishNews(watch: Watch, { seen, views }: { seen: FoundChange[]; views
   watch.gone = new Set(deleted);
   if (isFirst) return;
   const changed = seen.filter(({ kind }) => kind === "changed");
-  const isTooMuch = Math.max(changed.length, deleted.length) > MOST_CHANGES;
+  const isTooMuch = Math.max(changed.length, deleted.length) > MAX_CHANGES;
   watch.owesReload ||= isTooMuch;
   if (watch.owesReload && performance.now() - watch.reloadedAt >= RELOAD_EVERY_MS) {
     watch.reloadedAt = performance.now();
