@@ -81,6 +81,9 @@ function logSumExp(logits: Float32Array, highest: number): number {
   return highest + Math.log(sum);
 }
 
+/** At which a bad text is decoded again, one after the other, as by the published Whisper decoder. */
+export const SAMPLING_TEMPERATURES = [0.2, 0.4, 0.6, 0.8, 1];
+
 /** Draws a token with a probability ∝ exp(logit ÷ temperature). */
 export interface Sampling {
   /** Above 0. */

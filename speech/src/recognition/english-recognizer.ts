@@ -1,5 +1,6 @@
 import { mean } from "../alignment/timed-words.ts";
 import type { Engine, RecognitionResult } from "../engines/engine.ts";
+import { withoutPhraseLoops } from "../engines/phrase-loops.ts";
 import { SpeechError } from "../errors.ts";
 import { EnglishEvidence, englishScore, soundEvidence } from "../language/english-evidence.ts";
 import { endOf, inBatches } from "../vad/utterance-parts.ts";
@@ -70,7 +71,7 @@ export class EnglishRecognizer {
     if (result.words.length === 0) return;
     this.#recognized.push({
       score: englishScore(result, sound.seconds),
-      utterance: recognizedUtterance(utterance, result.words, {
+      utterance: recognizedUtterance(utterance, withoutPhraseLoops(result), {
         language: "en",
         probability: mean(result.words.map(({ confidence }) => confidence)),
         engine: this.#engine.name,

@@ -1,4 +1,5 @@
 import type { Engine, RecognitionResult } from "../engines/engine.ts";
+import { withoutPhraseLoops } from "../engines/phrase-loops.ts";
 import { combineResults } from "../engines/recognition-result.ts";
 import {
   ENGLISH_PROBABILITY,
@@ -168,7 +169,7 @@ export class MultilingualRecognizer {
     if (result.words.length === 0 || isHallucination(result, seconds)) return;
     const { meanLogProbability, compressionRatio, noSpeechProbability, truncated } = result;
     this.#recognized.push({
-      ...recognizedUtterance(utterance, result.words, {
+      ...recognizedUtterance(utterance, withoutPhraseLoops(result), {
         language: language ?? result.language ?? "und",
         probability,
         engine,

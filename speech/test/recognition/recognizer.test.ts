@@ -438,6 +438,28 @@ test("text that a model hallucinates from noise is in no transcript", async () =
   expect(texts(result)).toEqual(result.said("es"));
 });
 
+test.each([
+  ["the bundled engine", "bundled"],
+  ["an engine of many languages", "multilingual"],
+] as const)("a phrase that %s repeats faster than anyone speaks is published once", async (_, role) => {
+  const engine = fakeMultilingual({
+    ...(role === "bundled" && { detects: "by result" }),
+    alter: (honest) => {
+      const [first] = honest.words;
+      if (first === undefined) return honest;
+      const phrase = "please leave your message after the tone".split(" ");
+      const looped = [...phrase, ...phrase, ...phrase, ...phrase.slice(0, 3)];
+      const words = looped.map((word, index) => {
+        const start = first.start + (3 * index) / looped.length;
+        return { word, start, end: start + 3 / looped.length, confidence: 0.95 };
+      });
+      return { ...honest, words };
+    },
+  });
+  const result = await recognize(talk("en", 1, 4), { [role]: engine });
+  expect(texts(result).join(" ")).toBe("please leave your message after the tone");
+});
+
 test("progress rises batch by batch to the end of the speech", async () => {
   const result = await recognize(talk("es", 100), { multilingual: fakeMultilingual() });
   expect(result.progress.length).toBeGreaterThan(8);

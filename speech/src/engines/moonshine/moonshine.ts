@@ -6,9 +6,11 @@ import { SpeechError } from "../../errors.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
 import { type DecodedSequence, decodeSequences } from "../../onnx/decode-sequences.ts";
 import { type AttentionHead, describeDecoder, type Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
-import { release } from "../../onnx/tensors.ts";
+import { keepRows, release } from "../../onnx/tensors.ts";
+import { SAMPLING_TEMPERATURES } from "../../onnx/token-selection.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, RecognitionResult, RecognizeOptions } from "../engine.ts";
+import { findPhraseLoop } from "../phrase-loops.ts";
 import { compressionRatio } from "../recognition-result.ts";
 import type { MoonshineModel } from "./model.ts";
 import { spelledWords } from "./sentence-piece.ts";
@@ -111,23 +113,49 @@ class Moonshine implements Engine {
     for (const batch of batchesOfLikeLength(utterances, this.#maxBatchSeconds)) {
       signal.throwIfAborted();
       const encoderStates = await this.#encode(batch, signal);
-      const sequences = await decodeSequences(this.#decoder, {
-        encoderStates,
-        prompts: batch.map(() => [START_TOKEN]),
-        endToken: END_TOKEN,
-        maxTokens: batch.map(
-          ({ samples }) => SPARE_TOKENS + Math.ceil((samples.length / SAMPLE_RATE) * TOKENS_PER_SECOND),
-        ),
-        attentionHeads: ALIGNMENT_HEADS,
-        signal,
-      });
-      release([encoderStates]);
-      for (const [row, utterance] of batch.entries()) {
-        results.set(utterance, this.#result(utterance, sequences[row] as DecodedSequence));
+      let looping: number[] = [];
+      for (const [row, result] of (await this.#decode(batch, encoderStates, 0, signal)).entries()) {
+        results.set(batch[row]!, result);
+        if (findPhraseLoop(result) !== null) looping.push(row);
       }
-      release(sequences.map(({ attention }) => attention));
+      for (const temperature of SAMPLING_TEMPERATURES) {
+        if (looping.length === 0) break;
+        const states = keepRows(encoderStates, looping);
+        const utterancesAgain = looping.map((row) => batch[row]!);
+        const again = await this.#decode(utterancesAgain, states, temperature, signal);
+        release([states]);
+        looping = looping.filter((row, place) => {
+          if (findPhraseLoop(again[place]!) !== null) return true;
+          results.set(batch[row]!, again[place]!);
+          return false;
+        });
+      }
+      release([encoderStates]);
     }
     return utterances.map((utterance) => results.get(utterance) as RecognitionResult);
+  }
+
+  /** Decodes greedily at temperature 0, else by sampling. */
+  async #decode(
+    utterances: readonly Utterance[],
+    encoderStates: Tensor,
+    temperature: number,
+    signal: AbortSignal,
+  ): Promise<RecognitionResult[]> {
+    const sequences = await decodeSequences(this.#decoder, {
+      encoderStates,
+      prompts: utterances.map(() => [START_TOKEN]),
+      endToken: END_TOKEN,
+      maxTokens: utterances.map(
+        ({ samples }) => SPARE_TOKENS + Math.ceil((samples.length / SAMPLE_RATE) * TOKENS_PER_SECOND),
+      ),
+      attentionHeads: ALIGNMENT_HEADS,
+      ...(temperature > 0 && { sampling: { temperature, seed: Math.round(10 * temperature) } }),
+      signal,
+    });
+    const results = utterances.map((utterance, row) => this.#result(utterance, sequences[row]!));
+    release(sequences.map(({ attention }) => attention));
+    return results;
   }
 
   /**

@@ -1,13 +1,12 @@
 import { mean } from "../../alignment/timed-words.ts";
 import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
+import { SAMPLING_TEMPERATURES } from "../../onnx/token-selection.ts";
 import { compressionRatio, MAX_COMPRESSION_RATIO } from "../recognition-result.ts";
 
 /**
- * Decodes again with increasing temperature what is repetitive or has a low probability. Limits and
- * temperatures are those of the Whisper paper (section 4.5) and the published decoder.
+ * Decodes again with increasing temperature what is repetitive or has a low probability. Its limits are those of the Whisper paper (section 4.5) and the published decoder.
  */
 
-const TEMPERATURES = [0, 0.2, 0.4, 0.6, 0.8, 1];
 const MIN_MEAN_LOG_PROBABILITY = -1;
 const NO_SPEECH_PROBABILITY = 0.6;
 
@@ -17,25 +16,31 @@ export interface Attempt {
   meanLogProbability: number;
   /** Of the decoded text, as measured by `compressionRatio`. */
   compressionRatio: number;
+  runsInLoop: boolean;
+}
+
+export interface TextMeasures {
+  textOf(tokens: readonly number[]): string;
+  /** Whether the text of a row repeats a phrase more often than anyone could say it. */
+  runsInLoop(row: number, sequence: DecodedSequence): boolean;
 }
 
 /**
  * Returns the best attempt for each of `rows` rows.
  * @param decode Decodes some of the rows at a temperature.
- * @param textOf Text of tokens.
  */
 export async function decodeWithFallback(
   rows: number,
   decode: (rows: readonly number[], temperature: number) => Promise<DecodedSequence[]>,
-  textOf: (tokens: readonly number[]) => string,
+  measures: TextMeasures,
 ): Promise<Attempt[]> {
   const best: Attempt[] = [];
   let open = Array.from({ length: rows }, (_, row) => row);
-  for (const temperature of TEMPERATURES) {
+  for (const temperature of [0, ...SAMPLING_TEMPERATURES]) {
     if (open.length === 0) break;
     const sequences = await decode(open, temperature);
     for (const [place, row] of open.entries()) {
-      const attempt = assess(sequences[place] as DecodedSequence, textOf);
+      const attempt = assess(row, sequences[place] as DecodedSequence, measures);
       const before = best[row];
       if (!before || isBetter(attempt, before)) best[row] = attempt;
     }
@@ -55,7 +60,7 @@ export function isNoSpeech({ sequence, meanLogProbability }: Attempt): boolean {
   );
 }
 
-function assess(sequence: DecodedSequence, textOf: (tokens: readonly number[]) => string): Attempt {
+function assess(row: number, sequence: DecodedSequence, { textOf, runsInLoop }: TextMeasures): Attempt {
   const { logProbabilities, endLogProbability } = sequence;
   return {
     sequence,
@@ -63,12 +68,13 @@ function assess(sequence: DecodedSequence, textOf: (tokens: readonly number[]) =
       endLogProbability === null ? logProbabilities : [...logProbabilities, endLogProbability],
     ),
     compressionRatio: compressionRatio(textOf(sequence.tokens)),
+    runsInLoop: sequence.stop === "loop" || runsInLoop(row, sequence),
   };
 }
 
-function failureCount({ sequence, meanLogProbability, compressionRatio }: Attempt): number {
+function failureCount({ meanLogProbability, compressionRatio, runsInLoop }: Attempt): number {
   return (
-    Number(sequence.stop === "loop" || compressionRatio > MAX_COMPRESSION_RATIO) +
+    Number(runsInLoop || compressionRatio > MAX_COMPRESSION_RATIO) +
     Number(meanLogProbability < MIN_MEAN_LOG_PROBABILITY)
   );
 }

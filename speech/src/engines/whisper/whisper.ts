@@ -9,6 +9,7 @@ import type { Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
 import { keepRows, stackRows } from "../../onnx/tensors.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, LanguageProbabilities, RecognitionResult, RecognizeOptions } from "../engine.ts";
+import { findPhraseLoop, repeatsPhrase } from "../phrase-loops.ts";
 import { combineResults } from "../recognition-result.ts";
 import { LogMel } from "./log-mel.ts";
 import { createLogitsProcessor, type LogitsProcessor, TIMESTAMP_STEP_SECONDS } from "./logits-processors.ts";
@@ -242,9 +243,18 @@ class Whisper implements Engine {
         noSpeechToken: tokens.noSpeech,
         signal,
       });
-    return decodeWithFallback(utterances.length, decode, (chosen) =>
-      Buffer.concat(chosen.map((token) => tokenBytes[token] ?? new Uint8Array(0))).toString(),
-    );
+    return decodeWithFallback(utterances.length, decode, {
+      textOf: (chosen) =>
+        Buffer.concat(chosen.map((token) => tokenBytes[token] ?? new Uint8Array(0))).toString(),
+      runsInLoop: (row, sequence) => this.#runsInLoop(utterances[row]!, languages[row] ?? null, sequence),
+    });
+  }
+
+  #runsInLoop(utterance: Utterance, language: string | null, sequence: DecodedSequence): boolean {
+    const words = wordsOfTokens(sequence.tokens, this.#model.tokenBytes, language);
+    if (!repeatsPhrase(words.map(({ text }) => ({ word: text })))) return false;
+    const timed = this.#wordTimes.timed(utterance, sequence, words);
+    return findPhraseLoop({ words: timed, truncated: sequence.stop !== "end" }) !== null;
   }
 
   #prompt(language: string | null): number[] {

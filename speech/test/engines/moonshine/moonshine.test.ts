@@ -4,8 +4,10 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Engine, RecognitionResult } from "../../../src/engines/engine.ts";
 import { readMoonshine } from "../../../src/engines/moonshine/model.ts";
 import { openMoonshine } from "../../../src/engines/moonshine/moonshine.ts";
+import { findPhraseLoop } from "../../../src/engines/phrase-loops.ts";
 import { packUtterances } from "../../../src/vad/utterances.ts";
 import { openVoiceActivityDetector, scoreAudio } from "../../../src/vad/voice-activity.ts";
+import { languageRecording } from "../../support/language-recordings.ts";
 import {
   compareWords,
   decoded,
@@ -150,24 +152,32 @@ test.skipIf(jfk === null)("transcribes a president word for word", async () => {
   expect(plainWords(text(result))).toEqual(plainWords(said));
 });
 
-const lucier = realSpeech("lucier.mp3");
-const lucierText = realSpeech("lucier.txt");
-// These cannot be published either.
-test.skipIf(lucier === null || lucierText === null)("transcribes a slow speaker who stutters", async () => {
+async function* recognizedIn(path: string) {
   const voiceActivity = await openVoiceActivityDetector({ threads: 2 });
   async function* chunks() {
-    yield await decoded(lucier as string);
+    yield await decoded(path);
   }
   const scored = scoreAudio(chunks(), (block, preceding) =>
     voiceActivity.probabilities(block, preceding, signal),
   );
-  const recognized: string[] = [];
   for await (const { utterances } of packUtterances(scored, 20)) {
-    recognized.push(
-      ...(await engine.recognize(utterances, { signal })).flatMap((result) => plainWords(text(result))),
-    );
+    yield* await engine.recognize(utterances, { signal });
   }
   await voiceActivity.close();
+}
+
+test("decodes again what runs in a loop, as in another language", async () => {
+  const portuguese = await Array.fromAsync(recognizedIn(languageRecording("portuguese").path));
+  expect(portuguese.length).toBeGreaterThan(2);
+  for (const result of portuguese) expect(findPhraseLoop(result)).toBeNull();
+});
+
+const lucier = realSpeech("lucier.mp3");
+const lucierText = realSpeech("lucier.txt");
+// These cannot be published either.
+test.skipIf(lucier === null || lucierText === null)("transcribes a slow speaker who stutters", async () => {
+  const recognized: string[] = [];
+  for await (const result of recognizedIn(lucier as string)) recognized.push(...plainWords(text(result)));
   const said = plainWords(readFileSync(lucierText as string, "utf8"));
   expect(compareWords(said, recognized).errorRate).toBeLessThanOrEqual(0.12);
 });

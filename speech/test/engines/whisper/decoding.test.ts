@@ -242,6 +242,11 @@ describe("a bad result is decoded again with sampling", () => {
     const [result] = await engine.recognize([utterance(0, 2)], { signal });
     return result as RecognitionResult;
   };
+  const message = " leave your message after the tone".split(/(?= )/);
+  const looped = [...message, ...message, ...message, ...message.slice(0, 3)];
+  /** As fast as the frames allow. */
+  const fastSteps = (tokens: string[]): MadeStep[] =>
+    tokens.map((token, index) => ({ token, probability: 0.95, at: 0.3 + 0.05 * index }));
   const phrase = Array.from({ length: 30 }, (_, index) => ` word${index}`);
 
   test.each<[string, MadeStep[]]>([
@@ -253,6 +258,7 @@ describe("a bad result is decoded again with sampling", () => {
         0.95,
       ),
     ],
+    ["in a phrase three and a half times in two seconds", fastSteps(looped)],
     ["repeating itself", steps([...phrase, ...phrase, ...phrase, ...phrase, ...phrase], 0.95)],
   ])("a text %s", async (_, rest) => {
     const result = await low(badlyThen(rest));
