@@ -199,7 +199,7 @@ async function wire(
   });
   closers.push(() => telemetry.close());
   const models = openModels({ config, log, clock, terminal });
-  await models.look();
+  await models.refresh();
   const speech = openSpeech(config, models, log, telemetry.onSpeechProcess);
   closers.push(() => speech.close());
   const endpointPolicy = createEndpointPolicy({
@@ -255,7 +255,7 @@ async function wire(
         }),
         files: () => readMissingFiles(db),
         cleanup: async () => ({
-          ownership: await ownership.look(),
+          ownership: await ownership.state(),
           unknown: await summarizeUnknownFiles(db),
         }),
       }),

@@ -8,7 +8,7 @@ export interface BackupDeps {
 export function backupHandlers({ backups }: BackupDeps) {
   return handlersOf({
     "POST /backup": async ({ body }) => backups.start(body.folder),
-    "GET /backup": async () => ({ backup: backups.look() }),
+    "GET /backup": async () => ({ backup: backups.latest() }),
     "DELETE /backup": async () => await backups.stop(),
   });
 }

@@ -21,7 +21,7 @@ export function storeHandlers(deps: StoreDeps) {
     "POST /storage-review": async ({ request }) => {
       const gone = new AbortController();
       request.raw.socket.once("close", () => gone.abort());
-      const state = await ownership.look();
+      const state = await ownership.state();
       return {
         stopped: state.isOwner ? null : state.message,
         token: state.isOwner ? null : (state.mark?.token ?? null),

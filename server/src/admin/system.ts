@@ -16,7 +16,7 @@ export interface SystemDeps {
 export function systemHandlers({ system, settings, diagnose, checkFiles }: SystemDeps) {
   let diagnosis: Promise<FindingView[]> | null = null;
   return handlersOf({
-    "GET /system": async () => await system.look(),
+    "GET /system": async () => await system.read(),
 
     "GET /doctor": async () => {
       // A diagnosis starts the engines, so concurrent requests share one run.

@@ -99,7 +99,7 @@ export class TokenLimits {
   }
 
   #count(hash: string, counted: boolean): Record<string, string> {
-    const { allowed, headers } = counted ? this.#perKey.take(hash) : this.#perKey.look(hash);
+    const { allowed, headers } = counted ? this.#perKey.take(hash) : this.#perKey.peek(hash);
     if (allowed) return headers;
     const message = "This API key has sent too many requests; wait and try again.";
     throw new AppError("rate_limited", message, { headers });

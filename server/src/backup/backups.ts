@@ -20,7 +20,7 @@ export interface Backups {
   /** @throws AppError `backup_running`, `backup_target_refused` */
   start(folder: string): BackupView;
   /** The latest backup since the start of the service; null if there was none. */
-  look(): BackupView | null;
+  latest(): BackupView | null;
   /** Aborts the running backup and removes its files; resolves when nothing runs any more. */
   stop(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function openBackups(deps: BackupDeps): Promise<Backups> {
       return latest;
     },
 
-    look: () => latest,
+    latest: () => latest,
 
     async stop() {
       stopping.abort();

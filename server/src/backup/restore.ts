@@ -57,7 +57,7 @@ export async function restoreBackup(
       await rm(join(dataFolder, left), { recursive: true, force: true });
     await mkdir(unfinished, { mode: 0o700 });
     await copyAll(backup, unfinished, { totalBytes: manifest.bytes, onProgress });
-    await forgetStore(join(unfinished, "database"));
+    await clearStoreOwnership(join(unfinished, "database"));
     await syncFileSystem(unfinished);
     for (const part of PARTS) await moveIfThere(join(unfinished, part), join(dataFolder, part));
     await rm(unfinished, { recursive: true });
@@ -108,7 +108,7 @@ async function copyAll(
 }
 
 /** A restored database has a new identity: a bucket that still belongs to the original accepts no deletions from it. */
-async function forgetStore(folder: string): Promise<void> {
+async function clearStoreOwnership(folder: string): Promise<void> {
   const database = await openEmbedded<Schema>({ folder, log: pino({ level: "silent" }) });
   try {
     await deleteStoreRecord(database.kysely);

@@ -58,13 +58,13 @@ export async function listStoredParts(
  */
 export async function recordMissingFiles(
   db: Db,
-  { lookedAt, missing, now }: { lookedAt: string[]; missing: MissingFile[]; now: Date },
+  { checkedIds, missing, now }: { checkedIds: string[]; missing: MissingFile[]; now: Date },
 ): Promise<MissingFile[]> {
   return await db.transaction().execute(async (tx) => {
     const known = await tx
       .selectFrom("missing_file")
       .select(["video_id as videoId", "part"])
-      .where("video_id", "in", lookedAt)
+      .where("video_id", "in", checkedIds)
       .execute();
     const isIn = (list: MissingFile[], file: MissingFile) =>
       list.some(({ videoId, part }) => videoId === file.videoId && part === file.part);
@@ -90,7 +90,7 @@ export async function recordMissingFiles(
 /** Returns the recorded missing files and the time of the last complete check. */
 export async function readMissingFiles(
   db: Db,
-): Promise<{ missing: Record<MissingPart, number>; examples: string[]; lookedAt: Date | null }> {
+): Promise<{ missing: Record<MissingPart, number>; examples: string[]; checkedAt: Date | null }> {
   const counts = await db
     .selectFrom("missing_file")
     .select(["part", (query) => query.fn.countAll<number>().as("count")])
@@ -107,7 +107,7 @@ export async function readMissingFiles(
   return {
     missing: { recording: of("recording"), transcript: of("transcript") },
     examples: examples.map(({ video_id }) => video_id),
-    lookedAt: (await readFileCheck(db))?.roundEndedAt ?? null,
+    checkedAt: (await readFileCheck(db))?.roundEndedAt ?? null,
   };
 }
 

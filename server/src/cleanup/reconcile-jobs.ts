@@ -4,8 +4,8 @@ import { isOutage } from "../lib/outages.ts";
 import {
   findDeliveriesWithoutJob,
   findTranscriptionsWithoutJob,
-  type JobLoss,
-  MAX_LOSSES,
+  type LostJob,
+  MAX_LOST_JOBS,
   replaceDeliveryJob,
   replaceTranscriptionJob,
 } from "../queue/lost-job-queries.ts";
@@ -39,34 +39,34 @@ async function replaceJobs(
   deps: JobSweepDeps,
   name: QueueName,
   [find, replace]: [
-    find: (db: Db) => Promise<JobLoss[]>,
-    replace: (tx: Tx, loss: JobLoss, newId: string) => Promise<boolean>,
+    find: (db: Db) => Promise<LostJob[]>,
+    replace: (tx: Tx, lostJob: LostJob, newId: string) => Promise<boolean>,
   ],
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
-    const losses = await find(deps.db);
+    const lostJobs = await find(deps.db);
     let replaced = 0;
-    for (const loss of losses) {
+    for (const lostJob of lostJobs) {
       if (signal.aborted) return;
-      const item = { task: "lost_jobs", queue: name, subjectId: loss.id };
-      if (await guardItem(deps, item, () => replaceJob(deps, name, loss, replace))) replaced += 1;
+      const item = { task: "lost_jobs", queue: name, subjectId: lostJob.id };
+      if (await guardItem(deps, item, () => replaceJob(deps, name, lostJob, replace))) replaced += 1;
     }
     // If other processes have updated all of them, those processes sweep as well.
-    if (losses.length < MAX_LOSSES || replaced === 0) return;
+    if (lostJobs.length < MAX_LOST_JOBS || replaced === 0) return;
   }
 }
 
 async function replaceJob(
   { db, queue, log }: JobSweepDeps,
   name: QueueName,
-  loss: JobLoss,
-  replace: (tx: Tx, loss: JobLoss, newId: string) => Promise<boolean>,
+  lostJob: LostJob,
+  replace: (tx: Tx, lostJob: LostJob, newId: string) => Promise<boolean>,
 ): Promise<boolean> {
   const jobId = newJobId();
-  const { id: subjectId, delayMs, group } = loss;
+  const { id: subjectId, delayMs, group } = lostJob;
   const replaced = await db.transaction().execute(async (tx) => {
-    if (!(await replace(tx, loss, jobId))) return false;
+    if (!(await replace(tx, lostJob, jobId))) return false;
     if (name === "transcribe") {
       await enqueue({ tx, queue }, { jobId, transcriptionId: subjectId, environmentId: group!, delayMs });
     } else {

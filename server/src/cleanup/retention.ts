@@ -12,7 +12,7 @@ export interface RetentionDeps extends ItemDeps {
   db: Db;
   recordings: RecordingStore;
   transcripts: TranscriptStore;
-  ownership: Pick<StoreOwnership, "look">;
+  ownership: Pick<StoreOwnership, "state">;
   clock: Clock;
 }
 
@@ -25,7 +25,7 @@ const BATCH = 200;
  * reprocessed until then.
  */
 export async function applyRetention(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
-  if (!(await deps.ownership.look()).isOwner) return;
+  if (!(await deps.ownership.state()).isOwner) return;
   for (const environment of await listEnvironments(deps.db)) {
     if (signal.aborted) return;
     const item = { task: "retention", environmentId: environment.id };

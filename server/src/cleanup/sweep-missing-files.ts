@@ -53,20 +53,20 @@ async function checkFiles(
   while (looked < most) {
     const videos = await listStoredParts(db, { after: position, limit: BATCH });
     const missing: MissingFile[] = [];
-    const lookedAt: string[] = [];
+    const checkedIds: string[] = [];
     for (let first = 0; first < videos.length; first += MAX_CONCURRENCY) {
       if (signal.aborted) return looked;
       const some = videos.slice(first, first + MAX_CONCURRENCY);
       const looks = some.map(async (video) => {
         const item = { task: "missing_files", videoId: video.videoId };
         const found = await guardItem(deps, item, () => findMissing(deps, video));
-        if (found) lookedAt.push(video.videoId);
+        if (found) checkedIds.push(video.videoId);
         return found ?? [];
       });
       missing.push(...(await Promise.all(looks)).flat());
     }
     const news =
-      lookedAt.length > 0 ? await recordMissingFiles(db, { lookedAt, missing, now: clock.now() }) : [];
+      checkedIds.length > 0 ? await recordMissingFiles(db, { checkedIds, missing, now: clock.now() }) : [];
     for (const file of news) log.warn(file, "a file that a row names is missing");
     looked += videos.length;
     const isLast = videos.length < BATCH;

@@ -13,7 +13,7 @@ import {
 } from "./unknown-file-queries.ts";
 
 export interface StoredFilesSweepDeps extends StoredFilesDeps, ItemDeps {
-  ownership: Pick<StoreOwnership, "look">;
+  ownership: Pick<StoreOwnership, "state">;
   clock: Clock;
 }
 
@@ -31,7 +31,7 @@ const MAX_LOGGED_KEYS = 5;
  */
 export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: AbortSignal): Promise<void> {
   const { db, clock, log, ownership } = deps;
-  const { isOwner } = await ownership.look();
+  const { isOwner } = await ownership.state();
   const startedAt = clock.now();
   let failures = 0;
   for await (const files of listStoredFiles(deps)) {

@@ -9,7 +9,7 @@ import { findVideo, listOpenUploads } from "../videos/queries.ts";
 
 export interface UploadSweepDeps extends AcceptDeps, ItemDeps {
   recordings: RecordingStore;
-  ownership: Pick<StoreOwnership, "look">;
+  ownership: Pick<StoreOwnership, "state">;
   uploadExpiryMs: number;
 }
 
@@ -18,7 +18,7 @@ const BATCH = 500;
 /** Accepts uploads that finished without being accepted, and removes expired ones. */
 export async function sweepOpenUploads(deps: UploadSweepDeps, signal: AbortSignal): Promise<void> {
   const { db, ownership } = deps;
-  const { isOwner } = await ownership.look();
+  const { isOwner } = await ownership.state();
   for await (const video of openUploads(db)) {
     if (signal.aborted) return;
     await guardItem(deps, { task: "open_uploads", videoId: video.id }, async () => {

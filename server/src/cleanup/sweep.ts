@@ -27,7 +27,7 @@ export interface Sweeper {
 }
 
 /** Looking for orphaned files lists every file, so only every nth sweep does it. */
-const STRAYS_AT_EVERY = 12;
+const FULL_SWEEP_EVERY = 12;
 const ADVANCE_EVERY_MS = 60_000;
 
 /** Runs a sweep at an interval, one at a time. */
@@ -37,14 +37,14 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
   let waiting = false;
   let sweeps = 0;
   const start = () => {
-    const strays = sweeps % STRAYS_AT_EVERY === 0;
+    const full = sweeps % FULL_SWEEP_EVERY === 0;
     // If a sweep takes longer than the interval, skip runs instead of queueing them.
     if (waiting) return;
     waiting = true;
     sweeps += 1;
     sweeping = sweeping.then(() => {
       waiting = false;
-      return sweep(deps, { strays, signal: stopped.signal });
+      return sweep(deps, { full, signal: stopped.signal });
     });
   };
   const advance = () =>
@@ -72,16 +72,16 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
  */
 export async function sweep(
   deps: SweepDeps,
-  { strays, signal }: { strays: boolean; signal: AbortSignal },
+  { full, signal }: { full: boolean; signal: AbortSignal },
 ): Promise<void> {
   const parts = [
     sweepOpenUploads,
-    ...(strays ? [sweepUnindexed] : []),
+    ...(full ? [sweepUnindexed] : []),
     sweepLostJobs,
     sweepIdempotencyKeys,
     sweepAuditLog,
     applyRetention,
-    ...(strays ? [sweepStoredFiles, sweepMissing] : []),
+    ...(full ? [sweepStoredFiles, sweepMissing] : []),
   ];
   for (const part of parts) {
     if (signal.aborted) return;

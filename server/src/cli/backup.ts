@@ -6,7 +6,7 @@ import { configOf, type Terminal } from "./context.ts";
 import { connect, type InternalClient } from "./internal-client.ts";
 import { properties, time } from "./text.ts";
 
-const LOOK_EVERY_MS = 200;
+const POLL_INTERVAL_MS = 200;
 
 const PHASES = { collecting: "Collecting", copying: "Copying", checking: "Checking" };
 
@@ -45,7 +45,7 @@ async function watch(client: InternalClient, { err, errColumns }: Terminal): Pro
       if (backup.state === "done") return backup;
       const { phase, doneBytes, totalBytes } = backup.progress;
       bar?.show({ share: totalBytes ? doneBytes / totalBytes : null, text: PHASES[phase] });
-      await new Promise((next) => setTimeout(next, LOOK_EVERY_MS));
+      await new Promise((next) => setTimeout(next, POLL_INTERVAL_MS));
     }
   } finally {
     bar?.erase();

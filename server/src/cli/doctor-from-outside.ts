@@ -55,16 +55,16 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
       });
       await transcripts.check();
     },
-    model: () => models.look(),
+    model: () => models.refresh(),
     workers: async () => null,
     files: async () => null,
     cleanup: async () => null,
     async memory() {
-      await models.look();
+      await models.refresh();
       return await describeMemory(config, models);
     },
     async engine() {
-      await models.look();
+      await models.refresh();
       const speech = openSpeech(config, models, log);
       try {
         return await describeEngines(speech);

@@ -17,20 +17,20 @@ const REMOVAL = "-removal";
  * @throws AppError `database_version_mismatch` if this version cannot work with the existing tables
  */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
-  let made = await madeMigrations(db);
-  if (areEarlyMigrations(made)) {
+  let applied = await appliedMigrations(db);
+  if (areEarlyMigrations(applied)) {
     await adoptInitialSchema(db);
-    made = await madeMigrations(db);
+    applied = await appliedMigrations(db);
   }
-  const unknown = made.filter((name) => !MIGRATIONS.includes(name));
+  const unknown = applied.filter((name) => !MIGRATIONS.includes(name));
   if (unknown.length > 0) {
     const blocking =
-      unknown.find((name) => name.endsWith(REMOVAL)) ?? MIGRATIONS.find((name) => !made.includes(name));
+      unknown.find((name) => name.endsWith(REMOVAL)) ?? MIGRATIONS.find((name) => !applied.includes(name));
     if (blocking !== undefined) throw tooNew(unknown.at(-1)!);
     return;
   }
   // Kysely would read the whole catalog to find that nothing is missing, which takes a tenth of the startup time.
-  if (made.length === MIGRATIONS.length) return;
+  if (applied.length === MIGRATIONS.length) return;
   const migrator = new Migrator({ db, provider: { getMigrations } });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
@@ -48,11 +48,11 @@ async function getMigrations(): Promise<Record<string, Migration>> {
  * @throws AppError `installation_missing`, `database_version_mismatch`
  */
 export async function requireTables(db: Kysely<Schema>): Promise<void> {
-  const made = await madeMigrations(db);
-  if (made.length === 0) throw noTables();
+  const applied = await appliedMigrations(db);
+  if (applied.length === 0) throw noTables();
   const isUnknown = (name: string) => !MIGRATIONS.includes(name);
-  const isReady = made.some(isUnknown) || MIGRATIONS.every((name) => made.includes(name));
-  if (!areEarlyMigrations(made) && isReady) return await migrate(db);
+  const isReady = applied.some(isUnknown) || MIGRATIONS.every((name) => applied.includes(name));
+  if (!areEarlyMigrations(applied) && isReady) return await migrate(db);
   throw new AppError(
     "database_version_mismatch",
     "The tables were created by an older version of Subtext. Start the service, or run `npx subtext migrate`, to bring them up to date.",
@@ -61,7 +61,7 @@ export async function requireTables(db: Kysely<Schema>): Promise<void> {
 
 /** Brings existing tables up to date but creates no installation. @throws AppError `installation_missing` */
 export async function migrateExisting(db: Kysely<Schema>): Promise<void> {
-  if ((await madeMigrations(db)).length === 0) throw noTables();
+  if ((await appliedMigrations(db)).length === 0) throw noTables();
   await migrate(db);
 }
 
@@ -73,7 +73,7 @@ function noTables(): AppError {
 }
 
 /** The names of the applied migrations, in order. */
-export async function madeMigrations(db: Kysely<Schema>): Promise<string[]> {
+export async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
   const { rows: found } = await sql<{ there: boolean }>`
     select to_regclass('kysely_migration') is not null as there`.execute(db);
   if (!found[0]?.there) return [];

@@ -127,12 +127,12 @@ export async function openSession({
   async function query<T extends pg.QueryResultRow>(
     text: string,
     values: unknown[],
-    { patient = false } = {},
+    { hasTimeout = true } = {},
   ): Promise<T> {
     const asked = client;
     if (!asked) throw databaseUnavailable(new Error("the connection for locks is being reopened"));
     // Ends the connection: with a pending response, it is unknown which locks it has.
-    const impatience = patient ? undefined : setTimeout(() => asked.end().catch(() => {}), ANSWER_TIMEOUT_MS);
+    const timer = hasTimeout ? setTimeout(() => asked.end().catch(() => {}), ANSWER_TIMEOUT_MS) : undefined;
     try {
       const answer = Promise.resolve(answered.get(asked)).then(() => asked.query<T>(text, values));
       answered.set(
@@ -143,7 +143,7 @@ export async function openSession({
     } catch (error) {
       throw toDatabaseError(error);
     } finally {
-      clearTimeout(impatience);
+      clearTimeout(timer);
     }
   }
 
@@ -164,7 +164,7 @@ export async function openSession({
     async withLock(name, work) {
       waitsForLock = true;
       try {
-        await query("select pg_advisory_lock($1, hashtext($2))", [LOCK_CLASS, name], { patient: true });
+        await query("select pg_advisory_lock($1, hashtext($2))", [LOCK_CLASS, name], { hasTimeout: false });
       } finally {
         waitsForLock = false;
       }

@@ -63,7 +63,7 @@ export interface FilesState {
   /** The first video ids. */
   examples: string[];
   /** When the last complete check ended; null before the first. */
-  lookedAt: Date | null;
+  checkedAt: Date | null;
 }
 
 /** Runs all health checks independently of each other. */
@@ -302,12 +302,12 @@ async function examineFiles({ files }: HealthChecks): Promise<Finding> {
     const detail = "Unknown: the database did not answer.";
     return { name, status: "warning", detail, remedy: "See what the database is reported to lack." };
   }
-  const { missing, examples, lookedAt } = state;
+  const { missing, examples, checkedAt } = state;
   const counts = [
     missing.recording > 0 && `the recordings of ${missing.recording}`,
     missing.transcript > 0 && `the transcripts of ${missing.transcript}`,
   ].filter(Boolean);
-  const when = lookedAt === null ? "not all of them checked yet" : `checked by ${lookedAt.toISOString()}`;
+  const when = checkedAt === null ? "not all of them checked yet" : `checked by ${checkedAt.toISOString()}`;
   if (counts.length === 0) return ok(name, `None that a video has is known to be missing; ${when}.`);
   return {
     name,

@@ -14,16 +14,16 @@ import { countQueue, databaseBytes, listRunning, sumUploads } from "./queries.ts
 const HOURS = 24;
 const MAX_RUNNING = 20;
 /** Minimum interval between measurements, regardless of how many pages request them. */
-const LOOK_EVERY_MS = 1_000;
+const MIN_INTERVAL_MS = 1_000;
 /** Largest share of time spent on measurements. One takes 0.2 s after a day with 100,000 completed videos. */
-const MOST_OF_THE_TIME = 0.05;
+const MAX_TIME_SHARE = 0.05;
 const MEASURE_DISK_EVERY_MS = 5 * 60_000;
 
 const ENDS = { COMPLETED: "completed", FAILED: "failed", SKIPPED: "skipped" } as const;
 
 export interface System {
   /** The service's recent state. */
-  look(): Promise<SystemView>;
+  read(): Promise<SystemView>;
 }
 
 export interface SystemDeps {
@@ -39,18 +39,18 @@ export function openSystem(deps: SystemDeps): System {
   const startedAt = deps.clock.now();
   const measured = measureAtTimes(deps);
   let last: Promise<SystemView> | undefined;
-  let lookAgainAt = 0;
-  const look = async () => {
+  let expiresAt = 0;
+  const query = async () => {
     const begun = performance.now();
-    lookAgainAt = begun + LOOK_EVERY_MS;
+    expiresAt = begun + MIN_INTERVAL_MS;
     const view = await lookAt(deps, startedAt, measured());
     const tookMs = performance.now() - begun;
-    lookAgainAt = begun + Math.max(LOOK_EVERY_MS, tookMs / MOST_OF_THE_TIME);
+    expiresAt = begun + Math.max(MIN_INTERVAL_MS, tookMs / MAX_TIME_SHARE);
     return view;
   };
   return {
-    look() {
-      if (!last || performance.now() >= lookAgainAt) last = look();
+    read() {
+      if (!last || performance.now() >= expiresAt) last = query();
       return last;
     },
   };

@@ -64,7 +64,7 @@ export class RateLimiter {
   }
 
   /** Returns the state of a key without counting a request. */
-  look(key: string): RateLimitDecision {
+  peek(key: string): RateLimitDecision {
     return { allowed: true, headers: this.#describe(this.#tokensOf(key, this.#now())) };
   }
 

@@ -8,7 +8,7 @@ export interface NamedJob {
 }
 
 /** A row whose job no longer exists. */
-export interface JobLoss extends NamedJob {
+export interface LostJob extends NamedJob {
   /** Time until the row's next job is due, by the database's clock. Null if it is due now. */
   delayMs: number | null;
   /** The environment of a transcription, the endpoint of a delivery. */
@@ -16,25 +16,25 @@ export interface JobLoss extends NamedJob {
 }
 
 /** Batch size. If the queue was emptied, every waiting row has lost its job. */
-export const MAX_LOSSES = 500;
+export const MAX_LOST_JOBS = 500;
 
 const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now())::float8 * 1000`;
 /** States of jobs that will run. pg-boss deletes jobs that failed or waited for too long, but rows wait forever. */
 const HELD = sql`('created', 'retry', 'active')`;
 
-export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
-  const { rows } = await sql<JobLoss>`
+export async function findTranscriptionsWithoutJob(db: Db): Promise<LostJob[]> {
+  const { rows } = await sql<LostJob>`
     select id, job_id as "jobId", ${msUntil("due_at")} as "delayMs", environment_id as "group" from transcription
     where status in ('PENDING', 'PROCESSING') and not exists (
       select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
     )
-    limit ${MAX_LOSSES}`.execute(db);
+    limit ${MAX_LOST_JOBS}`.execute(db);
   return rows;
 }
 
-export async function findDeliveriesWithoutJob(db: Db): Promise<JobLoss[]> {
+export async function findDeliveriesWithoutJob(db: Db): Promise<LostJob[]> {
   // By endpoint, to use the index: most deliveries ended long ago.
-  const { rows } = await sql<JobLoss>`
+  const { rows } = await sql<LostJob>`
     select pending.id, job_id as "jobId", ${msUntil("next_attempt_at")} as "delayMs", endpoint_id as "group"
     from webhook_endpoint
     cross join lateral (
@@ -42,9 +42,9 @@ export async function findDeliveriesWithoutJob(db: Db): Promise<JobLoss[]> {
       where endpoint_id = webhook_endpoint.id and status = 'pending' and not exists (
         select from pgboss.job where name = 'deliver' and job.id = job_id and state in ${HELD}
       )
-      limit ${MAX_LOSSES}
+      limit ${MAX_LOST_JOBS}
     ) as pending
-    limit ${MAX_LOSSES}`.execute(db);
+    limit ${MAX_LOST_JOBS}`.execute(db);
   return rows;
 }
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, SearchDocumentRow, Tx } from "../db/schema.ts";
-import { type JobLoss, MAX_LOSSES, type NamedJob } from "../queue/lost-job-queries.ts";
+import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
 
 /** A transcript whose passages must be indexed, with the data that this needs. */
 export type Unindexed = SearchDocumentRow & { spoken: string; file_prefix: string };
@@ -163,14 +163,14 @@ export async function insertMissingDocuments(
 }
 
 /** Finds documents that lost their job, like `findTranscriptionsWithoutJob`. */
-export async function findDocumentsWithoutJob(db: Db): Promise<JobLoss[]> {
-  const { rows } = await sql<JobLoss>`
+export async function findDocumentsWithoutJob(db: Db): Promise<LostJob[]> {
+  const { rows } = await sql<LostJob>`
     select transcription_id as id, job_id as "jobId", null as "delayMs", null as "group" from search_document
     where indexed_at is null and not exists (
       select from pgboss.job
       where name = 'index' and job.id = job_id and state in ('created', 'retry', 'active')
     )
-    order by number limit ${MAX_LOSSES}`.execute(db);
+    order by number limit ${MAX_LOST_JOBS}`.execute(db);
   return rows;
 }
 

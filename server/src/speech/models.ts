@@ -31,7 +31,7 @@ export interface ModelsState {
 /** The speech model that the service should use, and its installation. */
 export interface Models {
   /** Checks the disk; starts nothing. */
-  look(): Promise<ModelsState>;
+  refresh(): Promise<ModelsState>;
   /** Downloads the model in the background if it is missing and downloads are enabled; returns at once. */
   start(): void;
   /** Aborts the download; received bytes are kept. */
@@ -54,7 +54,7 @@ export interface Models {
   onChange(listener: (model: FoundModel | null) => void): void;
 }
 
-const LOOK_EVERY_MS = 60_000;
+const POLL_INTERVAL_MS = 60_000;
 const FIRST_RETRY_MS = 60_000;
 const LAST_RETRY_MS = 3_600_000;
 /** The time of the largest model at 75 kB/s. A slower download continues, but nothing waits for it. */
@@ -119,7 +119,7 @@ export function createModels({
     for (const listener of listeners) listener(installed);
   };
 
-  async function look(): Promise<ModelsState> {
+  async function refresh(): Promise<ModelsState> {
     if (name === null || current.state === "downloading") return current;
     try {
       installed = await store.find(name);
@@ -148,7 +148,7 @@ export function createModels({
     let nextTry = 0;
     isAnnounced = installed !== null;
     for (;;) {
-      await look();
+      await refresh();
       if (installed === null && downloadable && (isDue || clock.now().getTime() >= nextTry)) {
         const failed = await download(downloadable, signal);
         isDue = false;
@@ -169,7 +169,7 @@ export function createModels({
         notify();
       }
       // Another process may install or remove it meanwhile.
-      await pause(LOOK_EVERY_MS, signal);
+      await pause(POLL_INTERVAL_MS, signal);
     }
   }
 
@@ -228,7 +228,7 @@ export function createModels({
   }
 
   return {
-    look,
+    refresh,
     start() {
       if (name === null) return;
       running ??= run(shutdown.signal).catch((error) => {

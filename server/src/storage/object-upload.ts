@@ -12,7 +12,7 @@ export const TAILS = "tails/";
 
 /** S3's minimum size of all parts but the last one. An upload has at most 10,000 parts. */
 const MIN_PART_BYTES = 5 * 1024 ** 2;
-const MOST_PARTS = 10_000;
+const MAX_PARTS = 10_000;
 
 /** Memory limit for all parts that are being sent to the bucket. A single part may exceed it. */
 const PARTS_IN_MEMORY_BYTES = 64 * 1024 ** 2;
@@ -67,7 +67,7 @@ export interface UploadState {
 
 /** Some servers require parts of equal size. */
 export function partSizeFor(maxUploadBytes: number): number {
-  return Math.max(MIN_PART_BYTES, Math.ceil(maxUploadBytes / (MOST_PARTS - 1)));
+  return Math.max(MIN_PART_BYTES, Math.ceil(maxUploadBytes / (MAX_PARTS - 1)));
 }
 
 /** Reads the state of an upload, even after a crash between two steps. Returns null if no bytes have arrived. */

@@ -16,7 +16,7 @@ export async function databaseTime(db: Db): Promise<Date> {
 export async function findVideoChanges(
   db: Db,
   environmentIds: readonly string[],
-  { since, mostChanged, mostUploading }: { since: Date; mostChanged: number; mostUploading: number },
+  { since, maxChanged, maxUploading }: { since: Date; maxChanged: number; maxUploading: number },
 ): Promise<FoundChange[]> {
   const { rows } = await sql<FoundChange>`
     select environment.id as "environmentId", found.kind, found.id
@@ -26,14 +26,14 @@ export async function findVideoChanges(
         select id from video where environment_id = environment.id and changed_at >= ${since}
         union
         select video_id from transcription where environment_id = environment.id and changed_at >= ${since}
-      ) as written limit ${mostChanged})
+      ) as written limit ${maxChanged})
       union all
       (select 'uploading', id from video
         where environment_id = environment.id and uploaded_at is null
-        order by id desc limit ${mostUploading})
+        order by id desc limit ${maxUploading})
       union all
       (select 'deleted', video_id from video_deletion
-        where environment_id = environment.id and deleted_at >= ${since} limit ${mostChanged})
+        where environment_id = environment.id and deleted_at >= ${since} limit ${maxChanged})
     ) as found
   `.execute(db);
   return rows;

@@ -128,7 +128,7 @@ test("a viewer sees the system, a stranger does not", async () => {
 test("concurrent requests for a diagnosis share one, and a later request starts another", async () => {
   let looks = 0;
   const handlers = systemHandlers({
-    system: { look: async () => Promise.reject(new Error("not asked for here")) },
+    system: { read: async () => Promise.reject(new Error("not asked for here")) },
     settings: [],
     diagnose: async () => {
       looks += 1;

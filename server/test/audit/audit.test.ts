@@ -403,7 +403,7 @@ describe("the log", () => {
           uploadExpiryMs: 86_400_000,
           auditLogDays,
         },
-        { strays: false, signal: new AbortController().signal },
+        { full: false, signal: new AbortController().signal },
       );
     await run(32);
     expect(await countRows()).toBe(before);

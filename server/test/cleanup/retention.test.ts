@@ -233,7 +233,7 @@ test("files that remain after a crash during retention are removed by the sweep"
   };
   await applyRetention({ ...deps(), recordings: dead }, running);
   expect(await readRecording(subtext.service, videoId)).not.toBeNull();
-  await sweep(deps(), { strays: true, signal: running });
+  await sweep(deps(), { full: true, signal: running });
   expect(await readRecording(subtext.service, videoId)).toBeNull();
 });
 
@@ -331,7 +331,7 @@ test("the doctor reports missing files after a check", async () => {
   expect(looked.json<{ videos: number }>().videos).toBeGreaterThan(0);
   const known = await readMissingFiles(deps().db);
   expect(known.missing.recording).toBeGreaterThan(0);
-  expect(known.lookedAt).toBeInstanceOf(Date);
+  expect(known.checkedAt).toBeInstanceOf(Date);
   const config = subtext.service.parts.config;
   const absent = () => Promise.reject(new Error("not looked at"));
   const findings = await diagnose(config, {

@@ -128,7 +128,7 @@ test("if the storage is unavailable, the sweep of uploads stops at the first one
     },
   };
   const deps = { db, queue, clock, log, transcripts, ownership, recordings: away, uploadExpiryMs: 3_600_000 };
-  await sweep(deps, { strays: false, signal: new AbortController().signal });
+  await sweep(deps, { full: false, signal: new AbortController().signal });
   expect(looks).toBe(1);
   expect(service.logged().match(/a sweep failed/g)).toHaveLength(1);
 });
@@ -163,7 +163,7 @@ test("an upload that is deleted while the sweep checks it is no failure, and lat
     recordings: deleting,
     uploadExpiryMs: 3_600_000,
   };
-  await sweep(deps, { strays: false, signal: new AbortController().signal });
+  await sweep(deps, { full: false, signal: new AbortController().signal });
   const rows = await db.selectFrom("video").select(["id", "uploaded_at"]).execute();
   expect(rows).toEqual([{ id: ids[1], uploaded_at: expect.any(Date) }]);
   expect(service.logged()).not.toContain("could not process an item");
@@ -189,7 +189,7 @@ describe("one item that cannot be processed", () => {
         ...parts,
         onItemFailed: (task) => failed.push(task),
       },
-      { strays: true, signal: new AbortController().signal },
+      { full: true, signal: new AbortController().signal },
     );
     expect(service.logged()).not.toContain("a sweep failed");
     return failed;

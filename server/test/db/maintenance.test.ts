@@ -82,12 +82,12 @@ describe("maintenance of the embedded database", () => {
   test("does not disturb a busy database, but runs eventually", async () => {
     const exclusive = new Exclusive();
     const errors: unknown[] = [];
-    const start = (mostSkips: number) =>
+    const start = (maxSkips: number) =>
       startMaintenance({
         pglite,
         exclusive,
         intervalMs: 10,
-        mostSkips,
+        maxSkips,
         isNeeded: () => true,
         onError: (error) => errors.push(error),
       });

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import type { Database } from "../../src/db/database.ts";
-import { madeMigrations } from "../../src/db/migrate.ts";
+import { appliedMigrations } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import type { Schema } from "../../src/db/schema.ts";
@@ -52,7 +52,7 @@ test("subtext migrate brings older tables up to date and ends, creates none, and
     ]);
   }
   await inside(dataFolder, async ({ kysely }) => {
-    expect((await madeMigrations(kysely)).at(-1)).toBe("0023_file_formats");
+    expect((await appliedMigrations(kysely)).at(-1)).toBe("0023_file_formats");
   });
 
   const done = {
@@ -62,7 +62,7 @@ test("subtext migrate brings older tables up to date and ends, creates none, and
   };
   expect(await runCommand(dataFolder, ["migrate"])).toEqual(done);
   await inside(dataFolder, async ({ kysely }) => {
-    expect(await madeMigrations(kysely)).toEqual(MIGRATIONS);
+    expect(await appliedMigrations(kysely)).toEqual(MIGRATIONS);
   });
   expect(await runCommand(dataFolder, ["migrate"])).toEqual(done);
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
-import { madeMigrations, migrate, requireTables } from "../../src/db/migrate.ts";
+import { appliedMigrations, migrate, requireTables } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import type { Db, Schema } from "../../src/db/schema.ts";
@@ -57,11 +57,11 @@ test("a process of the previous version continues on newer tables until they lac
       sql`insert into kysely_migration (name, timestamp) values (${name}, '')`.execute(db);
     const forget = (name: string) => sql`delete from kysely_migration where name = ${name}`.execute(db);
     await migrate(db);
-    expect(await madeMigrations(db)).toEqual(MIGRATIONS);
+    expect(await appliedMigrations(db)).toEqual(MIGRATIONS);
 
     await note("9998-of-tomorrow");
     await migrate(db);
-    expect(await madeMigrations(db)).toEqual([...MIGRATIONS, "9998-of-tomorrow"]);
+    expect(await appliedMigrations(db)).toEqual([...MIGRATIONS, "9998-of-tomorrow"]);
 
     // A later release removes what the next one no longer uses, but this one may still need.
     await note("9999-old-columns-removal");
@@ -100,7 +100,7 @@ describe("tables of early migrations", () => {
       });
 
       await migrate(db);
-      expect(await madeMigrations(db)).toEqual(MIGRATIONS);
+      expect(await appliedMigrations(db)).toEqual(MIGRATIONS);
       expect(await schemaOf(db)).toEqual(initial);
       await requireTables(db);
 
@@ -151,7 +151,7 @@ describe("tables of early migrations", () => {
     await withEmptyDatabase(async (db) => {
       await runFile(db, "early-tables.sql");
       await sql.raw(change).execute(db);
-      const before = [await madeMigrations(db), await schemaOf(db)];
+      const before = [await appliedMigrations(db), await schemaOf(db)];
       const refused = {
         code: "database_version_mismatch",
         message: expect.stringMatching(
@@ -160,7 +160,7 @@ describe("tables of early migrations", () => {
       };
       await expect(migrate(db)).rejects.toMatchObject(refused);
       await expect(requireTables(db)).rejects.toMatchObject(refused);
-      expect([await madeMigrations(db), await schemaOf(db)]).toEqual(before);
+      expect([await appliedMigrations(db), await schemaOf(db)]).toEqual(before);
     });
   });
 
@@ -168,9 +168,9 @@ describe("tables of early migrations", () => {
     await withEmptyDatabase(async (db) => {
       await runFile(db, "early-tables.sql");
       await sql`alter table kysely_migration add check (name <> ${sql.lit(MIGRATIONS[0])})`.execute(db);
-      const before = [await madeMigrations(db), await schemaOf(db)];
+      const before = [await appliedMigrations(db), await schemaOf(db)];
       await expect(migrate(db)).rejects.toMatchObject({ code: "23514" });
-      expect([await madeMigrations(db), await schemaOf(db)]).toEqual(before);
+      expect([await appliedMigrations(db), await schemaOf(db)]).toEqual(before);
     });
   });
 
@@ -190,7 +190,7 @@ describe("tables of early migrations", () => {
             );
       try {
         await Promise.all([db, ...opened.map(({ kysely }) => kysely)].map((each) => migrate(each)));
-        expect(await madeMigrations(db)).toEqual(MIGRATIONS);
+        expect(await appliedMigrations(db)).toEqual(MIGRATIONS);
         const environments = await db.selectFrom("environment").select("id").orderBy("id").execute();
         expect(environments[0]).toEqual({ id: ENVIRONMENT_ID });
       } finally {

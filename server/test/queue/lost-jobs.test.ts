@@ -5,7 +5,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import {
   findDeliveriesWithoutJob,
   findTranscriptionsWithoutJob,
-  MAX_LOSSES,
+  MAX_LOST_JOBS,
 } from "../../src/queue/lost-job-queries.ts";
 import { findWebhookEndpoint } from "../../src/webhooks/endpoint-queries.ts";
 import { createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
@@ -82,7 +82,7 @@ test("an emptied queue is refilled by one sweep, however long it was", async () 
   const { environmentId } = await createTenant(service);
   const { database, queue, log } = service.service.parts;
   const db = database.kysely;
-  const many = MAX_LOSSES + 1;
+  const many = MAX_LOST_JOBS + 1;
   const idOf = (kind: string) => sql`${kind} || '_' || lpad(number::text, 26, '0')`;
   const numbers = sql`generate_series(1, ${many}::int) as number`;
   await sql`

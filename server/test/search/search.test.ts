@@ -408,7 +408,7 @@ describe("a transcript", () => {
         ownership: parts.ownership,
         uploadExpiryMs: 1e9,
       },
-      { strays: true, signal: new AbortController().signal },
+      { full: true, signal: new AbortController().signal },
     );
   }
 });

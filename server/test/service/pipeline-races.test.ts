@@ -70,7 +70,7 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
     const missing = [deleted, remaining].map((videoId) => ({ videoId, part: "recording" as const }));
     await meanwhile(
       (tx) => deleteVideoRows(tx, environmentId, deleted),
-      () => recordMissingFiles(db, { lookedAt: [deleted, remaining], missing, now: new Date() }),
+      () => recordMissingFiles(db, { checkedIds: [deleted, remaining], missing, now: new Date() }),
     );
     const noted = await db.selectFrom("missing_file").select("video_id").execute();
     expect(noted).toEqual([{ video_id: remaining }]);

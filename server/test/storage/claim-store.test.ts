@@ -55,7 +55,7 @@ describe("the claim of a store", () => {
       const { db, place } = await setUp();
       await expect(start(db, dyingAt(place, deadly))).rejects.toThrow("killed");
       const ownership = await start(db, place);
-      expect(await ownership.look()).toEqual({ isOwner: true });
+      expect(await ownership.state()).toEqual({ isOwner: true });
       expect((await readStoreRecord(db))?.generation).toBeGreaterThan(0);
     }
   });
@@ -65,9 +65,9 @@ describe("the claim of a store", () => {
     const ownership = await start(db, place);
     const dying = new StoreOwnership({ db, place: dyingAt(place, 1), log });
     for (let time = 0; time < 3; time += 1) await expect(dying.advance()).rejects.toThrow("killed");
-    expect(await ownership.look()).toEqual({ isOwner: true });
+    expect(await ownership.state()).toEqual({ isOwner: true });
     await ownership.advance();
-    expect(await (await start(db, place)).look()).toEqual({ isOwner: true });
+    expect(await (await start(db, place)).state()).toEqual({ isOwner: true });
   });
 
   test("processes that advance concurrently stay owners, whichever writes last", async () => {
@@ -76,7 +76,7 @@ describe("the claim of a store", () => {
     const others = Array.from({ length: 5 }, () => new StoreOwnership({ db, place, log }));
     for (let round = 0; round < 5; round += 1) {
       await Promise.all(others.map((other) => other.advance()));
-      expect(await ownership.look()).toEqual({ isOwner: true });
+      expect(await ownership.state()).toEqual({ isOwner: true });
     }
   });
 
@@ -90,9 +90,9 @@ describe("the claim of a store", () => {
     );
     const dying = new StoreOwnership({ db, place: dyingAt(place, 1), log });
     await expect(dying.accept(mark.token)).rejects.toThrow("killed");
-    expect(await ownership.look()).toMatchObject({ isOwner: false, reason: "other_database" });
+    expect(await ownership.state()).toMatchObject({ isOwner: false, reason: "other_database" });
     await ownership.accept(mark.token);
-    expect(await ownership.look()).toEqual({ isOwner: true });
+    expect(await ownership.state()).toEqual({ isOwner: true });
     // The other database sees that it is no longer the newest.
     expect((await readMark(place))!.generation).toBeGreaterThan(40);
   });
@@ -118,7 +118,7 @@ describe("the claim of a store", () => {
     expect((await findUpload(db, id))!.idleMs).toBeLessThan(HOUR_MS);
     await db.updateTable("video").set({ upload_active_at: activeAt }).execute();
     const ownership = new StoreOwnership({ db, place, log });
-    expect(await ownership.look()).toMatchObject({ isOwner: false });
+    expect(await ownership.state()).toMatchObject({ isOwner: false });
     await ownership.accept((await readMark(place))!.token);
     expect((await findUpload(db, id))!.idleMs).toBeLessThan(HOUR_MS);
   });
@@ -127,10 +127,10 @@ describe("the claim of a store", () => {
     const { db, folder, place } = await setUp();
     const ownership = await start(db, place);
     await rm(join(folder, "store.json"));
-    expect(await ownership.look()).toMatchObject({ isOwner: false, reason: "other_store" });
+    expect(await ownership.state()).toMatchObject({ isOwner: false, reason: "other_store" });
     await expect(start(db, place)).rejects.toMatchObject({ code: "data_folder_mismatch" });
     await ownership.accept(null);
-    expect(await (await start(db, place)).look()).toEqual({ isOwner: true });
+    expect(await (await start(db, place)).state()).toEqual({ isOwner: true });
   });
 
   test("a store that an older release used is claimed with all its files", async () => {
@@ -141,14 +141,14 @@ describe("the claim of a store", () => {
     await mkdir(join(folder, "uploads"));
     await writeFile(join(folder, "uploads", "video_old"), "x");
     const old = placeOnDisk(folder, [join(folder, "uploads")]);
-    expect(await (await start(db, old)).look()).toEqual({ isOwner: true });
+    expect(await (await start(db, old)).state()).toEqual({ isOwner: true });
   });
 
   test("a database from before its store had a mark is an older one", async () => {
     const { db, place } = await setUp();
     await start(db, place);
     await db.deleteFrom("store_record").execute();
-    expect(await (await start(db, place)).look()).toMatchObject({ isOwner: false });
+    expect(await (await start(db, place)).state()).toMatchObject({ isOwner: false });
   });
 
   test("a copied folder of files is a store of its own only together with its database", async () => {
@@ -156,8 +156,8 @@ describe("the claim of a store", () => {
     await start(db, place);
     const copy = await temporaryFolder();
     await cp(folder, copy, { recursive: true });
-    expect(await (await start(db, placeOnDisk(copy, []))).look()).toEqual({ isOwner: true });
-    expect(await new StoreOwnership({ db, place, log }).look()).toEqual({ isOwner: true });
+    expect(await (await start(db, placeOnDisk(copy, []))).state()).toEqual({ isOwner: true });
+    expect(await new StoreOwnership({ db, place, log }).state()).toEqual({ isOwner: true });
   });
 });
 

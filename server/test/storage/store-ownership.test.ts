@@ -31,7 +31,7 @@ async function sweepNow({ service }: TestService): Promise<void> {
   const { uploadExpiryMs } = config;
   await sweep(
     { db: database.kysely, queue, clock, log, recordings, transcripts, ownership, uploadExpiryMs },
-    { strays: true, signal: new AbortController().signal },
+    { full: true, signal: new AbortController().signal },
   );
 }
 
@@ -66,7 +66,7 @@ describe("a database that was restored from an older copy", () => {
     await copy.putBack(dataFolder);
     const restored = await startService({ dataFolder, start: false });
     const { parts } = restored.service;
-    expect(await parts.ownership.look()).toMatchObject({
+    expect(await parts.ownership.state()).toMatchObject({
       isOwner: false,
       reason: parts.database.kind === "embedded" ? "newer_store" : "other_database",
     });
@@ -83,9 +83,9 @@ describe("a database that was restored from an older copy", () => {
     const uploaded = await upload(restored, tenant, Buffer.from("new"));
     expect(await readRecording(restored.service, uploaded)).toEqual(Buffer.from("new"));
 
-    const stopped = await parts.ownership.look();
+    const stopped = await parts.ownership.state();
     await parts.ownership.accept(stopped.isOwner ? null : (stopped.mark?.token ?? null));
-    expect(await parts.ownership.look()).toEqual({ isOwner: true });
+    expect(await parts.ownership.state()).toEqual({ isOwner: true });
     await sweepNow(restored);
     expect(await readRecording(restored.service, doomed.videoId)).toBeNull();
     for (const { videoId } of [old, ...newer])
@@ -125,13 +125,13 @@ describe("a database that was restored from an older copy", () => {
     expect(shown.out).toContain(`uploads/${newer.videoId}`);
     expect(shown.out).toContain("Nothing was changed.");
     const unchanged = await startService({ dataFolder, start: false });
-    expect(await unchanged.service.parts.ownership.look()).toMatchObject({ isOwner: false });
+    expect(await unchanged.service.parts.ownership.state()).toMatchObject({ isOwner: false });
     await unchanged.service.stop();
 
     const accepted = await runCommand(dataFolder, ["storage", "accept", "--yes"]);
     expect(accepted).toMatchObject({ exitCode: 0, out: expect.stringContaining("Accepted.") });
     const again = await startService({ dataFolder, start: false });
-    expect(await again.service.parts.ownership.look()).toEqual({ isOwner: true });
+    expect(await again.service.parts.ownership.state()).toEqual({ isOwner: true });
     await sweepNow(again);
     expect(await readRecording(again.service, doomed.videoId)).toBeNull();
     expect(await readRecording(again.service, newer.videoId)).not.toBeNull();
@@ -162,18 +162,18 @@ describe("a copy of the database that is started beside the original, on its fil
       await mkdir(elsewhere, { recursive: true });
       await copy.putBack(elsewhere);
       const rehearsal = await startService({ dataFolder: elsewhere, env, start: false });
-      expect(await rehearsal.service.parts.ownership.look()).toMatchObject({ isOwner: false });
+      expect(await rehearsal.service.parts.ownership.state()).toMatchObject({ isOwner: false });
       expect(await deleteByApi(rehearsal, tenant, videos[0]!.videoId)).toBe(204);
       await sweepNow(rehearsal);
       for (const { videoId } of [...videos, later])
         expect(await readRecording(live.service, videoId)).not.toBeNull();
 
-      expect(await live.service.parts.ownership.look()).toEqual({ isOwner: true });
+      expect(await live.service.parts.ownership.state()).toEqual({ isOwner: true });
       expect(await deleteByApi(live, tenant, videos[1]!.videoId)).toBe(204);
       expect(await readRecording(live.service, videos[1]!.videoId)).toBeNull();
 
       // Accepted from here while the original is running: what was shown is outdated.
-      const shown = await rehearsal.service.parts.ownership.look();
+      const shown = await rehearsal.service.parts.ownership.state();
       await live.service.parts.ownership.advance();
       const token = shown.isOwner ? null : (shown.mark?.token ?? null);
       await expect(rehearsal.service.parts.ownership.accept(token)).rejects.toMatchObject({

@@ -26,7 +26,7 @@ describe("an attempt", () => {
     const put = transcripts.put;
     transcripts.put = async (key, content) => {
       await put(key, content);
-      await sweep(deps, { strays: true, signal: new AbortController().signal });
+      await sweep(deps, { full: true, signal: new AbortController().signal });
     };
     try {
       expect(await run(async () => FAKE_TRANSCRIPT)).toMatchObject({ status: "COMPLETED" });
@@ -63,7 +63,7 @@ describe("the waveform of a recording", () => {
       ownership,
       uploadExpiryMs: 3_600_000,
     };
-    await sweep(deps, { strays: true, signal: new AbortController().signal });
+    await sweep(deps, { full: true, signal: new AbortController().signal });
     return names(await files());
   }
 

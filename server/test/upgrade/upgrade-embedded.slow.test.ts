@@ -10,7 +10,7 @@ import { pino } from "pino";
 import { beforeAll, expect, test } from "vitest";
 import { runCommandLine } from "../../src/cli/program.ts";
 import { openEmbedded } from "../../src/db/embedded/embedded.ts";
-import { madeMigrations, migrate } from "../../src/db/migrate.ts";
+import { appliedMigrations, migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS, readMigration } from "../../src/db/migrations.ts";
 import type { Schema } from "../../src/db/schema.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -156,7 +156,7 @@ test("a folder of an older PostgreSQL is migrated row by row, and the original i
     expect(
       await contentsOf(async (text) => (await sql.raw<Record<string, unknown>>(text).execute(kysely)).rows),
     ).toBe(contents);
-    expect(await madeMigrations(kysely)).toEqual(MIGRATIONS);
+    expect(await appliedMigrations(kysely)).toEqual(MIGRATIONS);
     await migrate(kysely);
     // Sequences continue, foreign keys are enforced again, and triggers work.
     const { number } = await kysely

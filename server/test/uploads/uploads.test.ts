@@ -87,7 +87,7 @@ async function sweepNow({ service }: TestService, clock: MovableClock): Promise<
   const { uploadExpiryMs } = config;
   await sweep(
     { db: database.kysely, queue, clock, log, recordings, transcripts, ownership, uploadExpiryMs },
-    { strays: true, signal: new AbortController().signal },
+    { full: true, signal: new AbortController().signal },
   );
 }
 

@@ -8,7 +8,7 @@ import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 import type { SharedStores } from "./stores.ts";
 import { startUnreliableBucket, type UnreliableBucket } from "./unreliable-bucket.ts";
 
-const LOOK_EVERY_MS = 100;
+const POLL_INTERVAL_MS = 100;
 const START_WITHIN_MS = 180_000;
 const PRELOADS = {
   clock: new URL("shifted-clock.ts", import.meta.url).href,
@@ -204,7 +204,7 @@ export class Fleet {
         console.log(`${member.name} exited unexpectedly: ${member.service.exitDescription}`);
         void this.startMember(member).catch((error) => this.unexpectedExits.push(`${member.name}: ${error}`));
       }
-      await sleep(LOOK_EVERY_MS);
+      await sleep(POLL_INTERVAL_MS);
     }
   }
 }

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 
-const LOOK_EVERY_MS = 100;
+const POLL_INTERVAL_MS = 100;
 const path = process.env.CHAOS_CLOCK_FILE ?? "";
 const RealDate = Date;
 const realNow = Date.now;
@@ -18,7 +18,7 @@ const readShift = () => {
   }
 };
 readShift();
-setInterval(readShift, LOOK_EVERY_MS).unref();
+setInterval(readShift, POLL_INTERVAL_MS).unref();
 
 const now = () => realNow() + shiftMs;
 globalThis.Date = new Proxy(RealDate, {

@@ -5,7 +5,7 @@ import { findVideos, queuePlaces } from "../../videos/list-queries.ts";
 import type { VideoChangesView, VideoView } from "../contract/video.ts";
 import { type VideoListDeps, viewVideos } from "./videos.ts";
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Polls overlap, because a write becomes visible only at its commit, later than its timestamp. */
 const OVERLAP_MS = 10_000;
 /** If an environment has more changes at once, clients are asked to reload the list instead. */
@@ -25,7 +25,7 @@ interface Watch {
   /** The first poll, which sends nothing: it is the baseline. */
   begun: Promise<void>;
   /** Time of the last poll, by the database's clock; null before the first is done. */
-  lookedAt: Date | null;
+  queriedAt: Date | null;
   /** The last state sent for each video that the next poll may return again. */
   sent: Map<string, string>;
   /** Deletions that were sent and that polls will return again. */
@@ -75,23 +75,23 @@ export class VideoChanges {
     const watch: Watch = {
       listeners: new Set(),
       begun: Promise.resolve(),
-      lookedAt: null,
+      queriedAt: null,
       sent: new Map(),
       gone: new Set(),
       reloadedAt: Number.NEGATIVE_INFINITY,
       owesReload: false,
     };
     this.#watched.set(environmentId, watch);
-    watch.begun = this.#look(new Map([[environmentId, watch]]));
+    watch.begun = this.#query(new Map([[environmentId, watch]]));
     this.#timer ??= this.#schedule();
     return watch;
   }
 
   #schedule(): NodeJS.Timeout {
     const timer = setTimeout(async () => {
-      const begun = new Map([...this.#watched].filter(([, { lookedAt }]) => lookedAt !== null));
+      const begun = new Map([...this.#watched].filter(([, { queriedAt }]) => queriedAt !== null));
       try {
-        if (begun.size > 0) await this.#look(begun);
+        if (begun.size > 0) await this.#query(begun);
       } catch (error) {
         if (this.#watched.size > 0) {
           this.#deps.log[logLevelOf(error, "warn")]({ err: error }, "changes of videos could not be read");
@@ -99,19 +99,19 @@ export class VideoChanges {
       }
       // If all subscribers left in the meantime, the timer was removed or replaced.
       if (this.#timer === timer) this.#timer = this.#schedule();
-    }, LOOK_EVERY_MS);
+    }, POLL_INTERVAL_MS);
     return timer;
   }
 
-  async #look(watches: ReadonlyMap<string, Watch>): Promise<void> {
+  async #query(watches: ReadonlyMap<string, Watch>): Promise<void> {
     const { db } = this.#deps;
     const now = await databaseTime(db);
-    const lookedAt = [...watches.values()].map((watch) => (watch.lookedAt ?? now).getTime());
-    const since = new Date(Math.min(...lookedAt) - OVERLAP_MS);
+    const queriedAt = [...watches.values()].map((watch) => (watch.queriedAt ?? now).getTime());
+    const since = new Date(Math.min(...queriedAt) - OVERLAP_MS);
     const found = await findVideoChanges(db, [...watches.keys()], {
       since,
-      mostChanged: MAX_CHANGES + 1,
-      mostUploading: WATCHED_UPLOADS,
+      maxChanged: MAX_CHANGES + 1,
+      maxUploading: WATCHED_UPLOADS,
     });
     const places = await queuePlaces(db);
     const seen = Map.groupBy(found, ({ environmentId }) => environmentId);
@@ -124,7 +124,7 @@ export class VideoChanges {
     const viewed = Map.groupBy(views, ({ environmentId }) => environmentId);
     for (const [environmentId, watch] of watches) {
       publishNews(watch, { seen: seen.get(environmentId) ?? [], views: viewed.get(environmentId) ?? [] });
-      watch.lookedAt = now;
+      watch.queriedAt = now;
     }
   }
 }
@@ -149,7 +149,7 @@ function publishNews(watch: Watch, { seen, views }: { seen: FoundChange[]; views
     videos: views.filter((view) => watch.sent.get(view.id) !== sent.get(view.id)),
     deleted: deleted.filter((id) => !watch.gone.has(id)),
   };
-  const isFirst = watch.lookedAt === null;
+  const isFirst = watch.queriedAt === null;
   watch.sent = sent;
   watch.gone = new Set(deleted);
   if (isFirst) return;

@@ -17,7 +17,7 @@ import { snapshotDatabase } from "./snapshot.ts";
 import { startPglite } from "./start-pglite.ts";
 
 const MAINTENANCE_INTERVAL_MS = 5_000;
-const MAINTENANCE_MOST_SKIPS = 12;
+const MAINTENANCE_MAX_SKIPS = 12;
 
 export interface EmbeddedOptions extends Omit<DatabaseOptions, "databaseUrl"> {
   /** Tests pass one that counts or fails. */
@@ -54,7 +54,7 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
       pglite,
       exclusive,
       intervalMs: MAINTENANCE_INTERVAL_MS,
-      mostSkips: MAINTENANCE_MOST_SKIPS,
+      maxSkips: MAINTENANCE_MAX_SKIPS,
       isNeeded() {
         const isNeeded = writtenSinceMaintenance;
         writtenSinceMaintenance = false;

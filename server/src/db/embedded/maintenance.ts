@@ -11,24 +11,24 @@ export interface Maintenance {
 }
 
 /**
- * Maintains the database after every interval in which it was written to, unless it is in use. After `mostSkips`
+ * Maintains the database after every interval in which it was written to, unless it is in use. After `maxSkips`
  * skipped intervals in a row it waits for its turn instead, so that the write-ahead log cannot grow without bound.
  */
 export function startMaintenance(options: {
   pglite: PGlite;
   exclusive: Exclusive;
   intervalMs: number;
-  mostSkips: number;
+  maxSkips: number;
   /** Whether anything was written since the last call. */
   isNeeded: () => boolean;
   onError: (error: unknown) => void;
 }): Maintenance {
-  const { pglite, exclusive, intervalMs, mostSkips, isNeeded, onError } = options;
+  const { pglite, exclusive, intervalMs, maxSkips, isNeeded, onError } = options;
   let skips = 0;
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
     if (running) return;
-    if (exclusive.busy && skips < mostSkips) {
+    if (exclusive.busy && skips < maxSkips) {
       skips += 1;
       return;
     }

@@ -44,14 +44,14 @@ export class StoreOwnership {
   }
 
   /** Reads the state from the store and the database. Logs when it changes. */
-  async look(): Promise<OwnershipState> {
+  async state(): Promise<OwnershipState> {
     return this.#report((await this.#read()).state);
   }
 
   /** @throws AppError `storage_deletions_stopped` */
   async assertOwner(): Promise<void> {
     if (performance.now() < this.#ownedUntil) return;
-    const state = await this.look();
+    const state = await this.state();
     if (!state.isOwner) throw new AppError("storage_deletions_stopped", state.message);
   }
 

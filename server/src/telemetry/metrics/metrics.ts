@@ -12,9 +12,9 @@ import { queueDepth } from "../../queue/queue-depth.ts";
 import type { StoreOwnership } from "../../storage/ownership/store-ownership.ts";
 import type { AttemptReport } from "../../transcription/attempt-report.ts";
 import type { DeliveryReport } from "../../webhooks/deliver.ts";
+import { CachedQuery } from "./cached-query.ts";
 import { reportConnections } from "./database-metrics.ts";
 import { countDeliveries } from "./delivery-metrics.ts";
-import { LookedUp } from "./looked-up.ts";
 import { registerMetricsRoute } from "./metrics-route.ts";
 import { watchProcess } from "./process-metrics.ts";
 import { createQueueMetrics } from "./queue-metrics.ts";
@@ -79,28 +79,28 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   const setQueue = createQueueMetrics(registry);
   const setConnections = reportConnections(registry);
   const own = watchProcess(registry, () => describeProcesses(process.pid), dataFolder);
-  const depth = new LookedUp({
-    look: async () => ({
+  const depth = new CachedQuery({
+    query: async () => ({
       ...(await queueDepth(database.kysely, clock.now(), maxConcurrentPerEnvironment)),
       workers: await workers(),
     }),
     holdMs: HOLD_MS,
-    patienceMs: PATIENCE_MS,
+    timeoutMs: PATIENCE_MS,
     staleMs: STALE_MS,
     onError: (error) =>
       log[logLevelOf(error, "warn")]({ err: error }, "what waits could not be counted for the metrics"),
   });
   const setStorage = reportStorage(registry);
-  const stored = new LookedUp({
-    async look() {
+  const stored = new CachedQuery({
+    async query() {
       const [unknown, { isOwner }] = await Promise.all([
         summarizeUnknownFiles(database.kysely),
-        ownership.look(),
+        ownership.state(),
       ]);
       return { unknownFiles: unknown.files, unknownBytes: unknown.bytes, deletionsStopped: !isOwner };
     },
     holdMs: STORAGE_HOLD_MS,
-    patienceMs: PATIENCE_MS,
+    timeoutMs: PATIENCE_MS,
     staleMs: STORAGE_STALE_MS,
     onError: (error) =>
       log[logLevelOf(error, "warn")](
@@ -112,7 +112,7 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   const scrape = async () => {
     // Reads the count before the query below takes a connection.
     setConnections(database.connections());
-    const [seen, store] = await Promise.all([depth.get(), stored.get(), own.look()]);
+    const [seen, store] = await Promise.all([depth.get(), stored.get(), own.collect()]);
     setStorage(store.value);
     setQueue({ depth: seen.value, failing: seen.failing }, clock.now());
     return { contentType: registry.contentType, text: await registry.metrics() };

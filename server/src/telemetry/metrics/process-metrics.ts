@@ -8,7 +8,7 @@ const NANOSECONDS = 1e9;
 
 export interface ProcessMetrics {
   /** Sets the gauges for a scrape. */
-  look(): Promise<void>;
+  collect(): Promise<void>;
   /** Counts another started speech process. */
   onSpeechProcess(): void;
   close(): void;
@@ -70,7 +70,7 @@ export function watchProcess(
   startTime.set(performance.timeOrigin / 1000);
 
   return {
-    async look() {
+    async collect() {
       const { user, system } = process.cpuUsage(usage);
       usage.user += user;
       usage.system += system;

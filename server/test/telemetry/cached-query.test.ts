@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { LookedUp } from "../../src/telemetry/metrics/looked-up.ts";
+import { CachedQuery } from "../../src/telemetry/metrics/cached-query.ts";
 
-const TIMES = { holdMs: 0, patienceMs: 20, staleMs: 60_000 };
+const TIMES = { holdMs: 0, timeoutMs: 20, staleMs: 60_000 };
 
 /** Lookups that the test resolves by hand. */
 function newLooks() {
   const looks: PromiseWithResolvers<number>[] = [];
   const errors: unknown[] = [];
   const options = {
-    look() {
+    query() {
       const look = Promise.withResolvers<number>();
       looks.push(look);
       return look.promise;
@@ -21,7 +21,7 @@ function newLooks() {
 
 test("a lookup that hangs delays nobody, and no second one starts in the meantime", async () => {
   const { looks, options } = newLooks();
-  const depth = new LookedUp({ ...options, ...TIMES });
+  const depth = new CachedQuery({ ...options, ...TIMES });
   expect(await Promise.all([depth.get(), depth.get()])).toEqual([
     { value: null, failing: true },
     { value: null, failing: true },
@@ -34,7 +34,7 @@ test("a lookup that hangs delays nobody, and no second one starts in the meantim
 
 test("while lookups fail, the last value and the failure are reported", async () => {
   const { looks, errors, options } = newLooks();
-  const depth = new LookedUp({ ...options, ...TIMES });
+  const depth = new CachedQuery({ ...options, ...TIMES });
   const first = depth.get();
   looks[0]?.resolve(7);
   expect(await first).toEqual({ value: 7, failing: false });
@@ -47,7 +47,7 @@ test("while lookups fail, the last value and the failure are reported", async ()
 
 test("a value that is too old is no longer reported, and a lookup that takes as long is aborted", async () => {
   const { looks, options } = newLooks();
-  const depth = new LookedUp({ ...options, holdMs: 0, patienceMs: 5, staleMs: 30 });
+  const depth = new CachedQuery({ ...options, holdMs: 0, timeoutMs: 5, staleMs: 30 });
   const first = depth.get();
   looks[0]?.resolve(7);
   await first;
@@ -62,7 +62,7 @@ test("a value that is too old is no longer reported, and a lookup that takes as 
 
 test("a value is not looked up again while it is fresh", async () => {
   const { looks, options } = newLooks();
-  const depth = new LookedUp({ ...options, ...TIMES, holdMs: 60_000 });
+  const depth = new CachedQuery({ ...options, ...TIMES, holdMs: 60_000 });
   const first = depth.get();
   looks[0]?.resolve(7);
   await first;
