@@ -113,7 +113,10 @@ export class MultilingualRecognizer {
     for (const each of settled) {
       const result = each.language === "en" ? accepted.get(each.utterance) : undefined;
       if (result !== undefined && this.#english !== null) {
-        results.set(each, { result, engine: this.#english.name });
+        results.set(each, {
+          result: withoutHallucination(result, each.utterance),
+          engine: this.#english.name,
+        });
       } else {
         remaining.push(each);
       }
@@ -128,7 +131,10 @@ export class MultilingualRecognizer {
     }
   }
 
-  /** Recognizes utterances, and once more in parts if the engine skipped speech. */
+  /**
+   * Recognizes utterances, and once more in parts if the engine skipped speech. Hallucinations have no words: each
+   * part is evaluated by its own statistics.
+   */
   async #recognizeAll(
     settled: readonly LanguageUtterance[],
     signal: AbortSignal,
@@ -148,15 +154,15 @@ export class MultilingualRecognizer {
     );
     const retried = new Map<number, RecognitionResult[]>();
     for (const [place, result] of (await this.#recognizeAll(parts, signal)).entries()) {
-      const { utterance, index } = parts[place]!;
-      if (isHallucination(result, speechSeconds(utterance))) continue;
+      const { index } = parts[place]!;
+      if (result.words.length === 0) continue;
       retried.set(index, [...(retried.get(index) ?? []), result]);
     }
-    for (const [index, recognized] of retried) {
-      const again = combineResults(recognized);
-      if (again.words.length > results[index]!.words.length) results[index] = again;
-    }
-    return results;
+    return results.map((result, index) => {
+      const again = combineResults(retried.get(index) ?? [result]);
+      if (again.words.length > result.words.length) return again;
+      return withoutHallucination(result, settled[index]!.utterance);
+    });
   }
 
   #keep(
@@ -164,9 +170,8 @@ export class MultilingualRecognizer {
     result: RecognitionResult,
     engine: string,
   ): void {
-    const seconds = speechSeconds(utterance);
-    this.#speechSeconds += seconds;
-    if (result.words.length === 0 || isHallucination(result, seconds)) return;
+    this.#speechSeconds += speechSeconds(utterance);
+    if (result.words.length === 0) return;
     const { meanLogProbability, compressionRatio, noSpeechProbability, truncated } = result;
     this.#recognized.push({
       ...recognizedUtterance(utterance, withoutPhraseLoops(result), {
@@ -190,6 +195,10 @@ export class MultilingualRecognizer {
       words >= UNDETERMINED_WORDS_PER_SECOND * this.#speechSeconds
     );
   }
+}
+
+function withoutHallucination(result: RecognitionResult, utterance: SpokenUtterance): RecognitionResult {
+  return isHallucination(result, speechSeconds(utterance)) ? { ...result, words: [] } : result;
 }
 
 async function detected(

@@ -15,7 +15,9 @@ const UTTERANCE = {
 };
 
 function words(...starts: number[]): TimedWord[] {
-  return starts.map((start) => ({ word: "word", start, end: start + 0.3, confidence: 1 }));
+  // All different: a repeated word is a loop.
+  const nameOf = (start: number) => `word${String.fromCharCode(97 + (Math.round(start * 10) % 26))}`;
+  return starts.map((start) => ({ word: nameOf(start), start, end: start + 0.3, confidence: 1 }));
 }
 
 const partsOf = (recognized: TimedWord[]) =>
@@ -47,10 +49,19 @@ test("if nothing was transcribed at all, there is nothing to transcribe again", 
   expect(partsOf([])).toEqual([]);
 });
 
-test("parts that are recognized again are evaluated by their own statistics", async () => {
-  const doubtful = { meanLogProbability: -1.3, compressionRatio: 3, truncated: true };
-  const certain = { meanLogProbability: -0.2, compressionRatio: 1.2, truncated: false };
-  const result = (start: number, count: number, statistics: typeof certain): RecognitionResult => ({
+const DOUBTFUL = { meanLogProbability: -1.3, compressionRatio: 3, truncated: true };
+const CERTAIN = { meanLogProbability: -0.2, compressionRatio: 1.2, truncated: false };
+
+test.each([
+  ["certain", CERTAIN, CERTAIN],
+  // Each has one doubt, which is not enough; both together would have two.
+  [
+    "doubtful, each for another reason",
+    { ...CERTAIN, truncated: true },
+    { ...CERTAIN, meanLogProbability: -1.1 },
+  ],
+])("parts that are recognized again are evaluated by their own statistics: %s", async (_, first, second) => {
+  const result = (start: number, count: number, statistics: typeof CERTAIN): RecognitionResult => ({
     words: words(...Array.from({ length: count }, (_, index) => start + 0.1 + 0.4 * index)),
     language: "en",
     noSpeechProbability: 0.02,
@@ -63,8 +74,10 @@ test("parts that are recognized again are evaluated by their own statistics", as
     recognize: async (utterances) =>
       utterances.map((utterance) =>
         utterance === UTTERANCE
-          ? result(10.5, 4, doubtful)
-          : result(utterance.start === 10 ? 10.5 : 13.5, 4, certain),
+          ? result(10.5, 4, DOUBTFUL)
+          : utterance.start === 10
+            ? result(10.5, 4, first)
+            : result(13.5, 4, second),
       ),
     detectLanguages: async (utterances) => utterances.map(() => new Map([["en", 0.99]])),
     close: async () => {},
