@@ -40,8 +40,8 @@ export class FestivalSpeaker {
 }
 
 /**
- * Returns the times of the words. festival counts punctuation and "'s" as words. If the count still differs, the words
- * have no times.
+ * Returns the times of the words. Festival reports punctuation and "'s" as separate words, so entries that do not start
+ * with a letter are skipped. If the number of entries still differs from the number of words, all times are null.
  */
 function wordTimes(text: string, spoken: string): SpokenWord[] {
   const spans = [...spoken.matchAll(/^[a-z]\S* ([\d.]+) ([\d.]+)$/gim)].map(([, start, end]) => ({

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** Parameters of the thread. */
+/** Parameters that the worker thread gets as `workerData`. */
 export interface Load {
   url: string;
   headers: Record<string, string>;

@@ -1,7 +1,10 @@
 import type { ReactNode } from "react";
 import table from "./table.module.css";
 
-/** @param props.children the rows; `hasActions` if each ends with a cell without a heading */
+/**
+ * @param props.hasActions whether each row ends with a cell of buttons, whose column has no heading
+ * @param props.children the rows
+ */
 export function DataTable({
   label,
   columns,

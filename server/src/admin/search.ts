@@ -31,7 +31,7 @@ export function searchHandlers({ db }: { db: Db }) {
         limit: limit ?? DEFAULT_VIDEOS,
       });
       return {
-        data: await viewVideos(db, found.videos),
+        data: await toVideoViews(db, found.videos),
         nextCursor: found.next && writeCursor(found.next),
         videoCount: found.videoCount,
         matchCount: found.matchCount,
@@ -74,7 +74,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function viewVideos(db: Db, found: readonly FoundVideo[]): Promise<SearchVideoView[]> {
+async function toVideoViews(db: Db, found: readonly FoundVideo[]): Promise<SearchVideoView[]> {
   const ids = found.map(({ videoId }) => videoId);
   const videos = new Map((await findVideos(db, ids)).map((video) => [video.id, video]));
   const transcriptions = await transcriptionsOfVideos(db, ids);

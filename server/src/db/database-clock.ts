@@ -3,16 +3,16 @@ import type { Logger } from "pino";
 import type { Clock } from "../lib/clock.ts";
 import type { Db } from "./schema.ts";
 
-const ASK_EVERY_MS = 30_000;
-/** A slower response is less accurate than the monotonic clock since the last response. */
-const USELESS_AFTER_MS = 2_000;
+const POLL_INTERVAL_MS = 30_000;
+/** Slower responses are ignored: advancing the last one by the monotonic clock is more accurate. */
+const MAX_ROUND_TRIP_MS = 2_000;
 
 export interface DatabaseClock extends Clock {
   stop(): void;
 }
 
 /**
- * The database's time, for a service of several processes. Times that one process writes (when a job is due, when a URL
+ * A clock that follows the database's time, so that all processes of a service agree. Times that one process writes (when a job is due, when a URL
  * expires, when a webhook was signed) are compared with the clocks of other processes and of receivers, so a wrong or
  * adjusted clock on one machine must not matter. Between two responses, a monotonic clock advances the time.
  * @throws if the first query fails
@@ -20,12 +20,12 @@ export interface DatabaseClock extends Clock {
 export async function openDatabaseClock({
   db,
   log,
-  askEveryMs = ASK_EVERY_MS,
+  pollIntervalMs = POLL_INTERVAL_MS,
 }: {
   db: Db;
   log: Logger;
   /** Tests pass a short interval. */
-  askEveryMs?: number;
+  pollIntervalMs?: number;
 }): Promise<DatabaseClock> {
   /** The time at which `performance.now()` was 0, in milliseconds since 1970. */
   let zero: number | null = null;
@@ -38,13 +38,14 @@ export async function openDatabaseClock({
     );
     const answeredAt = performance.now();
     // Cristian's algorithm: assumes that the database read its clock in the middle of the round trip.
-    if (zero === null || answeredAt - askedAt < USELESS_AFTER_MS) zero = row!.ms - (askedAt + answeredAt) / 2;
+    if (zero === null || answeredAt - askedAt < MAX_ROUND_TRIP_MS)
+      zero = row!.ms - (askedAt + answeredAt) / 2;
   };
   await ask();
   const timer = setInterval(() => {
-    // During an outage nothing is written either, and the database watch reports it.
+    // An outage is reported by the database watch, and no time can be written during one.
     ask().catch((error) => log.debug({ err: error }, "the database's time could not be queried"));
-  }, askEveryMs).unref();
+  }, pollIntervalMs).unref();
   return {
     now: () => new Date(zero! + performance.now()),
     stop: () => clearInterval(timer),

@@ -32,7 +32,8 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
     log,
     async probe() {
       // If a disk is no longer mounted, its mount point is an empty folder.
-      if ((await place.read(INSTALLATION)) === null) throw new Error(`${dataFolder} is not the data folder`);
+      if ((await place.read(INSTALLATION)) === null)
+        throw new Error(`${dataFolder} does not contain the data of this installation; is its disk mounted?`);
       for (const folder of [uploadsFolder, filesFolder]) await probeFolder(folder);
     },
     toError: unavailable,

@@ -5,9 +5,9 @@ import type { Db, VideoRow } from "../db/schema.ts";
 import { listVideos } from "./queries.ts";
 
 /** Queue positions after this one are not computed. */
-const COUNTED_PLACES = 1_000;
+const MAX_POSITION = 1_000;
 
-/** Lists an environment's videos, newest first, in one state or all. Each state has an index. */
+/** Lists an environment's videos, newest first: all, or those in one state, for which there is an index. */
 export async function listVideosInState(
   db: Db,
   environmentId: string,
@@ -37,13 +37,16 @@ const STATUSES = {
   skipped: "SKIPPED",
 } as const;
 
-/** Returns positions in the queue of all environments by video id. The video at position 1 is claimed next. */
-export async function queuePlaces(db: Db): Promise<Map<string, { place: number; environmentId: string }>> {
+/**
+ * Returns the queue position of each waiting video, keyed by video id. All environments share one queue. The video at
+ * position 1 is claimed next.
+ */
+export async function queuePositions(db: Db): Promise<Map<string, { place: number; environmentId: string }>> {
   const { rows } = await sql<{ videoId: string; environmentId: string }>`
     select video_id as "videoId", environment_id as "environmentId" from (
       select id, priority, created_on from pgboss.job
       where name = 'transcribe' and state < 'active' and not blocked and start_after <= now()
-      order by priority desc, created_on limit ${COUNTED_PLACES}
+      order by priority desc, created_on limit ${MAX_POSITION}
     ) as job join transcription on job_id = job.id and status = 'PENDING'
     order by priority desc, created_on`.execute(db);
   return new Map(
@@ -57,8 +60,7 @@ export async function findVideos(db: Db, ids: string[]): Promise<VideoRow[]> {
 }
 
 /**
- * How many videos an environment has in each state, counted only up to `upTo`: exact counts of large numbers would read
- * every row.
+ * Counts an environment's videos in each state and stops at `upTo`, because an exact count would read every row.
  */
 export async function countVideosByState(
   db: Db,

@@ -8,12 +8,12 @@ export interface LatestDelivery {
   event_type: SentEventType;
   status: DeliveryStatus;
   created_at: Date;
-  /** Of the last attempt. Null if there was no attempt or no response. */
+  /** HTTP status of the last attempt. Null if there was no attempt or no response. */
   status_code: number | null;
   failure: string | null;
 }
 
-/** Returns the latest delivery by endpoint. Endpoints without deliveries are omitted. */
+/** Returns the latest delivery of each endpoint, keyed by endpoint id. Endpoints without deliveries are omitted. */
 export async function latestDeliveries(
   db: Db,
   endpointIds: readonly string[],
@@ -50,7 +50,7 @@ export async function latestDeliveries(
   return new Map(rows.map((row) => [row.endpoint_id, row]));
 }
 
-/** Counts deliveries created since a time by endpoint and status. Zero counts are omitted. */
+/** Counts the deliveries created at or after `since`, grouped by endpoint and status. Zero counts are omitted. */
 export async function countDeliveries(
   db: Db,
   endpointIds: readonly string[],

@@ -41,7 +41,7 @@ test("a machine whose clock jumps forward uses the database's time", async () =>
 test.skipIf(process.env.TEST_DATABASE_URL)(
   "a service follows a database whose clock jumps forward",
   async () => {
-    const clock = await openDatabaseClock({ db: database.kysely, log, askEveryMs: 10 });
+    const clock = await openDatabaseClock({ db: database.kysely, log, pollIntervalMs: 10 });
     const realNow = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: realNow + TWO_HOURS_MS });
     try {

@@ -7,7 +7,7 @@ import {
   type Seq2SeqDecoder,
   type StepOutput,
 } from "./seq2seq-decoder.ts";
-import { asFloats, keepRows, release } from "./tensors.ts";
+import { asFloats, release, selectRows } from "./tensors.ts";
 import { chooseToken, probabilitiesOf, seededRandom, type TokenChoice } from "./token-selection.ts";
 
 /**
@@ -139,10 +139,10 @@ export async function decodeSequences(
       const unfinished = [...active.keys()].filter((place) => !active[place]?.stop);
       if (unfinished.length > 0 && unfinished.length <= active.length * KEEP_ROWS_SHARE) {
         active = unfinished.map((place) => active[place] as Row);
-        encoderStates = keepRows(encoderStates, unfinished);
+        encoderStates = selectRows(encoderStates, unfinished);
         const all = Object.values(cache);
         cache = Object.fromEntries(
-          Object.entries(cache).map(([name, tensor]) => [name, keepRows(tensor, unfinished)]),
+          Object.entries(cache).map(([name, tensor]) => [name, selectRows(tensor, unfinished)]),
         );
         release(all);
       }

@@ -1,7 +1,7 @@
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
 import { crossAttentionOutput } from "./cross-attention-outputs.ts";
-import { asFeeds, type FloatType, floatsOf, floatTensor, floatType, release } from "./tensors.ts";
+import { asFeeds, type FloatType, floatsOf, floatTensor, parseFloatType, release } from "./tensors.ts";
 
 /**
  * Runs single steps of a decoder with a key/value cache, exported as `decoder_model_merged.onnx` (Optimum's
@@ -67,8 +67,8 @@ export function describeDecoder(session: InferenceSession): Seq2SeqDecoder {
     headSize,
     vocabularySize,
     caches,
-    cacheType: floatType(cache?.type, "key/value cache"),
-    statesType: floatType(
+    cacheType: parseFloatType(cache?.type, "key/value cache"),
+    statesType: parseFloatType(
       tensorOf(session.inputMetadata, "encoder_hidden_states")?.type,
       "encoder_hidden_states",
     ),

@@ -1,19 +1,25 @@
 import { Tensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
 
-/** Tensors of 32-bit or 16-bit floats; models exported in half precision use the latter. */
+/** Element type of a float tensor. Models exported in half precision use float16. */
 export type FloatType = "float32" | "float16";
 
-/** @throws SpeechError `model_unusable` for other types, and for 16-bit floats before Node.js 24 */
-export function floatType(type: string | undefined, name: string): FloatType {
+/**
+ * Checks the type of a model's input or output.
+ * @throws SpeechError `model_unusable` for types other than floats, and for float16 before Node.js 24
+ */
+export function parseFloatType(type: string | undefined, name: string): FloatType {
   if (type === "float16" && !hasHalves) {
     throw new SpeechError(
       "model_unusable",
-      `The model's ${name} is of type float16, which needs Node.js 24.`,
+      `The model's ${name} has type float16, which requires Node.js 24 or later.`,
     );
   }
   if (type === "float32" || type === "float16") return type;
-  throw new SpeechError("model_unusable", `The model's ${name} is of type ${type}, not of floats.`);
+  throw new SpeechError(
+    "model_unusable",
+    `The model's ${name} has type ${type}; expected float32 or float16.`,
+  );
 }
 
 /** Node.js 22 has no Float16Array. */
@@ -28,10 +34,13 @@ export function floatsOf(tensor: Tensor): Float32Array {
   const data: unknown = tensor.data;
   if (data instanceof Float32Array) return data;
   if (isHalves(data)) return new Float32Array(data);
-  throw new SpeechError("model_unusable", `The model gave a tensor of type ${tensor.type}, not of floats.`);
+  throw new SpeechError(
+    "model_unusable",
+    `The model returned a tensor of type ${tensor.type}; expected float32 or float16.`,
+  );
 }
 
-/** Returns the tensor itself if it has that type already. */
+/** Converts a float tensor to `type`. Returns the tensor itself if it already has that type. */
 export function asFloats(tensor: Tensor, type: FloatType): Tensor {
   return tensor.type === type ? tensor : floatTensor(type, floatsOf(tensor), tensor.dims);
 }
@@ -45,13 +54,14 @@ export function floatTensor(
     return new Tensor("float32", values instanceof Float32Array ? values : new Float32Array(values), dims);
   }
   const halves = isHalves(values) ? values : new Float16Array(values);
-  // The runtime accepts a Float16Array, but its types do not.
+  // The constructor accepts a Float16Array, but its type declaration does not.
   return new Tensor("float16", halves as unknown as Uint16Array, dims);
 }
 
 /**
- * Converts tensors to inputs of the runtime. Its binding asks Node-API for array lengths, which does not
- * support Float16Array; it accepts the same memory as Uint16Array, which its own tensor class rejects.
+ * Converts tensors to inputs of ONNX Runtime. Its native binding gets the lengths of arrays from Node-API, which does not
+ * support Float16Array. The binding accepts the same memory as a Uint16Array, but the Tensor class does not, so these
+ * inputs are plain objects.
  */
 export function asFeeds(tensors: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
   const feeds = { ...tensors };
@@ -66,9 +76,9 @@ export function asFeeds(tensors: Readonly<Record<string, Tensor>>): Record<strin
 }
 
 /**
- * Frees the memory of arrays immediately; they become unusable. It is outside the JavaScript heap, and V8
- * collects garbage after every 32 MB of such memory: without this, the decoder of a small model spends a
- * tenth of its time in garbage collection.
+ * Frees the memory of arrays immediately; they become unusable. Their memory is outside the JavaScript heap, and V8
+ * collects garbage whenever another 32 MB of such memory is allocated. Without this function, the decoder of a small
+ * model spends a tenth of its time in garbage collection.
  */
 export function release(arrays: readonly (Float32Array | Tensor)[]): void {
   for (const array of arrays) {
@@ -77,8 +87,8 @@ export function release(arrays: readonly (Float32Array | Tensor)[]): void {
   }
 }
 
-/** Returns those rows (first dimension) of a float tensor, in the given order. */
-export function keepRows(tensor: Tensor, rows: readonly number[]): Tensor {
+/** Returns the rows (indices in the first dimension) of a float tensor, in the given order. */
+export function selectRows(tensor: Tensor, rows: readonly number[]): Tensor {
   const stride = tensor.dims.slice(1).reduce((product, size) => product * size, 1);
   return joinRows(
     tensor.type as FloatType,
@@ -87,10 +97,10 @@ export function keepRows(tensor: Tensor, rows: readonly number[]): Tensor {
   );
 }
 
-/** Stacks tensors of one row each and of the same shape. */
-export function stackRows(tensors: readonly Tensor[]): Tensor {
+/** Concatenates tensors that have one row each and the same shape along the first dimension. */
+export function concatRows(tensors: readonly Tensor[]): Tensor {
   const [first] = tensors;
-  if (!first) throw new RangeError("there is nothing to stack");
+  if (!first) throw new RangeError("there is nothing to concatenate");
   if (tensors.length === 1) return first;
   return joinRows(first.type as FloatType, tensors.map(rawFloats), [tensors.length, ...first.dims.slice(1)]);
 }

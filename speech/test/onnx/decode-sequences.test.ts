@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SpeechError } from "../../src/errors.ts";
 import { lengthBeforeLoop } from "../../src/onnx/repetition-loops.ts";
-import { asFloats, floatsOf, floatTensor, keepRows, stackRows } from "../../src/onnx/tensors.ts";
+import { asFloats, concatRows, floatsOf, floatTensor, selectRows } from "../../src/onnx/tensors.ts";
 import { chooseToken, probabilitiesOf, seededRandom } from "../../src/onnx/token-selection.ts";
 
 const manyLogits = fc
@@ -90,18 +90,18 @@ describe.each(["float32", "float16"] as const)("rows of %s", (type) => {
   );
 
   test("are selected in the requested order", () => {
-    const rows = keepRows(tensor, [3, 1]);
+    const rows = selectRows(tensor, [3, 1]);
     expect([rows.type, rows.dims]).toEqual([type, [2, 3, 2]]);
     expect([...floatsOf(rows)]).toEqual([18, 19, 20, 21, 22, 23, 6, 7, 8, 9, 10, 11].map((i) => i / 4));
   });
 
   test("are selected if they are empty", () => {
-    expect(keepRows(floatTensor(type, new Float32Array(0), [4, 3, 0, 2]), [2]).dims).toEqual([1, 3, 0, 2]);
+    expect(selectRows(floatTensor(type, new Float32Array(0), [4, 3, 0, 2]), [2]).dims).toEqual([1, 3, 0, 2]);
   });
 
   test("are put together as they were", () => {
-    const rows = [0, 1, 2, 3].map((row) => keepRows(tensor, [row]));
-    expect([...floatsOf(stackRows(rows))]).toEqual([...floatsOf(tensor)]);
+    const rows = [0, 1, 2, 3].map((row) => selectRows(tensor, [row]));
+    expect([...floatsOf(concatRows(rows))]).toEqual([...floatsOf(tensor)]);
   });
 
   test("come in the other precision if that is wanted", () => {

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 
 /**
  * Accepts files dropped anywhere on the page.
- * @param onFiles null disables it
+ * @param onFiles called with the dropped files; null disables dropping
  * @returns whether files are being dragged over the page
  */
 export function useFileDrop(onFiles: ((files: File[]) => void) | null): boolean {

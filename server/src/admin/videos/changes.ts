@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import { logLevelOf } from "../../lib/outages.ts";
 import { databaseTime, type FoundChange, findVideoChanges } from "../../videos/change-queries.ts";
-import { findVideos, queuePlaces } from "../../videos/list-queries.ts";
+import { findVideos, queuePositions } from "../../videos/list-queries.ts";
 import type { VideoChangesView, VideoView } from "../contract/video.ts";
-import { type VideoListDeps, viewVideos } from "./videos.ts";
+import { toVideoViews, type VideoListDeps } from "./videos.ts";
 
 const POLL_INTERVAL_MS = 1_000;
 /** Polls overlap, because a write becomes visible only at its commit, later than its timestamp. */
@@ -113,14 +113,14 @@ export class VideoChanges {
       maxChanged: MAX_CHANGES + 1,
       maxUploading: WATCHED_UPLOADS,
     });
-    const places = await queuePlaces(db);
+    const places = await queuePositions(db);
     const seen = Map.groupBy(found, ({ environmentId }) => environmentId);
     const ids = new Set<string>();
     for (const changes of seen.values()) {
       for (const { kind, id } of changes) if (kind !== "deleted") ids.add(id);
     }
     for (const id of watchedPlaces(places, watches)) ids.add(id);
-    const views = await viewVideos(this.#deps, await findVideos(db, [...ids]), places);
+    const views = await toVideoViews(this.#deps, await findVideos(db, [...ids]), places);
     const viewed = Map.groupBy(views, ({ environmentId }) => environmentId);
     for (const [environmentId, watch] of watches) {
       publishNews(watch, { seen: seen.get(environmentId) ?? [], views: viewed.get(environmentId) ?? [] });
@@ -130,7 +130,7 @@ export class VideoChanges {
 }
 
 function watchedPlaces(
-  places: Awaited<ReturnType<typeof queuePlaces>>,
+  places: Awaited<ReturnType<typeof queuePositions>>,
   watches: ReadonlyMap<string, Watch>,
 ): string[] {
   const counts = new Map<string, number>();

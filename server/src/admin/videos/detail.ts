@@ -18,7 +18,7 @@ import type { MediaView, VideoDetailView } from "../contract/video-detail.ts";
 import { handlersOf } from "../operation.ts";
 import { viewVideoDetail } from "./detail-view.ts";
 import { typeOfRecording } from "./files.ts";
-import { findVideoOf, type VideoListDeps, viewVideos } from "./videos.ts";
+import { getVideoFromParams, toVideoViews, type VideoListDeps } from "./videos.ts";
 
 export interface VideoDetailDeps extends VideoListDeps {
   queue: Queue;
@@ -34,10 +34,10 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
   const { db, clock } = deps;
   return handlersOf({
     "GET /environments/:environment/videos/:video": async ({ params, actor }) =>
-      await describe(deps, await findVideoOf(db, params), actor),
+      await describe(deps, await getVideoFromParams(db, params), actor),
 
     "DELETE /environments/:environment/videos/:video": async ({ params, auditActor, request }) => {
-      const { id, environment_id } = await findVideoOf(db, params);
+      const { id, environment_id } = await getVideoFromParams(db, params);
       const subject = { environmentId: environment_id, videoId: id };
       await deleteVideo({ ...deps, log: request.log }, subject, (tx) =>
         recordVideoEvent({ tx, clock }, auditActor, "video.deleted", subject),
@@ -51,7 +51,7 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
       auditActor,
       request,
     }) => {
-      const video = await findVideoOf(db, params);
+      const video = await getVideoFromParams(db, params);
       const { id } = (await findTranscriptionOfVideo(db, video.id)) ?? noTranscription();
       const subject = { environmentId: video.environment_id, videoId: video.id };
       await reprocess(deps, id, (tx) =>
@@ -66,7 +66,7 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
 async function describe(deps: VideoDetailDeps, video: VideoRow, actor: Actor): Promise<VideoDetailView> {
   const { db } = deps;
   const [[view], row, media] = await Promise.all([
-    viewVideos(deps, [video]),
+    toVideoViews(deps, [video]),
     findTranscriptionOfVideo(db, video.id),
     viewMedia(deps, video),
   ]);

@@ -13,7 +13,7 @@ import { findTranscriptionOfVideo } from "../../transcription/queries.ts";
 import { mediaType, TELLING_BYTES } from "../../videos/media-type.ts";
 import { type Call, handlersOf } from "../operation.ts";
 import { transcriptWords } from "./transcript-words.ts";
-import { findVideoOf } from "./videos.ts";
+import { getVideoFromParams } from "./videos.ts";
 
 /** Players keep requesting ranges while they are open, always from the URL of the first redirect. */
 const MEDIA_URL_LIFETIME_SECONDS = 12 * 3600;
@@ -35,7 +35,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
     "HEAD /environments/:environment/videos/:video/media": async (call) => await sendMedia(deps, call),
 
     "GET /environments/:environment/videos/:video/transcript": async ({ params, request, reply }) => {
-      const video = await findVideoOf(db, params);
+      const video = await getVideoFromParams(db, params);
       const row = await findTranscriptionOfVideo(db, video.id);
       if (!row?.file_prefix) throw new AppError("transcript_not_found", "The video has no transcript (yet).");
       const { file_prefix: prefix, language } = row;
@@ -60,7 +60,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
     // Captions are not redirected to the storage, because browsers load a cross-origin track only if that origin allows
     // it.
     "GET /environments/:environment/videos/:video/captions": async ({ params, request, reply }) => {
-      const video = await findVideoOf(db, params);
+      const video = await getVideoFromParams(db, params);
       const prefix = (await findTranscriptionOfVideo(db, video.id))?.file_prefix;
       if (!prefix) throw new AppError("transcript_not_found", "The video has no captions (yet).");
       const etag = `"${tagOf(prefix)}"`;
@@ -75,7 +75,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
     // Files are not redirected either, because browsers ignore `download` on cross-origin links and show the file
     // instead.
     "GET /environments/:environment/videos/:video/files/:format": async ({ params, reply }) => {
-      const video = await findVideoOf(db, params);
+      const video = await getVideoFromParams(db, params);
       const row = await findTranscriptionOfVideo(db, video.id);
       const format = row?.file_formats.find((each) => each === params.format);
       if (!row?.file_prefix || !format) {
@@ -90,7 +90,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
     },
 
     "GET /environments/:environment/videos/:video/waveform": async ({ params, request, reply }) => {
-      const video = await findVideoOf(db, params);
+      const video = await getVideoFromParams(db, params);
       const prefix = (await findTranscriptionOfVideo(db, video.id))?.waveform_prefix;
       if (!prefix) throw new AppError("waveform_not_found", "The recording was not decoded (yet).");
       return await sendJson(request, reply, {
@@ -115,7 +115,7 @@ async function sendMedia(
     "params" | "query" | "request" | "reply"
   >,
 ): Promise<unknown> {
-  const video = await findVideoOf(db, params);
+  const video = await getVideoFromParams(db, params);
   if (video.uploaded_at === null) {
     throw new AppError("storage_object_missing", "The video has not finished uploading.");
   }

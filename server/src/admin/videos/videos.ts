@@ -5,7 +5,7 @@ import { cutPage, readPageRequest } from "../../http/cursor.ts";
 import { representVideo } from "../../resources/serializers.ts";
 import { waitsForModel } from "../../transcription/model-wait-queries.ts";
 import { type OfferDeps, offerUpload } from "../../uploads/upload-offer.ts";
-import { countVideosByState, listVideosInState, queuePlaces } from "../../videos/list-queries.ts";
+import { countVideosByState, listVideosInState, queuePositions } from "../../videos/list-queries.ts";
 import { getVideo, transcriptionsOfVideos } from "../../videos/queries.ts";
 import { COUNTED_VIDEOS, type VideoView } from "../contract/video.ts";
 import { handlersOf } from "../operation.ts";
@@ -33,7 +33,7 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
       const { state = null } = query;
       const found = await listVideosInState(db, environment.id, { state, before, limit: limit + 1 });
       const { rows, nextCursor } = cutPage(found, limit);
-      return { data: await viewVideos(deps, rows), nextCursor };
+      return { data: await toVideoViews(deps, rows), nextCursor };
     },
 
     "GET /environments/:environment/video-counts": async ({ params }) => {
@@ -53,7 +53,7 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
       });
       request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL given to an operator");
       return {
-        video: viewVideo(row, { transcription: undefined, uploadedBytes: 0, queuePlace: null }),
+        video: toVideoView(row, { transcription: undefined, uploadedBytes: 0, queuePlace: null }),
         upload,
       };
     },
@@ -61,31 +61,34 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
 }
 
 /** @throws AppError `environment_not_found`, `video_not_found` */
-export async function findVideoOf(db: Db, params: { environment: string; video: string }): Promise<VideoRow> {
+export async function getVideoFromParams(
+  db: Db,
+  params: { environment: string; video: string },
+): Promise<VideoRow> {
   const environment = await getEnvironment(db, params.environment);
   return await getVideo(db, environment.id, params.video);
 }
 
-type QueuePlaces = Awaited<ReturnType<typeof queuePlaces>>;
+type QueuePositions = Awaited<ReturnType<typeof queuePositions>>;
 
 /**
- * Adds transcriptions, uploaded bytes and queue positions to the rows.
- * @param knownPlaces queue positions that the caller has already read
+ * Builds the views of rows, including their transcriptions, uploaded bytes and queue positions.
+ * @param knownPositions queue positions that the caller has already read
  */
-export async function viewVideos(
+export async function toVideoViews(
   { db, uploadedBytes }: VideoListDeps,
   rows: VideoRow[],
-  knownPlaces?: QueuePlaces,
+  knownPositions?: QueuePositions,
 ): Promise<VideoView[]> {
   const transcriptions = await transcriptionsOfVideos(
     db,
     rows.map(({ id }) => id),
   );
   const waits = [...transcriptions.values()].some(({ status }) => status === "PENDING");
-  const places = knownPlaces ?? (waits ? await queuePlaces(db) : null);
+  const places = knownPositions ?? (waits ? await queuePositions(db) : null);
   return await Promise.all(
     rows.map(async (row) =>
-      viewVideo(row, {
+      toVideoView(row, {
         transcription: transcriptions.get(row.id),
         uploadedBytes: row.uploaded_at === null ? await uploadedBytes.of(row.id) : null,
         queuePlace: places?.get(row.id)?.place ?? null,
@@ -94,7 +97,7 @@ export async function viewVideos(
   );
 }
 
-export function viewVideo(
+export function toVideoView(
   row: VideoRow,
   known: {
     transcription: TranscriptionRow | undefined;

@@ -6,7 +6,7 @@ import { SpeechError } from "../../errors.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
 import { type DecodedSequence, decodeSequences } from "../../onnx/decode-sequences.ts";
 import { type AttentionHead, describeDecoder, type Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
-import { keepRows, release } from "../../onnx/tensors.ts";
+import { release, selectRows } from "../../onnx/tensors.ts";
 import { SAMPLING_TEMPERATURES } from "../../onnx/token-selection.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, RecognitionResult, RecognizeOptions } from "../engine.ts";
@@ -120,7 +120,7 @@ class Moonshine implements Engine {
       }
       for (const temperature of SAMPLING_TEMPERATURES) {
         if (looping.length === 0) break;
-        const states = keepRows(encoderStates, looping);
+        const states = selectRows(encoderStates, looping);
         const utterancesAgain = looping.map((row) => batch[row]!);
         const again = await this.#decode(utterancesAgain, states, temperature, signal);
         release([states]);

@@ -4,7 +4,7 @@ import { InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../../errors.ts";
 import { addCrossAttentionOutputs } from "../../onnx/cross-attention-outputs.ts";
 import { describeDecoder, type Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
-import { asFeeds, asFloats, type FloatType, floatType } from "../../onnx/tensors.ts";
+import { asFeeds, asFloats, type FloatType, parseFloatType } from "../../onnx/tensors.ts";
 import type { WhisperModel } from "./model-files.ts";
 
 /** The two loaded graphs of a Whisper model. */
@@ -68,7 +68,7 @@ async function openEncoder(model: WhisperModel, threads: number): Promise<Encode
   if (!input?.isTensor || !session.outputNames.includes("last_hidden_state")) {
     throw new SpeechError("model_unusable", `${model.encoderPath} is not an encoder of Whisper.`);
   }
-  return { session, name: input.name, type: floatType(input.type, input.name) };
+  return { session, name: input.name, type: parseFloatType(input.type, input.name) };
 }
 
 async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2SeqDecoder> {

@@ -6,7 +6,7 @@ import {
   probabilitiesAfterStart,
 } from "../../onnx/decode-sequences.ts";
 import type { Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
-import { keepRows, stackRows } from "../../onnx/tensors.ts";
+import { concatRows, selectRows } from "../../onnx/tensors.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, LanguageProbabilities, RecognitionResult, RecognizeOptions } from "../engine.ts";
 import { findPhraseLoop, repeatsPhrase } from "../phrase-loops.ts";
@@ -107,7 +107,7 @@ class Whisper implements Engine {
     const wanted = new Map(utterances.map((utterance, index) => [utterance, languages?.[index] ?? null]));
     for (const batch of this.#batches(utterances)) {
       const detected = await this.#languagesOf(batch, wanted, signal);
-      const states = stackRows(await this.#encode(batch, signal));
+      const states = concatRows(await this.#encode(batch, signal));
       const attempts = await this.#decode(batch, detected, states, signal);
       for (const [row, utterance] of batch.entries()) {
         const attempt = attempts[row] as Attempt;
@@ -171,7 +171,7 @@ class Whisper implements Engine {
     const codes = [...tokens.languages.keys()];
     const undetected = [...new Set(utterances)].filter((utterance) => !this.#detected.has(utterance));
     for (const batch of this.#batches(undetected)) {
-      const states = stackRows(await this.#encode(batch, signal));
+      const states = concatRows(await this.#encode(batch, signal));
       const rows = await probabilitiesAfterStart(this.#graphs.decoder, {
         encoderStates: states,
         startToken: tokens.start,
@@ -232,7 +232,7 @@ class Whisper implements Engine {
     const prompts = languages.map((language) => this.#prompt(language));
     const decode = (rows: readonly number[], temperature: number): Promise<DecodedSequence[]> =>
       decodeSequences(this.#graphs.decoder, {
-        encoderStates: rows.length === utterances.length ? states : keepRows(states, rows),
+        encoderStates: rows.length === utterances.length ? states : selectRows(states, rows),
         prompts: rows.map((row) => prompts[row] ?? []),
         endToken: tokens.end,
         maxTokens: rows.map((row) => Math.max(0, maxTokens - (prompts[row]?.length ?? 0))),
