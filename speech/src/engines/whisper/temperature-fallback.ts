@@ -4,7 +4,8 @@ import { SAMPLING_TEMPERATURES } from "../../onnx/token-selection.ts";
 import { compressionRatio, MAX_COMPRESSION_RATIO } from "../recognition-result.ts";
 
 /**
- * Decodes again with increasing temperature what is repetitive or has a low probability. Its limits are those of the Whisper paper (section 4.5) and the published decoder.
+ * Decodes again with increasing temperature what is repetitive or has a low probability. Its limits are those of the
+ * Whisper paper (section 4.5) and the published decoder.
  */
 
 const MIN_MEAN_LOG_PROBABILITY = -1;
