@@ -3,7 +3,7 @@ import { dirname, join, normalize } from "node:path";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
-import { renderCliReference } from "../scripts/write-cli-reference.ts";
+import { renderReference } from "../scripts/write-reference.ts";
 import { runCommandLine } from "../server/src/cli/program.ts";
 import { readContents } from "../site/src/contents.ts";
 import { slugOf } from "../site/src/markdown.ts";
@@ -87,8 +87,8 @@ describe("the README and the docs", () => {
     expect(listed.sort()).toEqual(expected.sort());
   });
 
-  test("describe the commands as their help does", () => {
-    expect(read("docs/cli.md")).toBe(renderCliReference());
+  test.each([...renderReference()])("have the generated text in %s (npm run docs:reference)", (path, text) => {
+    expect(read(path)).toBe(text);
   });
 
   test("name settings, codes and metrics only as the sources spell them", () => {
@@ -188,9 +188,11 @@ function sourcesText(): string {
   const files = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => /\.(tsx?|ya?ml|py|json)$/.test(name) && !name.includes("node_modules"))
+      // Its descriptions are a part of the docs.
+      .filter((name) => name !== "config/settings.ts")
       .map((name) => `${folder}/${name}`),
   );
-  return [".env.example", "package.json", ...files].map(read).join("\n");
+  return ["package.json", ...files].map(read).join("\n");
 }
 
 /** The program's help for the command that the words begin with; null if there is none. */

@@ -3,7 +3,8 @@ import { createServer } from "node:net";
 import { faultOfNamedFfmpeg } from "@subtext/speech/media/open-decoder";
 import { type Command, Option } from "commander";
 import { SETUP_PATH } from "../admin/contract/pages.ts";
-import { type Config, ROLES } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import { SETTINGS } from "../config/settings.ts";
 import { createLog } from "../telemetry/log.ts";
 import { actAsOwner } from "./act-as-owner.ts";
 import { configOf, type Terminal } from "./context.ts";
@@ -18,7 +19,9 @@ export function addServe(program: Command, terminal: Terminal): void {
   program
     .command("serve")
     .description("run the service")
-    .addOption(new Option("--role <role>", "what this process does; ROLE does the same").choices(ROLES))
+    .addOption(
+      new Option("--role <role>", "what this process does; ROLE does the same").choices(SETTINGS.ROLE.choices),
+    )
     .action(async ({ role }: { role?: string }) => {
       const { out, err, errColumns } = terminal;
       const config = configOf(terminal, role === undefined ? {} : { ROLE: role });

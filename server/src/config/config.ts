@@ -5,6 +5,7 @@ import type { EngineChoice, EngineSpec } from "@subtext/speech/engines/registry"
 import ipaddr from "ipaddr.js";
 import { ConfigError } from "./config-error.ts";
 import { type ObjectStorageConfig, readObjectStorage } from "./object-storage.ts";
+import type { ChoiceOf, IntegerSetting } from "./settings.ts";
 import { type SettingInForce, SettingsReader } from "./settings-reader.ts";
 import { readEngines, readModelHubUrl, readWhisperModel } from "./speech.ts";
 import { readMetricsToken, readTraces, type TracesConfig } from "./telemetry.ts";
@@ -72,14 +73,12 @@ export interface Config {
 }
 
 /** What a process does: `api` serves requests, `worker` runs transcriptions and deliveries, `all` does both. */
-export const ROLES = ["all", "api", "worker"] as const;
-export type Role = (typeof ROLES)[number];
+export type Role = ChoiceOf<"ROLE">;
 
 /** Only for the role `api`, whose processes are behind a load balancer. Other roles do not delay a shutdown. */
 const API_DRAIN_SECONDS = 5;
 
-const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = ChoiceOf<"LOG_LEVEL">;
 
 /**
  * @param env environment variables, merged with those of the file
@@ -100,17 +99,17 @@ export function readConfig(
 /** The result is unusable if the reader has found errors. */
 function readAll(settings: SettingsReader): Config {
   /** Invalid or missing values are replaced by zero. */
-  const integer = (...asked: Parameters<SettingsReader["integer"]>) => settings.integer(...asked) ?? 0;
-  const port = integer("PORT", 1, 65535);
+  const integer = (name: IntegerSetting) => settings.integer(name) ?? 0;
+  const port = integer("PORT");
   const host = settings.text("HOST") ?? "";
   const dataFolder = resolve(settings.text("DATA_DIR") ?? "");
   const publicUrl = readPublicUrl(settings, { host, port });
   const modelsFolder = resolve(settings.text("MODELS_DIR") ?? join(dataFolder, "models"));
-  const speechProcesses = integer("SPEECH_PROCESSES", 1, 64);
-  const speechThreads = settings.integer("SPEECH_THREADS", 1, 64) ?? Math.min(availableParallelism(), 4);
+  const speechProcesses = integer("SPEECH_PROCESSES");
+  const speechThreads = settings.integer("SPEECH_THREADS") ?? Math.min(availableParallelism(), 4);
   const role = readRole(settings);
-  const drainSeconds = settings.integer("DRAIN_SECONDS", 0, 300) ?? (role === "api" ? API_DRAIN_SECONDS : 0);
-  const workerConcurrency = settings.integer("WORKER_CONCURRENCY", 1, 64) ?? speechProcesses;
+  const drainSeconds = settings.integer("DRAIN_SECONDS") ?? (role === "api" ? API_DRAIN_SECONDS : 0);
+  const workerConcurrency = settings.integer("WORKER_CONCURRENCY") ?? speechProcesses;
   return {
     role,
     drainMs: drainSeconds * 1000,
@@ -124,25 +123,25 @@ function readAll(settings: SettingsReader): Config {
     ...readEngines(settings),
     whisperModel: readWhisperModel(settings),
     modelsFolder,
-    modelDownload: settings.oneOf("MODEL_DOWNLOAD", ["auto", "off"]) === "auto",
+    modelDownload: settings.oneOf("MODEL_DOWNLOAD") === "auto",
     modelHubUrl: readModelHubUrl(settings),
     modelHubToken: settings.text("MODEL_HUB_TOKEN"),
     ffmpegPath: settings.text("FFMPEG_PATH"),
     speechProcesses,
     speechThreads,
-    speechMemoryLimitBytes: integer("SPEECH_MEMORY_LIMIT_MB", 256, 1_000_000) * 1024 ** 2,
+    speechMemoryLimitBytes: integer("SPEECH_MEMORY_LIMIT_MB") * 1024 ** 2,
     workerConcurrency,
-    maxUploadBytes: integer("MAX_UPLOAD_BYTES", 1, Number.MAX_SAFE_INTEGER),
-    maxConcurrentPerEnvironment: settings.integer("MAX_CONCURRENT_PER_ENVIRONMENT", 1, 10_000),
-    maxDurationSeconds: integer("MAX_DURATION_SECONDS", 1, 100 * 3600),
-    uploadExpiryMs: integer("UPLOAD_EXPIRY_HOURS", 1, 10_000) * 3_600_000,
-    uploadBufferBytes: integer("UPLOAD_BUFFER_BYTES", 1, Number.MAX_SAFE_INTEGER),
+    maxUploadBytes: integer("MAX_UPLOAD_BYTES"),
+    maxConcurrentPerEnvironment: settings.integer("MAX_CONCURRENT_PER_ENVIRONMENT"),
+    maxDurationSeconds: integer("MAX_DURATION_SECONDS"),
+    uploadExpiryMs: integer("UPLOAD_EXPIRY_HOURS") * 3_600_000,
+    uploadBufferBytes: integer("UPLOAD_BUFFER_BYTES"),
     webhookAllowHttp: settings.flag("WEBHOOK_ALLOW_HTTP"),
     webhookAllowNetworks: readNetworks(settings),
-    rateLimitPerSecond: integer("RATE_LIMIT_PER_SECOND", 1, 1_000_000),
-    rateLimitBurst: integer("RATE_LIMIT_BURST", 1, 1_000_000),
-    auditLogDays: integer("AUDIT_LOG_DAYS", 1, 36_500),
-    logLevel: settings.oneOf("LOG_LEVEL", LOG_LEVELS),
+    rateLimitPerSecond: integer("RATE_LIMIT_PER_SECOND"),
+    rateLimitBurst: integer("RATE_LIMIT_BURST"),
+    auditLogDays: integer("AUDIT_LOG_DAYS"),
+    logLevel: settings.oneOf("LOG_LEVEL"),
     metricsToken: readMetricsToken(settings),
     traces: readTraces(settings),
     settings: settings.inForce({
@@ -157,7 +156,7 @@ function readAll(settings: SettingsReader): Config {
 
 /** Processes with separate roles must share the database and the storage. */
 function readRole(settings: SettingsReader): Role {
-  const role = settings.oneOf("ROLE", ROLES);
+  const role = settings.oneOf("ROLE");
   if (role !== "all" && !settings.isGiven("DATABASE_URL")) {
     settings.refuse("ROLE", role, "processes with separate roles need a shared PostgreSQL: set DATABASE_URL");
   }

@@ -1,6 +1,14 @@
 import { readFileSync } from "node:fs";
 import type { SettingFault } from "./config-error.ts";
-import { isSecret, SETTING_NAMES, SETTINGS, type SettingName } from "./settings.ts";
+import {
+  type ChoiceOf,
+  type ChoiceSetting,
+  type IntegerSetting,
+  isSecret,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+} from "./settings.ts";
 import type { EnvFile } from "./unknown-settings.ts";
 
 /** An effective setting, in a form that may be shown. */
@@ -52,8 +60,9 @@ export class SettingsReader {
   }
 
   /** Null if it is invalid, or not set without a default. */
-  integer(name: SettingName, min: number, max: number): number | null {
+  integer(name: IntegerSetting): number | null {
     const value = this.text(name);
+    const [min, max] = SETTINGS[name].range;
     if (value === null) return null;
     const number = Number(value);
     if (Number.isInteger(number) && number >= min && number <= max) return number;
@@ -69,11 +78,12 @@ export class SettingsReader {
     return value === "true";
   }
 
-  oneOf<T extends string>(name: SettingName, known: readonly [T, ...T[]]): T {
+  oneOf<Name extends ChoiceSetting>(name: Name): ChoiceOf<Name> {
     const value = this.text(name);
-    const found = known.find((each) => each === value);
-    if (found === undefined) this.refuse(name, value ?? "", `it must be one of ${known.join(", ")}`);
-    return found ?? known[0];
+    const choices: readonly ChoiceOf<Name>[] = SETTINGS[name].choices;
+    const found = choices.find((each) => each === value);
+    if (found === undefined) this.refuse(name, value ?? "", `it must be one of ${choices.join(", ")}`);
+    return found ?? choices[0]!;
   }
 
   url(name: SettingName, protocols: readonly string[]): string | null {

@@ -1,71 +1,380 @@
-import { ENGINE_SETTINGS } from "@subtext/speech/engines/registry";
+import { ENGINE_CHOICES, ENGINE_SETTINGS } from "@subtext/speech/engines/registry";
 import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
 
-/** The static description of a setting. */
+/** The static description of a setting, from which `docs/configuration.md` and `.env.example` are generated. */
 export interface SettingFacts {
+  /** Sentences in Markdown; links start in `docs`. */
+  description: string;
+  /** What it takes, such as a unit; not needed with `choices`. */
+  value?: string;
+  /** The only valid values. */
+  choices?: readonly [string, ...string[]];
+  /** The smallest and the largest valid integer. */
+  range?: readonly [number, number];
+  /** A valid value other than the default. */
+  example: string;
   /** The default as it would be written; null if there is none or it is derived from other settings. */
   default: string | null;
+  /** In Markdown: how the default is derived. */
+  derivedDefault?: string;
   /** A secret is never shown, and can be read from the file that `<NAME>_FILE` names. */
   secret?: true;
 }
 
-/** All settings, in the order of `.env.example`; `docs/configuration.md` explains them. */
+/** All settings, by the headings of `docs/configuration.md`. */
+export const SETTING_GROUPS = {
+  Address: {
+    HOST: {
+      description:
+        "The address to listen on. `127.0.0.1` is reachable only from this machine, `0.0.0.0` from every network.",
+      value: "address",
+      example: "0.0.0.0",
+      default: "127.0.0.1",
+    },
+    PORT: {
+      description: "The port to listen on.",
+      range: [1, 65_535],
+      example: "9000",
+      default: "8080",
+    },
+    PUBLIC_URL: {
+      description:
+        "Where clients reach the service, for example behind a proxy. File URLs begin with it, and operators can sign in only there.",
+      value: "URL without a path",
+      example: "https://captions.example.com",
+      default: null,
+      derivedDefault: "`http://` with `HOST` and `PORT`",
+    },
+    TRUST_PROXY: {
+      description:
+        "The number of proxies in front of the service, or their addresses. The client's address is then taken from `X-Forwarded-For`, which the outermost proxy must overwrite; see [behind a proxy](deploy.md#behind-a-proxy).",
+      value: "`false`, 1 … 9, or addresses and CIDR blocks, separated by commas",
+      example: "1",
+      default: "false",
+    },
+  },
+
+  Data: {
+    DATA_DIR: {
+      description:
+        "The folder for recordings, transcripts and the embedded database. A relative path starts at the folder where Subtext is started.",
+      value: "path",
+      example: "/var/lib/subtext",
+      default: "data",
+    },
+    DATABASE_URL: {
+      description: "A PostgreSQL server instead of the embedded database.",
+      value: "URL",
+      example: "postgres://subtext:password@db:5432/subtext",
+      default: null,
+      secret: true,
+    },
+    S3_BUCKET: {
+      description:
+        "The bucket of AWS S3 or a compatible server that stores recordings and transcripts instead of `DATA_DIR`; see [storage](storage.md).",
+      value: "name",
+      example: "captions",
+      default: null,
+    },
+    S3_REGION: {
+      description: "The AWS region of the bucket, or the region name of the server.",
+      value: "name",
+      example: "eu-west-1",
+      default: "us-east-1",
+    },
+    S3_ENDPOINT: {
+      description: "The URL of an S3 server other than AWS.",
+      value: "URL without a path",
+      example: "https://s3.example.com",
+      default: null,
+    },
+    S3_PUBLIC_ENDPOINT: {
+      description: "The URL at which clients reach that server, if it differs. File URLs begin with it.",
+      value: "URL without a path",
+      example: "https://files.example.com",
+      default: null,
+    },
+    S3_FORCE_PATH_STYLE: {
+      description:
+        "`true` for `https://server/bucket/key`, which most servers other than AWS require, instead of `https://bucket.server/key`.",
+      choices: ["true", "false"],
+      example: "true",
+      default: "false",
+    },
+    S3_ACCESS_KEY_ID: {
+      description:
+        "The access key of the bucket. If unset, AWS's credential chain is used: `AWS_…` variables, `~/.aws`, the role of the machine.",
+      value: "text",
+      example: "AKIAEXAMPLE",
+      default: null,
+      secret: true,
+    },
+    S3_SECRET_ACCESS_KEY: {
+      description: "The secret of that access key.",
+      value: "text",
+      example: "wJalrEXAMPLE",
+      default: null,
+      secret: true,
+    },
+    S3_PREFIX: {
+      description:
+        "The prefix of every key in the bucket, for a bucket that is shared with other applications.",
+      value: "path",
+      example: "captions/",
+      default: null,
+    },
+  },
+
+  "Several processes": {
+    ROLE: {
+      description:
+        "The role of this process. `all`: everything. `api`: requests and uploads. `worker`: transcriptions and webhooks, with only `/healthz` and `/readyz` on its port. `api` and `worker` need `DATABASE_URL` and `S3_BUCKET`. The option `--role` does the same.",
+      choices: ["all", "api", "worker"],
+      example: "worker",
+      default: "all",
+    },
+    DRAIN_SECONDS: {
+      description:
+        "How long a process that is shutting down keeps serving while `/healthz` and `/readyz` are 503, so that a load balancer stops sending requests to it. Set it to more than the load balancer needs to notice.",
+      value: "seconds",
+      range: [0, 300],
+      example: "20",
+      default: null,
+      derivedDefault: "`5` if `ROLE` is `api`, else `0`",
+    },
+  },
+
+  Transcription: {
+    ENGINE: {
+      description:
+        "The speech engine; see [engines](engines.md). `auto`: the servers of `SPEECH_SERVERS` if any are set, otherwise the Whisper model, and until it is installed, the bundled engine, which supports English. `moonshine`, `whisper` and `openai` use only the bundled engine, the Whisper model or the servers.",
+      choices: ENGINE_CHOICES,
+      example: "whisper",
+      default: "auto",
+    },
+    WHISPER_MODEL: {
+      description:
+        "The Whisper model, for about 99 languages; see [models](models.md). A name from `npx subtext models list`, or, on a machine without a network, the absolute path of a folder that was copied to it.",
+      value: "name or absolute path",
+      example: "whisper-base",
+      default: DEFAULT_MODEL_NAME,
+    },
+    MODELS_DIR: {
+      description: "The folder for models. Several services can share one.",
+      value: "path",
+      example: "/srv/models",
+      default: null,
+      derivedDefault: "`models` in `DATA_DIR`",
+    },
+    MODEL_DOWNLOAD: {
+      description:
+        "`auto` downloads a missing model in the background; with `off`, use `npx subtext models pull`.",
+      choices: ["auto", "off"],
+      example: "off",
+      default: "auto",
+    },
+    MODEL_HUB_URL: {
+      description:
+        "Where models are downloaded from: the public hub, or a mirror that serves `<address>/<owner>/<name>/resolve/…`. Behind a proxy, start Subtext with `NODE_USE_ENV_PROXY=1` and `HTTPS_PROXY` in its environment.",
+      value: "URL",
+      example: "https://mirror.example.com/hub",
+      default: "https://huggingface.co",
+    },
+    MODEL_HUB_TOKEN: {
+      description: "A token for a hub that requires one. It is sent only to `MODEL_HUB_URL`.",
+      value: "text",
+      example: "hf_EXAMPLE",
+      default: null,
+      secret: true,
+    },
+    ...ENGINE_SETTINGS,
+    FFMPEG_PATH: {
+      description:
+        "The path of ffmpeg, 5.1 or newer. If there is none, or with `none`, the npm package node-av decodes.",
+      value: "path, or `none`",
+      example: "/usr/bin/ffmpeg",
+      default: null,
+      derivedDefault: "searched in the usual folders",
+    },
+    SPEECH_PROCESSES: {
+      description: "Speech processes, each with the model in its memory.",
+      value: "processes",
+      range: [1, 64],
+      example: "2",
+      default: "1",
+    },
+    SPEECH_THREADS: {
+      description: "Threads of each speech process.",
+      value: "threads",
+      range: [1, 64],
+      example: "2",
+      default: null,
+      derivedDefault: "the number of cores, at most 4",
+    },
+    SPEECH_MEMORY_LIMIT_MB: {
+      description:
+        "Memory limit of each speech process with one or two threads and the bundled engine. Above it, the process is ended and its recording retried. The limit grows automatically: by 381 MiB for each thread beyond two, and with a Whisper model by 763 MiB and four times the size of its files. Raise it if recordings still fail with `engine_out_of_memory`.",
+      value: "MiB",
+      range: [256, 1_000_000],
+      example: "4000",
+      default: "1600",
+    },
+    WORKER_CONCURRENCY: {
+      description: "Recordings that are transcribed concurrently.",
+      value: "recordings",
+      range: [1, 64],
+      example: "4",
+      default: null,
+      derivedDefault: "as `SPEECH_PROCESSES`",
+    },
+    MAX_CONCURRENT_PER_ENVIRONMENT: {
+      description:
+        "Recordings of one environment that are transcribed concurrently, over all processes. Without a limit, environments take turns.",
+      value: "recordings",
+      range: [1, 10_000],
+      example: "8",
+      default: null,
+      derivedDefault: "no limit",
+    },
+  },
+
+  Limits: {
+    MAX_UPLOAD_BYTES: {
+      description: "The largest upload; 10 GiB by default.",
+      value: "bytes",
+      range: [1, Number.MAX_SAFE_INTEGER],
+      example: "1073741824",
+      default: "10737418240",
+    },
+    MAX_DURATION_SECONDS: {
+      description: "The longest recording; 12 hours by default. A longer one fails with `media_too_long`.",
+      value: "seconds",
+      range: [1, 360_000],
+      example: "7200",
+      default: "43200",
+    },
+    UPLOAD_EXPIRY_HOURS: {
+      description: "How long an upload is kept after its last bytes arrived, by the database's clock.",
+      value: "hours",
+      range: [1, 10_000],
+      example: "48",
+      default: "24",
+    },
+    UPLOAD_BUFFER_BYTES: {
+      description:
+        "With `S3_BUCKET`: disk space of a process for parts of uploads that are being received; 15 GiB by default. Further uploads wait.",
+      value: "bytes",
+      range: [1, Number.MAX_SAFE_INTEGER],
+      example: "4294967296",
+      default: "16106127360",
+    },
+    RATE_LIMIT_PER_SECOND: {
+      description: "Sustained rate of each API key. Uploads do not count.",
+      value: "requests per second",
+      range: [1, 1_000_000],
+      example: "50",
+      default: "10",
+    },
+    RATE_LIMIT_BURST: {
+      description: "Burst of each API key after a pause.",
+      value: "requests",
+      range: [1, 1_000_000],
+      example: "200",
+      default: "60",
+    },
+  },
+
+  Webhooks: {
+    WEBHOOK_ALLOW_HTTP: {
+      description: "`true` allows webhook endpoints with `http://` as well as `https://`.",
+      choices: ["true", "false"],
+      example: "true",
+      default: "false",
+    },
+    WEBHOOK_ALLOW_NETWORKS: {
+      description: "Private networks that webhooks may be sent to.",
+      value: "CIDR blocks, separated by commas",
+      example: "10.1.0.0/16,127.0.0.1/32",
+      default: null,
+    },
+  },
+
+  "Audit log": {
+    AUDIT_LOG_DAYS: {
+      description: "How long entries of the audit log are kept; see [the audit log](audit.md).",
+      value: "days",
+      range: [1, 36_500],
+      example: "90",
+      default: "365",
+    },
+  },
+
+  Logs: {
+    LOG_LEVEL: {
+      description: "Minimum level of log lines: one JSON object per line, on standard output.",
+      choices: ["silent", "fatal", "error", "warn", "info", "debug", "trace"],
+      example: "warn",
+      default: "info",
+    },
+  },
+
+  "Metrics and traces": {
+    METRICS_TOKEN: {
+      description:
+        "The bearer token with which Prometheus reads `/metrics`, for example from `openssl rand -hex 24`. If unset, metrics are off; see [metrics](metrics.md).",
+      value: "16 characters or more",
+      example: "0f1e2d3c4b5a69788796a5b4",
+      default: null,
+      secret: true,
+    },
+    OTEL_EXPORTER_OTLP_ENDPOINT: {
+      description: "The OpenTelemetry collector that receives traces (OTLP over HTTP, in JSON).",
+      value: "URL",
+      example: "http://collector:4318",
+      default: null,
+    },
+    OTEL_EXPORTER_OTLP_HEADERS: {
+      description: "Headers for the collector.",
+      value: "`name=value`, separated by commas",
+      example: "authorization=Bearer%20EXAMPLE",
+      default: null,
+      secret: true,
+    },
+    OTEL_SERVICE_NAME: {
+      description: "The name of the service in traces.",
+      value: "name",
+      example: "captions",
+      default: "subtext",
+    },
+    OTEL_TRACES_SAMPLER_ARG: {
+      description: "The fraction of traces that is sent; every process sends the same ones.",
+      value: "0 … 1",
+      example: "0.1",
+      default: "1",
+    },
+  },
+} as const satisfies Record<string, Record<string, SettingFacts>>;
+
 export const SETTINGS = {
-  HOST: { default: "127.0.0.1" },
-  PORT: { default: "8080" },
-  PUBLIC_URL: { default: null },
-  TRUST_PROXY: { default: "false" },
-
-  DATA_DIR: { default: "data" },
-  DATABASE_URL: { default: null, secret: true },
-  S3_BUCKET: { default: null },
-  S3_REGION: { default: "us-east-1" },
-  S3_ENDPOINT: { default: null },
-  S3_PUBLIC_ENDPOINT: { default: null },
-  S3_FORCE_PATH_STYLE: { default: "false" },
-  S3_ACCESS_KEY_ID: { default: null, secret: true },
-  S3_SECRET_ACCESS_KEY: { default: null, secret: true },
-  S3_PREFIX: { default: null },
-
-  ROLE: { default: "all" },
-  DRAIN_SECONDS: { default: null },
-
-  ENGINE: { default: "auto" },
-  WHISPER_MODEL: { default: DEFAULT_MODEL_NAME },
-  MODELS_DIR: { default: null },
-  MODEL_DOWNLOAD: { default: "auto" },
-  MODEL_HUB_URL: { default: "https://huggingface.co" },
-  MODEL_HUB_TOKEN: { default: null, secret: true },
-  ...ENGINE_SETTINGS,
-  FFMPEG_PATH: { default: null },
-  SPEECH_PROCESSES: { default: "1" },
-  SPEECH_THREADS: { default: null },
-  SPEECH_MEMORY_LIMIT_MB: { default: "1600" },
-  WORKER_CONCURRENCY: { default: null },
-  MAX_CONCURRENT_PER_ENVIRONMENT: { default: null },
-
-  MAX_UPLOAD_BYTES: { default: "10737418240" },
-  MAX_DURATION_SECONDS: { default: "43200" },
-  UPLOAD_EXPIRY_HOURS: { default: "24" },
-  UPLOAD_BUFFER_BYTES: { default: "16106127360" },
-  RATE_LIMIT_PER_SECOND: { default: "10" },
-  RATE_LIMIT_BURST: { default: "60" },
-
-  WEBHOOK_ALLOW_HTTP: { default: "false" },
-  WEBHOOK_ALLOW_NETWORKS: { default: null },
-
-  AUDIT_LOG_DAYS: { default: "365" },
-
-  LOG_LEVEL: { default: "info" },
-
-  METRICS_TOKEN: { default: null, secret: true },
-  OTEL_EXPORTER_OTLP_ENDPOINT: { default: null },
-  OTEL_EXPORTER_OTLP_HEADERS: { default: null, secret: true },
-  OTEL_SERVICE_NAME: { default: "subtext" },
-  OTEL_TRACES_SAMPLER_ARG: { default: "1" },
-} satisfies Record<string, SettingFacts>;
+  ...SETTING_GROUPS.Address,
+  ...SETTING_GROUPS.Data,
+  ...SETTING_GROUPS["Several processes"],
+  ...SETTING_GROUPS.Transcription,
+  ...SETTING_GROUPS.Limits,
+  ...SETTING_GROUPS.Webhooks,
+  ...SETTING_GROUPS["Audit log"],
+  ...SETTING_GROUPS.Logs,
+  ...SETTING_GROUPS["Metrics and traces"],
+};
 
 export type SettingName = keyof typeof SETTINGS;
+
+type SettingWith<Fact extends keyof SettingFacts> = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends Record<Fact, unknown> ? Name : never;
+}[SettingName];
+export type IntegerSetting = SettingWith<"range">;
+export type ChoiceSetting = SettingWith<"choices">;
+export type ChoiceOf<Name extends ChoiceSetting> = (typeof SETTINGS)[Name]["choices"][number];
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 

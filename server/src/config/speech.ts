@@ -1,7 +1,6 @@
 import { isAbsolute } from "node:path";
 import {
   CONFIGURABLE_ENGINES,
-  ENGINE_CHOICES,
   type EngineChoice,
   type EngineSpec,
   readConfiguredEngines,
@@ -14,7 +13,7 @@ export function readEngines(settings: SettingsReader): {
   engine: EngineChoice;
   configuredEngines: EngineSpec[];
 } {
-  const engine = settings.oneOf("ENGINE", ENGINE_CHOICES);
+  const engine = settings.oneOf("ENGINE");
   for (const { kind, enabledBy, settings: names } of CONFIGURABLE_ENGINES) {
     if (settings.text(enabledBy) === null) {
       if (engine === kind) settings.refuse("ENGINE", engine, `it requires ${enabledBy}`);

@@ -2,7 +2,7 @@ import { API_ERRORS } from "@subtext/client/contract/api-errors";
 
 /**
  * Every error code: those of the public API, and those that only operators and the service itself see.
- * `docs/errors.md` explains each code; a test compares the two.
+ * `docs/errors.md` explains each code.
  */
 export const APP_ERRORS = {
   ...API_ERRORS,

@@ -38,6 +38,12 @@ export interface EngineConfiguration<Spec> {
 }
 
 export interface EngineSetting {
+  /** Sentences in Markdown, for the documentation. */
+  description: string;
+  /** What it takes, such as a unit. */
+  value: string;
+  /** A valid value other than the default. */
+  example: string;
   /** As it would be written; null if there is none. */
   default: string | null;
   secret?: true;

@@ -1,18 +1,26 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Connections } from "../../db/database.ts";
 
-/** Metrics of this process's database connections, excluding pg-boss's. */
-export function reportConnections(registry: Registry): (connections: Connections) => void {
+/** Metrics of this process's access to the database, excluding pg-boss's connections. */
+export function reportDatabase(registry: Registry): {
+  setUp(up: boolean): void;
+  setConnections(connections: Connections): void;
+} {
   const registers = [registry];
+  const up = new Gauge({
+    name: "subtext_database_up",
+    help: "1 if the database responded to this process in time, otherwise 0.",
+    registers,
+  });
   const connections = new Gauge({
     name: "subtext_database_connections",
-    help: "Connections of this process to the database, by whether somebody uses them; the queue has its own.",
+    help: "Connections of this process to the database: `busy` and `idle`. The queue has five more of its own.",
     labelNames: ["state"],
     registers,
   });
   const most = new Gauge({
     name: "subtext_database_connections_max",
-    help: "As many connections there may be; the embedded database has one.",
+    help: "Maximum number of these connections; 1 with the embedded database.",
     registers,
   });
   const waiting = new Gauge({
@@ -20,10 +28,13 @@ export function reportConnections(registry: Registry): (connections: Connections
     help: "Queries and transactions that wait for a connection.",
     registers,
   });
-  return ({ open, idle, max, waiting: queries }) => {
-    connections.set({ state: "busy" }, open - idle);
-    connections.set({ state: "idle" }, idle);
-    most.set(max);
-    waiting.set(queries);
+  return {
+    setUp: (isUp) => up.set(isUp ? 1 : 0),
+    setConnections({ open, idle, max, waiting: queries }) {
+      connections.set({ state: "busy" }, open - idle);
+      connections.set({ state: "idle" }, idle);
+      most.set(max);
+      waiting.set(queries);
+    },
   };
 }

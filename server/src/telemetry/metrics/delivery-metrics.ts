@@ -10,20 +10,20 @@ export function countDeliveries(registry: Registry): (delivery: DeliveryReport) 
   const registers = [registry];
   const attempts = new Counter({
     name: "subtext_webhook_attempts_total",
-    help: "Attempts of webhook deliveries, by what followed and by what came back: a class of status, or why none came.",
+    help: "Attempts of webhook deliveries. `outcome`: `delivered`, `retried`, `given_up`, `endpoint_disabled`. `answer`: `2xx` … `5xx`, or `timeout`, `dns`, `connection`, `tls`, `protocol`, `refused_address`.",
     labelNames: ["outcome", "answer"],
     registers,
   });
   const seconds = new Histogram({
     name: "subtext_webhook_attempt_seconds",
-    help: "How long a webhook endpoint took to answer, or until the attempt was given up.",
+    help: "Response times of receivers, until the response or the failure. `outcome`: `delivered`, `failed`.",
     labelNames: ["outcome"],
     buckets: ATTEMPT_BUCKETS,
     registers,
   });
   const delay = new Histogram({
     name: "subtext_webhook_first_attempt_delay_seconds",
-    help: "From the commit of an event to the first attempt to deliver it.",
+    help: "Time from the commit of an event to the first attempt of each delivery.",
     buckets: DELAY_BUCKETS,
     registers,
   });

@@ -1,26 +1,19 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { Counter, Gauge, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { summarizeUnknownFiles } from "../../cleanup/unknown-file-queries.ts";
 import type { Role } from "../../config/config.ts";
 import type { Database } from "../../db/database.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { logLevelOf } from "../../lib/outages.ts";
-import { describeProcesses } from "../../lib/processes.ts";
 import { queueDepth } from "../../queue/queue-depth.ts";
 import type { StoreOwnership } from "../../storage/ownership/store-ownership.ts";
 import type { AttemptReport } from "../../transcription/attempt-report.ts";
 import type { DeliveryReport } from "../../webhooks/deliver.ts";
 import { CachedQuery } from "./cached-query.ts";
-import { reportConnections } from "./database-metrics.ts";
-import { countDeliveries } from "./delivery-metrics.ts";
+import { createProcessMetrics, createStateMetrics, createWorkMetrics } from "./metric-groups.ts";
 import { registerMetricsRoute } from "./metrics-route.ts";
-import { watchProcess } from "./process-metrics.ts";
-import { createQueueMetrics } from "./queue-metrics.ts";
-import { measureRequests } from "./request-metrics.ts";
-import { reportStorage } from "./storage-metrics.ts";
-import { countTranscriptions } from "./transcription-metrics.ts";
 
 /** Scrapes arrive every 10 to 60 seconds, possibly from several servers. */
 const HOLD_MS = 5_000;
@@ -61,24 +54,10 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   const { database, workers, ownership, clock, log, version, role, dataFolder, token } = deps;
   const { maxConcurrentPerEnvironment } = deps;
   const registry = new Registry();
-  new Gauge({
-    name: "subtext_build_info",
-    help: "1; the labels name the running version.",
-    labelNames: ["version", "role", "database"],
-    registers: [registry],
-  }).set({ version, role, database: `${database.kind} ${database.version}` }, 1);
-  const itemErrors = new Counter({
-    name: "subtext_item_errors_total",
-    help: "Rows and files that a task could not process while it continued with the others, by the task.",
-    labelNames: ["task"],
-    registers: [registry],
-  });
-  const onAttempt = countTranscriptions(registry);
-  const onDelivery = countDeliveries(registry);
-  const measure = measureRequests(registry);
-  const setQueue = createQueueMetrics(registry);
-  const setConnections = reportConnections(registry);
-  const own = watchProcess(registry, () => describeProcesses(process.pid), dataFolder);
+  const state = createStateMetrics(registry);
+  const work = createWorkMetrics(registry);
+  const own = createProcessMetrics(registry, dataFolder);
+  own.setBuild({ version, role, database: `${database.kind} ${database.version}` });
   const depth = new CachedQuery({
     query: async () => ({
       ...(await queueDepth(database.kysely, clock.now(), maxConcurrentPerEnvironment)),
@@ -90,7 +69,6 @@ export function openMetrics(deps: MetricsDeps): Metrics {
     onError: (error) =>
       log[logLevelOf(error, "warn")]({ err: error }, "what waits could not be counted for the metrics"),
   });
-  const setStorage = reportStorage(registry);
   const stored = new CachedQuery({
     async query() {
       const [unknown, { isOwner }] = await Promise.all([
@@ -111,22 +89,23 @@ export function openMetrics(deps: MetricsDeps): Metrics {
 
   const scrape = async () => {
     // Reads the count before the query below takes a connection.
-    setConnections(database.connections());
+    own.setConnections(database.connections());
     const [seen, store] = await Promise.all([depth.get(), stored.get(), own.collect()]);
-    setStorage(store.value);
-    setQueue({ depth: seen.value, failing: seen.failing }, clock.now());
+    own.setDatabaseUp(!seen.failing);
+    state.setStorage(store.value);
+    state.setQueue(seen.value, clock.now());
     return { contentType: registry.contentType, text: await registry.metrics() };
   };
 
   return {
-    onAttempt,
-    onDelivery,
-    onSpeechProcess: () => own.onSpeechProcess(),
-    onItemFailed: (task) => itemErrors.inc({ task }),
+    onAttempt: work.onAttempt,
+    onDelivery: work.onDelivery,
+    onSpeechProcess: own.onSpeechProcess,
+    onItemFailed: work.onItemFailed,
     register(app) {
-      measure(app);
+      work.measureRequests(app);
       registerMetricsRoute(app, { token, scrape });
     },
-    close: () => own.close(),
+    close: own.close,
   };
 }

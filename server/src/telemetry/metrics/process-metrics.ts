@@ -27,40 +27,40 @@ export function watchProcess(
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const cpu = new Counter({
     name: "process_cpu_seconds_total",
-    help: "Processor time of this process, without its children.",
+    help: "Processor time of this process, without its child processes.",
     registers,
   });
-  const resident = gauge("process_resident_memory_bytes", "Resident memory of this process.");
-  const openFiles = gauge("process_open_fds", "Open file descriptors of this process.");
-  const startTime = gauge("process_start_time_seconds", "When this process began, in Unix time.");
-  const heap = gauge("nodejs_heap_size_used_bytes", "Memory that JavaScript's values take.");
+  const resident = gauge(
+    "process_resident_memory_bytes",
+    "Resident memory of this process, without its child processes.",
+  );
+  const openFiles = gauge("process_open_fds", "Open files and connections of this process.");
+  const startTime = gauge("process_start_time_seconds", "When this process started, in Unix time.");
+  const heap = gauge("nodejs_heap_size_used_bytes", "Used JavaScript heap.");
   const lag = {
-    p50: gauge("nodejs_eventloop_lag_p50_seconds", "Median lag of the event loop since the last scrape."),
-    p99: gauge("nodejs_eventloop_lag_p99_seconds", "The lag that 1 % were above since the last scrape."),
-    max: gauge(
-      "nodejs_eventloop_lag_max_seconds",
-      "The longest lag of the event loop since the last scrape.",
-    ),
+    p50: gauge("nodejs_eventloop_lag_p50_seconds", "Event loop lag since the last scrape: p50."),
+    p99: gauge("nodejs_eventloop_lag_p99_seconds", "Event loop lag since the last scrape: p99."),
+    max: gauge("nodejs_eventloop_lag_max_seconds", "Event loop lag since the last scrape: maximum."),
   };
   const children = new Gauge({
     name: "subtext_child_processes",
-    help: "Processes that this one has started and that run: engines (speech) and decoders.",
+    help: "Running child processes. `kind`: `speech` (engines) or `decoder`.",
     labelNames: ["kind"],
     registers,
   });
   const childMemory = new Gauge({
     name: "subtext_child_processes_resident_memory_bytes",
-    help: "Resident memory of these processes together.",
+    help: "Total resident memory of these child processes.",
     labelNames: ["kind"],
     registers,
   });
   const freeDisk = gauge(
     "subtext_data_disk_free_bytes",
-    "Free space on the disk of this process's data folder. Uploads to the disk are refused below 1 GiB.",
+    "Free space on the disk of `DATA_DIR`. Without a bucket, uploads are refused below 1 GiB.",
   );
   const starts = new Counter({
     name: "subtext_speech_process_starts_total",
-    help: "Engine processes that were started: for the first recording, after rest, and after each that ended.",
+    help: "Engine processes started. One that is idle for ten minutes is stopped.",
     registers,
   });
 

@@ -11,43 +11,44 @@ const WAITED_AT_LEAST_SECONDS = [0, 60, 600, 3600];
  */
 export function createQueueMetrics(
   registry: Registry,
-): (seen: { depth: (QueueDepth & { workers: number }) | null; failing: boolean }, now: Date) => void {
+): (depth: (QueueDepth & { workers: number }) | null, now: Date) => void {
   const gauge = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
-  const up = gauge("subtext_database_up", "1 where the database answered this process in time, else 0.");
   const transcriptions = gauge(
     "subtext_queue_transcriptions",
-    "Transcriptions that wait for a worker, for the time of their next attempt (delayed), for their environment to be below its cap (capped), or are worked on.",
+    "Transcriptions. `status`: `waiting` for a worker, `delayed` until the time of the next attempt, `capped` until the environment is below its cap, `processing`.",
     "status",
   );
   const oldest = gauge(
     "subtext_queue_oldest_waiting_seconds",
-    "How long the transcription has waited for a worker that has waited longest; 0 where none waits.",
+    "Longest time that a transcription has waited for a worker; 0 if none waits.",
   );
   const environments = gauge(
     "subtext_queue_environments",
-    "Environments with a transcription that has waited for a worker for at least so many seconds.",
+    "Environments with a transcription that has waited for a worker at least 0, 60, 600 or 3600 seconds.",
     "waited_at_least",
   );
   const mostOfOne = gauge(
     "subtext_queue_environment_waiting_max",
-    "Transcriptions that wait for a worker, of the environment that has most of them.",
+    "Waiting transcriptions of the environment that has the most.",
   );
   const deliveries = gauge(
     "subtext_queue_deliveries",
-    "Webhook deliveries that could be attempted now, or wait for the time of their next attempt.",
+    "Webhook deliveries. `status`: `due`, or `scheduled` for later.",
     "status",
   );
   const oldestDelivery = gauge(
     "subtext_queue_oldest_due_delivery_seconds",
-    "For how long the delivery that is due longest has been due; 0 where none is.",
+    "How long the oldest due delivery has been due; 0 if none is.",
   );
-  const workers = gauge("subtext_workers", "Processes with the role worker or all that run.");
+  const workers = gauge(
+    "subtext_workers",
+    "Processes with the role `worker` or `all` that are connected to the database, scraped or not.",
+  );
   const byLabel = [transcriptions, environments, deliveries];
   const alone = [oldest, mostOfOne, oldestDelivery, workers];
 
-  return ({ depth, failing }, now) => {
-    up.set(failing ? 0 : 1);
+  return (depth, now) => {
     if (depth === null) {
       for (const each of byLabel) each.reset();
       // After a reset, a gauge without labels would report 0: nothing waits.

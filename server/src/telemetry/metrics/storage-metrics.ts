@@ -11,15 +11,15 @@ export function reportStorage(registry: Registry): (state: StorageState | null) 
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
   const files = gauge(
     "subtext_unknown_files",
-    "Stored files that the database does not know; each is deleted after 7 days.",
+    "Stored files that the database has no record of. Each is deleted after 7 days.",
   );
   const bytes = gauge(
     "subtext_unknown_file_bytes",
-    "Size of the stored files that the database does not know.",
+    "Total size of these files.",
   );
   const stopped = gauge(
     "subtext_storage_deletions_stopped",
-    "1 if nothing is deleted from the store because it belongs to another or a newer database, else 0.",
+    "1 if nothing is deleted from the store because it belongs to another or a newer database, otherwise 0.",
   );
   return (state) => {
     if (state === null) {

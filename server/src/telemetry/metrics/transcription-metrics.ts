@@ -10,20 +10,20 @@ export function countTranscriptions(registry: Registry): (attempt: AttemptReport
   const registers = [registry];
   const attempts = new Counter({
     name: "subtext_transcription_attempts_total",
-    help: "Attempts at transcriptions that are over, by what became of them and the code of the reason.",
+    help: "Attempts that ended. `outcome`: `completed`, `skipped`, `failed`, `returned` (will be retried), `handed_back` (the process stopped, or the attempt yielded to shorter recordings), `lost` (its worker crashed; counted by the worker that took over), `dropped` (the video was deleted, or another attempt took over). `reason`: an error code, or why there was nothing to transcribe.",
     labelNames: ["outcome", "reason"],
     registers,
   });
   const stages = new Histogram({
     name: "subtext_transcription_stage_seconds",
-    help: "How long each stage of an attempt took; the stages of listening overlap.",
+    help: "Duration of each stage. `queue` of every attempt; `probe`, `decode`, `voice_activity` and `engine`, which overlap, together as `speech_to_text`; `store`; the whole `attempt`.",
     labelNames: ["stage"],
     buckets: STAGE_BUCKETS,
     registers,
   });
   const realtimeFactor = new Histogram({
     name: "subtext_transcription_realtime_factor",
-    help: "Seconds of media that were transcribed in one second of speech to text, of each completed recording.",
+    help: "Seconds of media per second of speech-to-text, of each completed recording.",
     labelNames: ["engine"],
     buckets: REALTIME_FACTOR_BUCKETS,
     registers,
@@ -36,7 +36,7 @@ export function countTranscriptions(registry: Registry): (attempt: AttemptReport
   });
   const workSeconds = new Counter({
     name: "subtext_transcribing_seconds_total",
-    help: "Seconds that speech to text took for completed transcriptions.",
+    help: "Seconds of speech-to-text of completed transcriptions. The media seconds divided by these are the mean real-time factor.",
     labelNames: ["engine"],
     registers,
   });

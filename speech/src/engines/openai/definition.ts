@@ -12,9 +12,26 @@ export interface OpenAiSpec {
 export const openAi = {
   configuration: {
     settings: {
-      SPEECH_SERVERS: { default: null },
-      SPEECH_SERVER_KEYS: { default: null, secret: true },
-      SPEECH_SERVER_MODEL: { default: "whisper-1" },
+      SPEECH_SERVERS: {
+        description:
+          "Servers that transcribe instead of this machine, your own or a provider's: recordings are sent to them. Base URLs of OpenAI's interface.",
+        value: "URLs, separated by commas",
+        example: "http://gpu1:8000/v1,http://gpu2:8000/v1",
+        default: null,
+      },
+      SPEECH_SERVER_KEYS: {
+        description: "The API key of these servers, or one per server.",
+        value: "text, separated by commas",
+        example: "sk-EXAMPLE",
+        default: null,
+        secret: true,
+      },
+      SPEECH_SERVER_MODEL: {
+        description: "The name of the model on these servers.",
+        value: "name",
+        example: "Systran/faster-whisper-large-v3",
+        default: "whisper-1",
+      },
     },
     enabledBy: "SPEECH_SERVERS",
     read: (settings, interactive) => ({

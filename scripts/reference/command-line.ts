@@ -1,19 +1,16 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { createProgram } from "../server/src/cli/program.ts";
+import { createProgram } from "../../server/src/cli/program.ts";
+import { renderTable } from "./markdown.ts";
 
 type Command = ReturnType<typeof createProgram>;
 
-const FILE = join(import.meta.dirname, "../docs/cli.md");
-
 /** Renders the command line's help as a page of the documentation. */
-export function renderCliReference(): string {
+export function renderCommandLine(): string {
   const ignore = () => true;
   const program = createProgram({ env: {}, out: ignore, err: ignore, errColumns: () => null });
   const commands = commandsOf(program);
   return `# Command line
 
-<!-- Generated from server/src/cli by "npm run docs:cli". A test fails if this page differs. -->
+<!-- Generated from server/src/cli by "npm run docs:reference". A test fails if this page differs. -->
 
 ${sentence(program.description())}
 
@@ -28,9 +25,9 @@ function renderCommand(command: Command, heading: string): string {
   const options = command.options.filter(({ hidden }) => !hidden);
   const rows = options.map((option) => {
     const meaning = `${help.optionDescription(option)}${option.mandatory ? " (required)" : ""}`;
-    return `| \`${escapeCell(option.flags)}\` | ${escapeCell(meaning)} |\n`;
+    return [`\`${option.flags}\``, meaning];
   });
-  const table = rows.length > 0 ? `\n| option | meaning |\n|---|---|\n${rows.join("")}` : "";
+  const table = rows.length > 0 ? `\n${renderTable(["option", "meaning"], rows)}` : "";
   const inner = commandsOf(command).map((each) => renderCommand(each, `${heading}#`));
   const names = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
@@ -53,12 +50,6 @@ function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }
 
-function escapeCell(text: string): string {
-  return text.replaceAll("|", "\\|");
-}
-
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
 }
-
-if (import.meta.main) writeFileSync(FILE, renderCliReference());

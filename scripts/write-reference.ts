@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { renderCommandLine } from "./reference/command-line.ts";
+import { renderErrors, renderFailures } from "./reference/errors.ts";
+import { renderProcessMetrics, renderStateMetrics, renderWorkMetrics } from "./reference/metrics.ts";
+import { renderEnvExample, renderSettings } from "./reference/settings.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** Files that are generated as a whole. */
+const FILES: Record<string, () => string> = {
+  ".env.example": renderEnvExample,
+  "docs/cli.md": renderCommandLine,
+};
+
+/** Parts of pages, between `<!-- generated: NAME -->` and `<!-- end of generated -->`. */
+const PARTS: Record<string, Record<string, () => string>> = {
+  "docs/configuration.md": { settings: renderSettings },
+  "docs/errors.md": { errors: renderErrors, failures: renderFailures },
+  "docs/metrics.md": { state: renderStateMetrics, work: renderWorkMetrics, process: renderProcessMetrics },
+};
+
+/** What the generated files and pages should contain, by their paths in the project. */
+export function renderReference(): Map<string, string> {
+  const texts = Object.entries(FILES).map(([path, render]) => [path, render()] as const);
+  const pages = Object.entries(PARTS).map(([path, parts]) => {
+    const text = Object.entries(parts).reduce(
+      (page, [name, render]) => replacePart(page, name, render()),
+      readFileSync(join(ROOT, path), "utf8"),
+    );
+    return [path, text] as const;
+  });
+  return new Map([...texts, ...pages]);
+}
+
+function replacePart(page: string, name: string, text: string): string {
+  const begin = `<!-- generated: ${name} -->\n\n`;
+  const end = "\n<!-- end of generated -->\n";
+  const [before, after, ...others] = page.split(begin);
+  const rest = after?.split(end) ?? [];
+  if (rest.length < 2 || others.length > 0) throw new Error(`A page must have the part "${name}" once.`);
+  return [before, begin, text, end, rest.slice(1).join(end)].join("");
+}
+
+if (import.meta.main) {
+  for (const [path, text] of renderReference()) writeFileSync(join(ROOT, path), text);
+}
