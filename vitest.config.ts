@@ -13,14 +13,14 @@ const EMBEDDED_ONLY = [
   ...[
     "cli/{cli.slow,setup.slow,transcribe}",
     "config/config",
-    "docs/{commands.slow,errors,shapes,site,webhooks}",
+    "docs/{commands.slow,shapes,site,webhooks}",
     "health/{doctor,readiness}",
     "lib/{batcher,metadata}",
   ],
   ...["admin/{dashboard-pages,transcript-words}", "api/files", "http/{problems,validate}"],
   ...["db/{durability.slow,embedded,maintenance,migrate-command.slow}", "upgrade/upgrade-embedded.slow"],
   ...["search/search-text", "speech/{model-arrives.slow,models}", "storage/disk-transcript-store"],
-  ...["telemetry/metrics-looked-up", "uploads/upload-locker", "videos/media-type"],
+  ...["telemetry/metrics-looked-up", "transcription/failure-codes", "uploads/upload-locker", "videos/media-type"],
   "webhooks/{guard-url,post,post-security,resolve-host,schedule,sign}",
 ].map((name) => `server/test/${name}.test.ts`);
 const elsewhere = process.env.TEST_DATABASE_URL ? EMBEDDED_ONLY : [];

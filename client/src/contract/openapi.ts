@@ -278,5 +278,18 @@ function convertMembers(schema: Json, components: Map<string, Json>): Json {
     if (typeof value !== "object" || value === null) return value;
     return refer(value as TSchema, components);
   };
-  return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, convert(value)]));
+  return Object.fromEntries(Object.entries(describeMap(schema)).map(([name, value]) => [name, convert(value)]));
+}
+
+/** TypeBox describes maps by `patternProperties`, which most code generators ignore. */
+function describeMap(schema: Json): Json {
+  if (schema.patternProperties === undefined) return schema;
+  const { patternProperties, ...rest } = schema;
+  const [[pattern, values] = [], ...others] = Object.entries(patternProperties as Json);
+  if (pattern === undefined || others.length > 0) throw new Error("A map must have one pattern.");
+  return {
+    ...rest,
+    ...(pattern !== "^.*$" && { propertyNames: { pattern } }),
+    additionalProperties: values,
+  };
 }

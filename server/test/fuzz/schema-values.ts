@@ -19,7 +19,9 @@ export interface Schema {
   uniqueItems?: boolean;
   properties?: Record<string, Schema>;
   required?: string[];
-  patternProperties?: Record<string, Schema>;
+  /** A schema if the object is a map. */
+  additionalProperties?: Schema | false;
+  propertyNames?: { pattern: string };
 }
 
 export type Components = Record<string, Schema>;
@@ -68,17 +70,16 @@ function validText({ format, minLength = 0, maxLength = 60 }: Schema): fc.Arbitr
 }
 
 function validObject(
-  { properties, required = [], patternProperties }: Schema,
+  { properties, required = [], additionalProperties, propertyNames }: Schema,
   inner: (schema: Schema) => fc.Arbitrary<Json>,
 ): fc.Arbitrary<Json> {
   if (properties) {
     const model = Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, inner(part)]));
     return fc.record(model, { requiredKeys: required }) as fc.Arbitrary<Json>;
   }
-  const [[pattern, part] = ["", {}]] = Object.entries(patternProperties ?? {}) as [string, Schema][];
-  const keys =
-    pattern === "" || pattern === "^.*$" ? fc.string({ maxLength: 20 }) : fc.stringMatching(/^[a-z_]{1,12}$/);
-  return fc.dictionary(keys, inner(part), { maxKeys: 5 }) as fc.Arbitrary<Json>;
+  const keys = propertyNames ? fc.stringMatching(/^[a-z_]{1,12}$/) : fc.string({ maxLength: 20 });
+  const values = inner(additionalProperties || {});
+  return fc.dictionary(keys, values, { maxKeys: 5 }) as fc.Arbitrary<Json>;
 }
 
 /** Property names with a special meaning in JavaScript. */
