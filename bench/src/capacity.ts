@@ -1,78 +1,106 @@
 import { parseArgs } from "node:util";
+import type { FigureTable } from "./figures.ts";
 import { printTable } from "./table.ts";
 
-/** Computes the resources for a number of videos per day from measured costs: the arithmetic of docs/scaling.md. */
-const { values } = parseArgs({
-  options: {
-    videos: { type: "string", default: "1000000" },
-    minutes: { type: "string", default: "4" },
-    /** Size of a recording. */
-    mebibytes: { type: "string", default: "75" },
-    /** Load in the busiest hour relative to the mean. */
-    peak: { type: "string", default: "3" },
-    /** Target utilization of a worker's CPU time. */
-    busy: { type: "string", default: "0.7" },
-  },
-});
-
-/** From `npm run bench:speech`: bundled engine, decoding and everything else, for an hour of speech. */
-const CPU_SECONDS_AN_AUDIO_HOUR = 52.6;
-/**
- * Not measured here, but published in SYSTRAN/faster-whisper, issue 1030: large-v3-turbo, fp16, RTX 2080 Ti, 13 minutes
- * of audio.
- */
-const GPU_SECONDS_AN_AUDIO_HOUR = (19.155 / 13) * 60;
-/** From `npm run bench:queue -- --only cost`. */
-const STATEMENTS = 64;
-const TRANSACTIONS = 26;
-const ROW_WRITES = 26;
-const LOG_KIB = 10;
-const ROWS_KIB = 13.1;
-const IDLE_STATEMENTS_A_WORKER_SECOND = 0.6;
-/** Size of the words, captions, text, confidence and waveform for a minute of speech. */
-const FILES_KIB_A_MINUTE = 10;
+/** What one video costs, as measured on 2 cores of an AMD EPYC on 21 November 2026. */
+export const COSTS = {
+  /** From `npm run bench:speech`: bundled engine, decoding and everything else, for an hour of speech. */
+  cpuSecondsPerAudioHour: 52.6,
+  /**
+   * Not measured here, but published in SYSTRAN/faster-whisper, issue 1030: large-v3-turbo, fp16, RTX 2080 Ti, 13
+   * minutes of audio.
+   */
+  gpuSecondsPerAudioHour: (19.155 / 13) * 60,
+  /** From `npm run bench:queue -- --only cost`. */
+  statements: 64,
+  transactions: 26,
+  rowWrites: 26,
+  logKib: 10,
+  rowsKib: 13.1,
+  idleStatementsPerWorkerMinute: 37,
+  /** Size of the words, captions, text, confidence and waveform for a minute of speech. */
+  filesKibPerMinute: 10,
+};
 const PART_MIB = 5;
-const CORES_A_WORKER = 4;
-const CONNECTIONS_A_PROCESS = 16;
+const CORES_PER_WORKER = 4;
+const CONNECTIONS_PER_PROCESS = 16;
+const API_PROCESSES = 4;
 
-const videos = Number(values.videos);
-const audioHours = (videos * Number(values.minutes)) / 60;
-const perSecond = videos / 86_400;
-const cores = (audioHours * CPU_SECONDS_AN_AUDIO_HOUR) / 86_400 / Number(values.busy);
-const gpus = (audioHours * GPU_SECONDS_AN_AUDIO_HOUR) / 86_400 / Number(values.busy);
-const workers = Math.ceil(cores / CORES_A_WORKER);
-const recordingsTib = (videos * Number(values.mebibytes)) / 1024 ** 2;
-const gigabits = (tib: number) => ((tib * 1024 ** 4 * 8) / 86_400 / 1e9).toFixed(1);
-const round = (number: number) => Math.round(number).toLocaleString("en");
+export interface Load {
+  videosPerDay: number;
+  minutes: number;
+  /** Size of a recording. */
+  mebibytes: number;
+  /** Load in the busiest hour relative to the mean. */
+  peak: number;
+  /** Target utilization of a worker's CPU time. */
+  busy: number;
+}
 
-printTable(
-  `${round(videos)} videos of ${values.minutes} minutes per day`,
-  ["what", "needed"],
-  [
-    [
-      "videos per second, mean and in the busiest hour",
-      `${perSecond.toFixed(1)}, ${(perSecond * Number(values.peak)).toFixed(1)}`,
+export const DEFAULT_LOAD: Load = { videosPerDay: 1_000_000, minutes: 4, mebibytes: 75, peak: 3, busy: 0.7 };
+
+/** Computes the resources for a number of videos per day from the measured costs. */
+export function computeCapacity({ videosPerDay, minutes, mebibytes, peak, busy }: Load): FigureTable {
+  const audioHours = (videosPerDay * minutes) / 60;
+  const perSecond = videosPerDay / 86_400;
+  const cores = (audioHours * COSTS.cpuSecondsPerAudioHour) / 86_400 / busy;
+  const gpus = (audioHours * COSTS.gpuSecondsPerAudioHour) / 86_400 / busy;
+  const workers = Math.ceil(cores / CORES_PER_WORKER);
+  const recordingsTib = (videosPerDay * mebibytes) / 1024 ** 2;
+  const gigabits = ((recordingsTib * 1024 ** 4 * 8) / 86_400 / 1e9).toFixed(1);
+  const round = (number: number) => Math.round(number).toLocaleString("en");
+  const gib = (kib: number) => `${((videosPerDay * kib) / 1024 ** 2).toFixed(0)} GiB per day`;
+  return {
+    title: `${round(videosPerDay)} videos of ${minutes} minutes and ${mebibytes} MiB per day`,
+    head: ["what", "needed"],
+    rows: [
+      [
+        "videos per second, mean and in the busiest hour",
+        `${perSecond.toFixed(1)}, ${(perSecond * peak).toFixed(1)}`,
+      ],
+      ["audio", `${round(audioHours)} hours per day`],
+      ["cores for the bundled engine", `${round(cores)}, as ${workers} workers of ${CORES_PER_WORKER}`],
+      ["or GPUs, as reported by others", round(gpus)],
+      [
+        "PostgreSQL: statements per second",
+        `${round(perSecond * COSTS.statements)} for work and ${round((workers * COSTS.idleStatementsPerWorkerMinute) / 60)} for idle polling`,
+      ],
+      ["PostgreSQL: transactions per second", round(perSecond * COSTS.transactions)],
+      ["PostgreSQL: rows written per second", round(perSecond * COSTS.rowWrites)],
+      ["PostgreSQL: write-ahead log", gib(COSTS.logKib)],
+      ["PostgreSQL: stored rows", gib(COSTS.rowsKib)],
+      [
+        "PostgreSQL: connections",
+        `up to ${CONNECTIONS_PER_PROCESS} per process: ${round((workers + API_PROCESSES) * CONNECTIONS_PER_PROCESS)} for ${workers} workers and ${API_PROCESSES} api processes`,
+      ],
+      [
+        "recordings in, and again from the bucket to the workers",
+        `${recordingsTib.toFixed(0)} TiB per day, ${gigabits} Gbit/s each way`,
+      ],
+      ["transcripts", gib(minutes * COSTS.filesKibPerMinute)],
+      ["bucket: write requests per second", round(perSecond * (mebibytes / PART_MIB + 2 + 5))],
+      ["webhooks", `${perSecond.toFixed(1)} per second for each endpoint that subscribes to all`],
     ],
-    ["audio", `${round(audioHours)} hours per day`],
-    ["cores, bundled engine", round(cores)],
-    [`worker processes of ${CORES_A_WORKER} cores`, round(workers)],
-    ["or GPUs, by published figures", round(gpus)],
-    [
-      "PostgreSQL: statements per second, work and idle polling",
-      `${round(perSecond * STATEMENTS)} + ${round(workers * IDLE_STATEMENTS_A_WORKER_SECOND)}`,
-    ],
-    ["PostgreSQL: transactions per second", round(perSecond * TRANSACTIONS)],
-    ["PostgreSQL: rows written per second", round(perSecond * ROW_WRITES)],
-    ["PostgreSQL: write-ahead log", `${((videos * LOG_KIB) / 1024 ** 2).toFixed(0)} GiB per day`],
-    ["PostgreSQL: permanent rows", `${((videos * ROWS_KIB) / 1024 ** 2).toFixed(0)} GiB per day`],
-    ["PostgreSQL: connections, without a pooler", round((workers + 4) * CONNECTIONS_A_PROCESS)],
-    ["recordings in", `${recordingsTib.toFixed(0)} TiB per day, ${gigabits(recordingsTib)} Gbit/s`],
-    ["recordings from the bucket to workers", `${gigabits(recordingsTib)} Gbit/s`],
-    [
-      "transcripts' files",
-      `${((videos * Number(values.minutes) * FILES_KIB_A_MINUTE) / 1024 ** 2).toFixed(0)} GiB per day`,
-    ],
-    ["bucket: write requests per second", round(perSecond * (Number(values.mebibytes) / PART_MIB + 2 + 5))],
-    ["webhooks per second, with one endpoint per environment", perSecond.toFixed(1)],
-  ],
-);
+  };
+}
+
+if (import.meta.main) {
+  const text = (value: number) => ({ type: "string", default: String(value) }) as const;
+  const { values } = parseArgs({
+    options: {
+      videos: text(DEFAULT_LOAD.videosPerDay),
+      minutes: text(DEFAULT_LOAD.minutes),
+      mebibytes: text(DEFAULT_LOAD.mebibytes),
+      peak: text(DEFAULT_LOAD.peak),
+      busy: text(DEFAULT_LOAD.busy),
+    },
+  });
+  const { title, head, rows } = computeCapacity({
+    videosPerDay: Number(values.videos),
+    minutes: Number(values.minutes),
+    mebibytes: Number(values.mebibytes),
+    peak: Number(values.peak),
+    busy: Number(values.busy),
+  });
+  printTable(title, head, rows);
+}

@@ -1,7 +1,11 @@
+import { saveFigures } from "./figures.ts";
+
 /**
  * Prints a table with columns as wide as their widest cell. The first column is left-aligned, the others right-aligned.
+ * `saveFigures` keeps it for the documentation.
  */
 export function printTable(title: string, head: string[], rows: string[][]): void {
+  saveFigures({ title, head, rows });
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((row) => (row[column] ?? "").length)),
   );

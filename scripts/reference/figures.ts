@@ -1,0 +1,102 @@
+import { type Figures, type FigureTable, readFigures } from "../../bench/src/figures.ts";
+import { renderTable } from "./markdown.ts";
+
+/** Tables of a benchmark's last saved run with their titles, and how they were measured. */
+export function renderFigures(name: string, titles?: readonly string[]): string {
+  const figures = readFigures(name);
+  const tables = titles ? titles.map((title) => findTable(figures, title)) : figures.tables;
+  return `${describeRun(figures)}\n\n${tables
+    .map(({ title, head, rows }) => `**${title}**\n\n${renderTable(head, rows)}`)
+    .join("\n")}`;
+}
+
+/** The figures of the README, each next to what it can be compared with. */
+export function renderKeyFigures(): string {
+  const [speed, idle, reads, accuracy] = ["speed", "idle", "reads", "accuracy"].map(readFigures) as [
+    Figures,
+    Figures,
+    Figures,
+    Figures,
+  ];
+  const hour = (column: string) => cell(speed, "From the completed upload", "1 h", column);
+  const memory = (row: string) => cell(idle, "At rest", row, "memory, MiB");
+  const perSecond = (column: string) =>
+    Number(cell(reads, "GET transcription", "64", column)).toLocaleString("en");
+  const word = (column: string) => cell(accuracy, "English, bundled engine", "all", column);
+  const hallucinated = accuracy.tables.find(({ title }) => title.startsWith("Audio without speech"))?.rows.at(-1);
+  const rows = [
+    [
+      "one hour of speech, from the finished upload to COMPLETED",
+      `${hour("took")}: ${hour("real time")} real time`,
+      `${hour("ffmpeg decoding alone")} as long as ffmpeg decodes it`,
+      run(speed),
+    ],
+    [
+      "the idle service with the embedded database",
+      `${memory("the service")} MiB`,
+      `${memory("a bare pglite process")} MiB for PGlite without a service`,
+      run(idle),
+    ],
+    [
+      "reads of a transcription per second, 64 at a time",
+      perSecond("service"),
+      `${perSecond("bare route")} from a bare route with one SELECT, because reads share queries`,
+      run(reads),
+    ],
+    [
+      "start of a word, synthetic speech, half of it with noise or music",
+      `${word("start median")} off (p50), ${word("start p90")} (p90)`,
+      "careful annotators differ by about 20 ms",
+      run(accuracy),
+    ],
+    [
+      "hallucinated words without speech",
+      `${hallucinated?.[2]} in ${hallucinated?.[0]?.replace("all ", "")}`,
+      "",
+      run(accuracy),
+    ],
+  ];
+  return renderTable(["what", "Subtext", "beside it", "measured with"], rows);
+}
+
+/** The figures of the bundled engine and of the Whisper engine with the tests' model. */
+export function renderEngineFigures(): string {
+  const accuracy = readFigures("accuracy");
+  const bundled = (row: string, column: string) => cell(accuracy, "English, bundled engine", row, column);
+  const whisper = (column: string) => cell(accuracy, "Whisper engine", "clean", column);
+  const rows = [
+    ["word error rate, clean synthetic speech", bundled("fresh voices, clean", "WER"), whisper("WER")],
+    [
+      "word starts, p50 / p90",
+      `${bundled("all", "start median")} / ${bundled("all", "start p90")}`,
+      `${whisper("start median")} / ${whisper("start p90")}`,
+    ],
+  ];
+  const table = renderTable(["", "bundled, voices that nothing was tuned on", "`whisper` with the tests' model"], rows);
+  return `${describeRun(accuracy)}\n\n${table}`;
+}
+
+function describeRun(figures: Figures): string {
+  const { startedAt, machine } = figures;
+  const date = new Date(startedAt).toLocaleDateString("en-US", { dateStyle: "long", timeZone: "UTC" });
+  return `Measured on ${date} with ${run(figures)}: ${machine}.`;
+}
+
+function run({ command, commit }: Figures): string {
+  return `\`${command}\` at \`${commit}\``;
+}
+
+/** @param title how the title of the table begins */
+function findTable({ command, tables }: Figures, title: string): FigureTable {
+  const found = tables.find((table) => table.title.startsWith(title));
+  if (!found) throw new Error(`The saved run of ${command} has no table "${title}".`);
+  return found;
+}
+
+function cell(figures: Figures, title: string, row: string, column: string): string {
+  const { head, rows } = findTable(figures, title);
+  const found = rows.find(([name]) => name?.trim() === row || name?.startsWith(`${row} (`));
+  const text = found?.[head.indexOf(column)];
+  if (text === undefined) throw new Error(`The table "${title}" has no ${column} of "${row}".`);
+  return text;
+}
