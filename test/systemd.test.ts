@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -7,31 +17,42 @@ import { readConfig } from "../server/src/config/config.ts";
 import { blocksRunBy } from "./support/documented-blocks.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const UNIT = join(ROOT, "deploy/systemd/subtext.service");
-const [install = "", upgrade = "", remove = ""] = blocksRunBy(import.meta.filename).map(({ text }) => text);
+const FOLDER = join(ROOT, "deploy/systemd");
+const UNIT = join(FOLDER, "subtext.service");
+const BACKUP_UNIT = join(FOLDER, "subtext-backup.service");
+const [restore = "", installTimer = "", install = "", upgrade = "", remove = ""] = blocksRunBy(
+  import.meta.filename,
+).map(({ text }) => text);
 /** In tenths. */
 const GREATEST_EXPOSURE = 25;
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
 const isRoot = process.getuid?.() === 0;
 
-describe.skipIf(!hasSystemd)("the systemd unit (skipped without systemd-analyze)", () => {
-  test("is valid", () => {
-    // The command of the unit need not be installed here.
+describe.skipIf(!hasSystemd)("the systemd units (skipped without systemd-analyze)", () => {
+  test("are valid", () => {
     const folder = temporaryFolder();
-    const unit = readFileSync(UNIT, "utf8").replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`);
-    writeFileSync(join(folder, "subtext.service"), unit);
+    const names = readdirSync(FOLDER).filter((name) => /\.(service|timer)$/.test(name));
+    expect(names).toHaveLength(3);
+    for (const name of names) {
+      // The command of the unit need not be installed here.
+      const unit = readFileSync(join(FOLDER, name), "utf8").replace(
+        /^ExecStart=\/opt\S+/m,
+        `ExecStart=${process.execPath}`,
+      );
+      writeFileSync(join(folder, name), unit);
+    }
     const { status, stderr } = spawnSync(
       "systemd-analyze",
-      ["verify", "--man=no", "--recursive-errors=no", join(folder, "subtext.service")],
+      ["verify", "--man=no", "--recursive-errors=no", ...names.map((name) => join(folder, name))],
       { encoding: "utf8" },
     );
     expect(stderr).toBe("");
     expect(status).toBe(0);
   });
 
-  test("restricts the service", () => {
-    const args = ["security", "--offline=true", `--threshold=${GREATEST_EXPOSURE}`, UNIT];
+  test.each([UNIT, BACKUP_UNIT])("restrict what they start: %s", (unit) => {
+    const args = ["security", "--offline=true", `--threshold=${GREATEST_EXPOSURE}`, unit];
     const { status, stdout } = spawnSync("systemd-analyze", args, { encoding: "utf8" });
     expect(status, stdout).toBe(0);
   });
@@ -76,26 +97,72 @@ describe.skipIf(!hasSystemd || !isRoot)(
         ...["daemon-reload", "enable --now subtext"],
       ]);
     });
+
+    test("restore a backup into a new folder of the service's user, and keep the old data and the models", () => {
+      const machine = temporaryFolder();
+      const path = (name: string) => join(machine, name);
+      run(install, machine);
+      installProgram(machine, `pwd; echo "$@"`);
+      mkdirSync(path("var/lib/subtext/models/whisper-tiny"), { recursive: true });
+      writeFileSync(path("var/lib/subtext/recording"), "bytes");
+      const printed = run(restore, machine).trim().split("\n");
+      expect(printed).toEqual([path("etc/subtext"), `restore ${path("var/backups/subtext/2026-11-23")}`]);
+      const { mode, uid } = statSync(path("var/lib/subtext"));
+      expect([mode & 0o777, uid]).toEqual([0o700, uidOf("subtext", machine)]);
+      expect(readdirSync(path("var/lib/subtext"))).toEqual(["models"]);
+      expect(readFileSync(path("var/lib/subtext.before/recording"), "utf8")).toBe("bytes");
+    });
+
+    test("make a backup by a timer, which deletes old ones and reports only after a complete one", () => {
+      const machine = temporaryFolder();
+      const backups = join(machine, "var/backups/subtext");
+      run(install, machine);
+      run(installTimer, machine);
+      const unit = readFileSync(join(machine, "etc/systemd/system/subtext-backup.service"), "utf8");
+      const commands = [...unit.matchAll(/^ExecStart=(.*)$/gm)].map(([, line = ""]) => line.replaceAll("%%", "%"));
+      const script = `export BACKUP_DONE_URL=https://monitor.example\n${commands.join("\n")}`;
+      for (const days of [20, 1]) {
+        mkdirSync(join(backups, `20-${days}-days-old`));
+        const at = new Date(Date.now() - days * 24 * 3600 * 1000);
+        utimesSync(join(backups, `20-${days}-days-old`), at, at);
+      }
+      installProgram(machine, "exit 1");
+      expect(() => run(script, machine)).toThrow();
+      expect(readdirSync(backups).sort()).toEqual(["20-1-days-old", "20-20-days-old"]);
+      installProgram(machine, `mkdir "$2"`);
+      expect(run(script, machine)).toMatch(/^curl .* https:\/\/monitor\.example\n$/);
+      expect(readdirSync(backups).sort()).toEqual(["20-1-days-old", expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{6}$/)]);
+    });
   },
 );
 
-/** Runs commands whose absolute paths are in the folder `machine`; it records the calls of systemctl. */
-function run(commands: string, machine: string): void {
+/** Installs a shell script as the program `subtext`. */
+function installProgram(machine: string, script: string): void {
+  const folder = join(machine, "opt/subtext/node_modules/.bin");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "subtext"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
+/** Runs commands whose absolute paths are in the folder `machine`; it records the calls of systemctl. Returns their output. */
+function run(commands: string, machine: string): string {
   const programs = join(machine, "programs");
   mkdirSync(programs, { recursive: true });
+  // The user and the group exist only in the folder.
+  const user = existsSync(join(machine, "etc/passwd")) ? uidOf("subtext", machine) : "subtext";
   const stubs = {
-    sudo: 'exec "$@"',
-    systemctl: `echo "$*" >> ${machine}/systemctl.log`,
-    npm: 'mkdir -p "$3"',
+    sudo: '[ "$1" != -u ] || shift 2; exec "$@"',
+    curl: 'echo curl "$@"',
+    install: `for each; do shift; set -- "$@" "$(echo "$each" | sed 's/=subtext$/=${user}/')"; done; exec /usr/bin/install "$@"`,
     "systemd-sysusers": `exec env PATH="\${PATH#*:}" systemd-sysusers --root=${machine} "$@"`,
     "systemd-tmpfiles": `exec env PATH="\${PATH#*:}" systemd-tmpfiles --root=${machine} "$@"`,
   };
   for (const [name, script] of Object.entries(stubs))
     writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  execFileSync("bash", ["-euc", commands.replaceAll(/ \/(etc|opt|var)\//g, ` ${machine}/$1/`)], {
+  return execFileSync("bash", ["-euc", commands.replaceAll(/([ "])\/(etc|opt|var)\//g, `$1${machine}/$2/`)], {
     cwd: ROOT,
     env: { ...process.env, PATH: `${programs}:${process.env.PATH}` },
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
+    encoding: "utf8",
   });
 }
 
