@@ -205,7 +205,7 @@ export const OPERATIONS = {
     path: "/api/v1/webhook-endpoints/{endpointId}/rotate-secret",
     summary: "Rotate the signing secret",
     description:
-      "Creates a new secret, shown only once. For 24 hours both secrets sign every delivery, so a receiver with either one can verify it. A second rotation within that time invalidates the oldest secret immediately.",
+      "Creates a new secret, which the API returns only in this response. For 24 hours both secrets sign every delivery, so a receiver with either one can verify it. A second rotation within that time invalidates the oldest secret immediately.",
     params: endpointId,
     success: {
       status: 200,

@@ -32,7 +32,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
 
   group
     .command("create")
-    .description("subscribe a URL; its signing secret is shown only once")
+    .description("subscribe a URL and print its signing secret")
     .addOption(environmentOption().makeOptionMandatory())
     .requiredOption("--url <url>", "where events are sent")
     .option("--metadata <json>", "a JSON object that every event contains", parseJsonObject)
@@ -64,7 +64,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
               ["id", endpoint.id],
               ["url", endpoint.url],
               ["events", shortNames(endpoint.eventTypes)],
-              ["note", "The secret signs every delivery; it is shown only once."],
+              ["note", "The secret signs every delivery. Owners can view it again in the dashboard."],
             ]),
         );
       },
