@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { renderCapacity, renderCosts } from "./reference/capacity.ts";
 import { renderCommandLine } from "./reference/command-line.ts";
 import { renderErrors, renderFailures } from "./reference/errors.ts";
-import { renderFigures } from "./reference/figures.ts";
+import { renderEngineFigures, renderFigures, renderKeyFigures } from "./reference/figures.ts";
 import { renderProcessMetrics, renderStateMetrics, renderWorkMetrics } from "./reference/metrics.ts";
 import { renderModels } from "./reference/models.ts";
 import { renderEnvExample, renderSettings } from "./reference/settings.ts";
@@ -18,12 +18,22 @@ const FILES: Record<string, () => string> = {
 
 /** Parts of pages, between `<!-- generated: NAME -->` and `<!-- end of generated -->`. */
 const PARTS: Record<string, Record<string, () => string>> = {
+  "README.md": { figures: renderKeyFigures },
   "docs/accuracy.md": { accuracy: () => renderFigures("accuracy") },
   "docs/configuration.md": { settings: renderSettings },
+  "docs/deploy.md": { idle: () => renderFigures("idle", ["At rest"]) },
+  "docs/engines.md": {
+    engines: renderEngineFigures,
+    speed: () => renderFigures("speed", ["From the completed upload"]),
+  },
   "docs/errors.md": { errors: renderErrors, failures: renderFailures },
   "docs/metrics.md": { state: renderStateMetrics, work: renderWorkMetrics, process: renderProcessMetrics },
   "docs/models.md": { models: renderModels },
-  "docs/scaling.md": { costs: renderCosts, capacity: renderCapacity },
+  "docs/scaling.md": {
+    costs: renderCosts,
+    capacity: renderCapacity,
+    backlog: () => renderFigures("backlog"),
+  },
 };
 
 /** What the generated files and pages should contain, by their paths in the project. */

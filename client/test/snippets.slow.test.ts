@@ -68,14 +68,6 @@ const SNIPPETS: Record<string, Snippet> = {
     language: "js",
     before: "// @ts-nocheck: the types are those of browsers",
   },
-  readme: {
-    page: "README.md",
-    language: "js",
-    before: `// @ts-nocheck: the types are those of browsers
-      import { readFileSync } from "node:fs";
-      const file = readFileSync("meeting.mp4");
-      const apiKey = process.env.SUBTEXT_API_KEY;`,
-  },
   uppy: {
     page: "docs/api.md",
     language: "js",
@@ -170,7 +162,6 @@ describe("the programs in the documentation", () => {
   });
 
   test("upload with tus-js-client and a key, also in chunks", async () => {
-    expect(await runSnippet("readme")).toMatch(/^video video_\w+$/);
     expect(await runSnippet("server")).toMatch(/^video video_\w+$/);
   });
 

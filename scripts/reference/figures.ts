@@ -27,36 +27,36 @@ export function renderKeyFigures(): string {
   const rows = [
     [
       "one hour of speech, from the finished upload to COMPLETED",
-      `${hour("took")}: ${hour("real time")} real time`,
+      `${hour("took")}, ${hour("real time")} real time`,
       `${hour("ffmpeg decoding alone")} as long as ffmpeg decodes it`,
-      run(speed),
     ],
     [
       "the idle service with the embedded database",
       `${memory("the service")} MiB`,
       `${memory("a bare pglite process")} MiB for PGlite without a service`,
-      run(idle),
     ],
     [
       "reads of a transcription per second, 64 at a time",
       perSecond("service"),
       `${perSecond("bare route")} from a bare route with one SELECT, because reads share queries`,
-      run(reads),
     ],
     [
       "start of a word, synthetic speech, half of it with noise or music",
       `${word("start median")} off (p50), ${word("start p90")} (p90)`,
       "careful annotators differ by about 20 ms",
-      run(accuracy),
     ],
     [
       "hallucinated words without speech",
       `${hallucinated?.[2]} in ${hallucinated?.[0]?.replace("all ", "")}`,
       "",
-      run(accuracy),
     ],
   ];
-  return renderTable(["what", "Subtext", "beside it", "measured with"], rows);
+  const runs = Map.groupBy([speed, idle, reads, accuracy], describeCircumstances);
+  const sources = [...runs].map(
+    ([circumstances, figures]) =>
+      `- ${circumstances}: ${figures.map(({ command }) => `\`${command}\``).join(", ")}\n`,
+  );
+  return `${renderTable(["", "Subtext", "beside it"], rows)}\nMeasured with these benchmarks:\n\n${sources.join("")}`;
 }
 
 /** The figures of the bundled engine and of the Whisper engine with the tests' model. */
@@ -77,13 +77,12 @@ export function renderEngineFigures(): string {
 }
 
 function describeRun(figures: Figures): string {
-  const { startedAt, machine } = figures;
-  const date = new Date(startedAt).toLocaleDateString("en-US", { dateStyle: "long", timeZone: "UTC" });
-  return `Measured on ${date} with ${run(figures)}: ${machine}.`;
+  return `Measured with \`${figures.command}\`: ${describeCircumstances(figures)}.`;
 }
 
-function run({ command, commit }: Figures): string {
-  return `\`${command}\` at \`${commit}\``;
+function describeCircumstances({ startedAt, machine, commit }: Figures): string {
+  const date = new Date(startedAt).toLocaleDateString("en-US", { dateStyle: "long", timeZone: "UTC" });
+  return `${date}, ${machine}, commit \`${commit}\``;
 }
 
 /** @param title how the title of the table begins */
