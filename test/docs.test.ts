@@ -152,6 +152,52 @@ describe("the README and the docs", () => {
   });
 });
 
+/** Phrases of the former private vocabulary, which cspell cannot flag, and what to write instead. */
+const PHRASES: [RegExp, string][] = [
+  [/\bcan not\b/i, "cannot"],
+  [/\b(is|are|was|were) told\b/i, "is reported, is detected"],
+  [/\b(is|are) (let be|left alone)\b/i, "is ignored, is left unchanged"],
+  [/\b(makes?|gives?) way\b/i, "yields"],
+  [/\b(goes|went) on\b/i, "continues, resumes"],
+  [/\bas many as may be\b/i, "the limit is reached"],
+];
+const MAX_SENTENCE_WORDS = 45;
+
+describe("the prose of the README, the docs and CONTRIBUTING", () => {
+  const texts = [...pages, ...others].map((page) => ({ page, text: proseOf(page) }));
+
+  test("uses standard phrases", () => {
+    // Decision 0053 quotes a phrase.
+    const faults = texts
+      .filter(({ page }) => page !== "docs/decisions/0053-flagged-words.md")
+      .flatMap(({ page, text }) =>
+        PHRASES.filter(([phrase]) => phrase.test(text)).map(([phrase, term]) => `${page}: ${phrase}: ${term}`),
+      );
+    expect(faults).toEqual([]);
+  });
+
+  test(`has sentences of at most ${MAX_SENTENCE_WORDS} words`, () => {
+    const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
+    const sentences = texts.flatMap(({ page, text }) =>
+      text
+        .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)
+        .flatMap((paragraph) => [...segmenter.segment(paragraph.replaceAll(/\s+/g, " "))])
+        .map(({ segment }) => ({ page, segment: segment.trim() })),
+    );
+    expect(sentences.length).toBeGreaterThan(1000);
+    const long = sentences.filter(({ segment }) => segment.split(" ").length > MAX_SENTENCE_WORDS);
+    expect(long.map(({ page, segment }) => `${page}: ${segment}`)).toEqual([]);
+  });
+});
+
+/** Without code blocks, comments and tables; each code span is one word. */
+function proseOf(page: string): string {
+  return withoutBlocks(read(page))
+    .replaceAll(/<!--[\s\S]*?-->/g, "")
+    .replaceAll(/^\s*\|.*$/gm, "")
+    .replaceAll(/`[^`]*`/g, "Code");
+}
+
 function withoutBlocks(markdown: string): string {
   return markdown.replaceAll(/^\s*(`{3,})[^\n]*\n[\s\S]*?^\s*\1\s*$/gm, "");
 }
