@@ -48,7 +48,9 @@ type Json<T> = T extends { content: { "application/json": infer Body } } ? Body 
 type DocumentedOperations = {
   [Id in keyof types.Operations]: {
     params: operations[Id]["parameters"] extends { path: infer Params } ? Params : object;
-    query: operations[Id]["parameters"] extends { query?: never } ? undefined : operations[Id]["parameters"]["query"];
+    query: operations[Id]["parameters"] extends { query?: never }
+      ? undefined
+      : NonNullable<operations[Id]["parameters"]["query"]>;
     body: Json<operations[Id]["requestBody"]>;
     success: Json<operations[Id]["responses"][keyof operations[Id]["responses"]]>;
   };
