@@ -20,7 +20,12 @@ const EMBEDDED_ONLY = [
   ...["admin/{dashboard-pages,transcript-words}", "api/files", "http/{problems,validate}"],
   ...["db/{durability.slow,embedded,maintenance,migrate-command.slow}", "upgrade/upgrade-embedded.slow"],
   ...["search/search-text", "speech/{model-arrives.slow,models}", "storage/disk-transcript-store"],
-  ...["telemetry/metrics-looked-up", "transcription/failure-codes", "uploads/upload-locker", "videos/media-type"],
+  ...[
+    "telemetry/metrics-looked-up",
+    "transcription/failure-codes",
+    "uploads/upload-locker",
+    "videos/media-type",
+  ],
   "webhooks/{guard-url,post,post-security,resolve-host,schedule,sign}",
 ].map((name) => `server/test/${name}.test.ts`);
 const elsewhere = process.env.TEST_DATABASE_URL ? EMBEDDED_ONLY : [];

@@ -87,9 +87,12 @@ describe("the README and the docs", () => {
     expect(listed.sort()).toEqual(expected.sort());
   });
 
-  test.each([...renderReference()])("have the generated text in %s (npm run docs:reference)", (path, text) => {
-    expect(read(path)).toBe(text);
-  });
+  test.each([...renderReference()])(
+    "have the generated text in %s (npm run docs:reference)",
+    (path, text) => {
+      expect(read(path)).toBe(text);
+    },
+  );
 
   test("name settings, codes and metrics only as the sources spell them", () => {
     const sources = sourcesText();
@@ -171,7 +174,9 @@ describe("the prose of the README, the docs and CONTRIBUTING", () => {
     const faults = texts
       .filter(({ page }) => page !== "docs/decisions/0053-flagged-words.md")
       .flatMap(({ page, text }) =>
-        PHRASES.filter(([phrase]) => phrase.test(text)).map(([phrase, term]) => `${page}: ${phrase}: ${term}`),
+        PHRASES.filter(([phrase]) => phrase.test(text)).map(
+          ([phrase, term]) => `${page}: ${phrase}: ${term}`,
+        ),
       );
     expect(faults).toEqual([]);
   });

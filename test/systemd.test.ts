@@ -119,7 +119,9 @@ describe.skipIf(!hasSystemd || !isRoot)(
       run(install, machine);
       run(installTimer, machine);
       const unit = readFileSync(join(machine, "etc/systemd/system/subtext-backup.service"), "utf8");
-      const commands = [...unit.matchAll(/^ExecStart=(.*)$/gm)].map(([, line = ""]) => line.replaceAll("%%", "%"));
+      const commands = [...unit.matchAll(/^ExecStart=(.*)$/gm)].map(([, line = ""]) =>
+        line.replaceAll("%%", "%"),
+      );
       const script = `export BACKUP_DONE_URL=https://monitor.example\n${commands.join("\n")}`;
       for (const days of [20, 1]) {
         mkdirSync(join(backups, `20-${days}-days-old`));
@@ -131,7 +133,10 @@ describe.skipIf(!hasSystemd || !isRoot)(
       expect(readdirSync(backups).sort()).toEqual(["20-1-days-old", "20-20-days-old"]);
       installProgram(machine, `mkdir "$2"`);
       expect(run(script, machine)).toMatch(/^curl .* https:\/\/monitor\.example\n$/);
-      expect(readdirSync(backups).sort()).toEqual(["20-1-days-old", expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{6}$/)]);
+      expect(readdirSync(backups).sort()).toEqual([
+        "20-1-days-old",
+        expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{6}$/),
+      ]);
     });
   },
 );

@@ -46,7 +46,12 @@ describe("quicktype's types of the OpenAPI document keep every field of every ex
   test("there are examples of requests, responses and events", () => {
     const schemas = examples.map(({ schema }) => schema);
     expect(schemas).toEqual(
-      expect.arrayContaining(["NewVideo", "Transcription", "WebhookEndpointPage", "TranscriptionFailedEvent"]),
+      expect.arrayContaining([
+        "NewVideo",
+        "Transcription",
+        "WebhookEndpointPage",
+        "TranscriptionFailedEvent",
+      ]),
     );
   });
 
@@ -87,7 +92,10 @@ ${names.map((name) => `case "${name}": var parsed ${name}; parsed, err = Unmarsh
   fmt.Println(string(out))
 }
 `;
-    const files = { "subtext.go": await generateTypes(document, "go", { package: "main" }), "main.go": program };
+    const files = {
+      "subtext.go": await generateTypes(document, "go", { package: "main" }),
+      "main.go": program,
+    };
     expect(withDates(await printAgain(files, "go", ["run", "main.go", "subtext.go"]))).toEqual(expected);
   });
 });

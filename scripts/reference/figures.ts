@@ -23,7 +23,9 @@ export function renderKeyFigures(): string {
   const perSecond = (column: string) =>
     Number(cell(reads, "GET transcription", "64", column)).toLocaleString("en");
   const word = (column: string) => cell(accuracy, "English, bundled engine", "all", column);
-  const hallucinated = accuracy.tables.find(({ title }) => title.startsWith("Audio without speech"))?.rows.at(-1);
+  const hallucinated = accuracy.tables
+    .find(({ title }) => title.startsWith("Audio without speech"))
+    ?.rows.at(-1);
   const rows = [
     [
       "one hour of speech, from the finished upload to COMPLETED",
@@ -72,7 +74,10 @@ export function renderEngineFigures(): string {
       `${whisper("start median")} / ${whisper("start p90")}`,
     ],
   ];
-  const table = renderTable(["", "bundled, voices that nothing was tuned on", "`whisper` with the tests' model"], rows);
+  const table = renderTable(
+    ["", "bundled, voices that nothing was tuned on", "`whisper` with the tests' model"],
+    rows,
+  );
   return `${describeRun(accuracy)}\n\n${table}`;
 }
 

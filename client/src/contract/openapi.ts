@@ -278,7 +278,9 @@ function convertMembers(schema: Json, components: Map<string, Json>): Json {
     if (typeof value !== "object" || value === null) return value;
     return refer(value as TSchema, components);
   };
-  return Object.fromEntries(Object.entries(describeMap(schema)).map(([name, value]) => [name, convert(value)]));
+  return Object.fromEntries(
+    Object.entries(describeMap(schema)).map(([name, value]) => [name, convert(value)]),
+  );
 }
 
 /** TypeBox describes maps by `patternProperties`, which most code generators ignore. */

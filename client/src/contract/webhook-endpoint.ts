@@ -45,7 +45,9 @@ export const WebhookEndpoint = Type.Object(
 export const WebhookEndpointWithSecret = Type.Object(
   {
     ...WebhookEndpoint.properties,
-    secret: Type.String({ description: "Signs every delivery (`whsec_…`); the API returns it only in this response" }),
+    secret: Type.String({
+      description: "Signs every delivery (`whsec_…`); the API returns it only in this response",
+    }),
   },
   { $id: "WebhookEndpointWithSecret", additionalProperties: false },
 );

@@ -20,7 +20,9 @@ export function addServe(program: Command, terminal: Terminal): void {
     .command("serve")
     .description("run the service")
     .addOption(
-      new Option("--role <role>", "what this process does; ROLE does the same").choices(SETTINGS.ROLE.choices),
+      new Option("--role <role>", "what this process does; ROLE does the same").choices(
+        SETTINGS.ROLE.choices,
+      ),
     )
     .action(async ({ role }: { role?: string }) => {
       const { out, err, errColumns } = terminal;

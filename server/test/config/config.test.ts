@@ -24,7 +24,9 @@ describe(".env.example", () => {
 });
 
 test("the examples of the settings are valid and differ from the defaults", () => {
-  const { ENGINE, ...others } = Object.fromEntries(SETTING_NAMES.map((name) => [name, SETTINGS[name].example]));
+  const { ENGINE, ...others } = Object.fromEntries(
+    SETTING_NAMES.map((name) => [name, SETTINGS[name].example]),
+  );
   // Separately, because the example of ENGINE contradicts SPEECH_SERVERS.
   for (const env of [others, { ENGINE }]) {
     const { settings: read } = readConfig(env);

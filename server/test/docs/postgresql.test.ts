@@ -23,7 +23,10 @@ describe("the documented role and database of PostgreSQL", () => {
         await admin.query(`drop role if exists ${name}`);
         await admin.end();
       });
-      const statements = block!.text.replaceAll(/\bsubtext\b/g, name).split("\n").filter(Boolean);
+      const statements = block!.text
+        .replaceAll(/\bsubtext\b/g, name)
+        .split("\n")
+        .filter(Boolean);
       expect(statements).toHaveLength(2);
       for (const statement of statements) await admin.query(statement);
 
