@@ -23,6 +23,7 @@ const others = [
 /** Of PostgreSQL, proxies and other programs; and a misspelled setting that shows the error message. */
 const OTHERS_NAMES = new Set([
   "env_file",
+  "max_connections",
   "pg_dump",
   "pg_restore",
   "pg_stat_activity",

@@ -20,9 +20,8 @@ const ROOT = join(import.meta.dirname, "..");
 const FOLDER = join(ROOT, "deploy/systemd");
 const UNIT = join(FOLDER, "subtext.service");
 const BACKUP_UNIT = join(FOLDER, "subtext-backup.service");
-const [restore = "", installTimer = "", install = "", upgrade = "", remove = ""] = blocksRunBy(
-  import.meta.filename,
-).map(({ text }) => text);
+const blocks = blocksRunBy(import.meta.filename).map(({ text }) => text);
+const [restore = "", installTimer = "", install = "", upgrade = "", remove = ""] = blocks;
 /** In tenths. */
 const GREATEST_EXPOSURE = 25;
 
@@ -158,6 +157,8 @@ function run(commands: string, machine: string): string {
     sudo: '[ "$1" != -u ] || shift 2; exec "$@"',
     curl: 'echo curl "$@"',
     install: `for each; do shift; set -- "$@" "$(echo "$each" | sed 's/=subtext$/=${user}/')"; done; exec /usr/bin/install "$@"`,
+    systemctl: `echo "$*" >> ${machine}/systemctl.log`,
+    npm: 'mkdir -p "$3"',
     "systemd-sysusers": `exec env PATH="\${PATH#*:}" systemd-sysusers --root=${machine} "$@"`,
     "systemd-tmpfiles": `exec env PATH="\${PATH#*:}" systemd-tmpfiles --root=${machine} "$@"`,
   };
