@@ -12,29 +12,28 @@ import { TALLY_HEAD, Tally } from "./accuracy/scores.ts";
 import { nonSpeech } from "./accuracy/sounds.ts";
 import { Speaker } from "./accuracy/synthetic-speech.ts";
 import { OTHER_LANGUAGES } from "./accuracy/texts.ts";
-import { openTranscriber } from "./accuracy/transcriber.ts";
+import { openTranscriber, type RecognizedSpeech } from "./accuracy/transcriber.ts";
 import { type Speakers, VOICE_SETS, type VoiceSet } from "./accuracy/voices.ts";
 import { measureWhisper } from "./accuracy/whisper.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures the accuracy of transcripts: words, word times, hallucinations in audio without speech, and languages.
- * Synthesizers with known word times generate the speech; sox generates noise and music. Needs cc,
- * libespeak-ng-dev, sox and ffmpeg; flite and festival add voices. Deterministic; takes about twenty minutes,
- * with `--quick` a few minutes.
+ * Measures the accuracy of transcripts: words, word times, hallucinations and detected languages. Synthesizers that
+ * report word times generate the speech; sox generates noise and music. Requires cc, libespeak-ng-dev, sox and ffmpeg;
+ * flite and festival add voices. The results are deterministic. A run takes about 20 minutes, or a few minutes with
+ * `--quick`.
  */
 const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    /** A folder with real recordings: jfk.wav, lucier.mp3 and .txt, laugh1.mp3, japanese.mp3, … */
+    /** Folder with real recordings: jfk.wav, lucier.mp3 and .txt, laugh1.mp3, japanese.mp3, … */
     audio: { type: "string", default: join(import.meta.dirname, "../../../shared/audio") },
-    /** Parts to run: speech, sounds, languages, recordings, whisper. */
     parts: { type: "string", default: "speech,sounds,languages,recordings,whisper" },
   },
 });
 const JFK =
   "and so my fellow americans ask not what your country can do for you ask what you can do for your country";
-/** Most clips are of fresh voices, because their results show what to expect in practice. */
+/** Fresh voices get the most clips, because only their results predict the accuracy in practice. */
 const CLIPS_PER_VOICE: Record<VoiceSet, number> = { calibration: 3, checked: 3, fresh: 4 };
 const parts = new Set(values.parts.split(","));
 const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
@@ -58,7 +57,6 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Measures English speech with known word times. */
 async function measureSpeech(): Promise<void> {
   const tallies = new Map<string, Tally>();
   const tally = (name: string) => tallies.get(name) ?? tallies.set(name, new Tally()).get(name)!;
@@ -144,34 +142,24 @@ async function measureRecordings(): Promise<void> {
   ] as const) {
     const path = recording(name);
     if (path === null) continue;
-    const spoken = text ?? readFileSync(path.replace(/\.\w+$/, ".txt"), "utf8");
-    const { words, language } = await transcriber.transcribeFile(path);
-    const tally = new Tally();
-    tally.add(
-      spoken.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),
-      words,
-    );
-    rows.push([name, language, String(tally.words), tally.wordError.toFixed(3)]);
+    const spokenText = text ?? readFileSync(path.replace(/\.\w+$/, ".txt"), "utf8");
+    const spoken = spokenText.match(/\S+/g)!.map((word) => ({ word, start: null, end: null }));
+    const addRow = (label: string, { words, language }: RecognizedSpeech) => {
+      const tally = new Tally();
+      tally.add(spoken, words);
+      rows.push([label, language, String(tally.words), tally.wordErrorRate.toFixed(3)]);
+    };
+    addRow(name, await transcriber.transcribeFile(path));
     for (const decibels of values.quick ? [] : [20, 10, 5]) {
-      const noisy = await transcriber.recognize(await transcriber.withNoise(path, decibels));
-      const under = new Tally();
-      under.add(
-        spoken.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),
-        noisy.words,
-      );
-      rows.push([
-        `${name}, noise ${decibels} dB`,
-        noisy.language,
-        String(under.words),
-        under.wordError.toFixed(3),
-      ]);
+      const noisy = await transcriber.withNoise(path, decibels);
+      addRow(`${name}, noise ${decibels} dB`, await transcriber.recognize(noisy));
     }
   }
   for (const name of ["japanese.mp3", "smartphone.mp3", "bonjour_vous_allez_bien.mp3"]) {
     const path = recording(name);
     if (path === null) continue;
     const { words, language } = await transcriber.transcribeFile(path);
-    rows.push([name, language, "–", `${words.length} words given`]);
+    rows.push([name, language, "–", `${words.length} words`]);
   }
   if (rows.length > 0)
     printTable(

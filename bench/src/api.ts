@@ -17,15 +17,15 @@ import { emitTestEvent } from "@subtext/server/webhooks/emit";
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import { fastify } from "fastify";
 import { emitCompleted } from "../../server/test/support/emit-completed.ts";
+import { freePort } from "../../server/test/support/free-port.ts";
 import { runLoadInThread } from "./api/load-thread.ts";
-import { freePort } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures how many reads of a transcription per second the service answers, compared with a bare Fastify route that
- * runs one indexed SELECT on the same database in the same process. Also measures how fast webhooks are sent.
- * `--database-url` of an empty database measures PostgreSQL instead of the embedded database; `--only reads` or `--only
- * deliveries` measures only one of them.
+ * Measures the throughput of GET requests for a transcription, compared with a bare Fastify route that runs one indexed
+ * SELECT on the same database in the same process. Also measures the throughput and latency of webhooks. By default,
+ * the database is the embedded one; `--database-url` takes the URL of an empty PostgreSQL database. `--only reads` and
+ * `--only deliveries` run one part.
  */
 const { values } = parseArgs({
   options: {
@@ -59,13 +59,13 @@ try {
   if (values.only !== "deliveries")
     printTable(
       `GET transcription, responses per second (${service.parts.database.kind})`,
-      ["concurrency", "service", "bare route", "share", "CPU time per response, each"],
+      ["concurrency", "service", "bare route", "ratio", "CPU time per response"],
       await measureReads(service, environmentId),
     );
   if (values.only !== "reads")
     printTable(
       "Webhooks to a receiver on this machine",
-      ["how", "deliveries", "per second", "p50 from commit to receipt", "p99", "CPU time each"],
+      ["events", "deliveries", "per second", "p50 from commit to receipt", "p99", "CPU time per delivery"],
       await measureDeliveries(service, environmentId, Number(values.deliveries)),
     );
 } finally {
@@ -95,26 +95,26 @@ async function measureReads({ parts }: Service, environmentId: string): Promise<
   const rows: string[][] = [];
   for (const concurrency of [1, 16, 64]) {
     const sums = [0, 0];
-    const busyMs = [0, 0];
-    // The targets alternate, so that other load on the machine affects both.
+    const cpuMs = [0, 0];
+    // Alternate the targets so that other load on the machine affects both.
     for (let round = 0; round < Number(values.rounds); round++) {
-      for (const [place, target] of targets.entries()) {
+      for (const [index, target] of targets.entries()) {
         const milliseconds = 1000 * Number(values.seconds);
         const before = process.threadCpuUsage();
-        const { perSecond: answers } = await runLoadInThread({ ...target, concurrency, milliseconds });
+        const { perSecond } = await runLoadInThread({ ...target, concurrency, milliseconds });
         const { user, system } = process.threadCpuUsage(before);
-        sums[place]! += answers;
-        busyMs[place]! += (user + system) / 1000 / (answers * Number(values.seconds));
+        sums[index]! += perSecond;
+        cpuMs[index]! += (user + system) / 1000 / (perSecond * Number(values.seconds));
       }
     }
-    const [own = 0, peer = 1] = sums.map((sum) => sum / Number(values.rounds));
-    const [ownMs, peerMs] = busyMs.map((sum) => (sum / Number(values.rounds)).toFixed(2));
+    const [serviceRate = 0, bareRate = 1] = sums.map((sum) => sum / Number(values.rounds));
+    const [serviceMs, bareMs] = cpuMs.map((sum) => (sum / Number(values.rounds)).toFixed(2));
     rows.push([
       String(concurrency),
-      own.toFixed(0),
-      peer.toFixed(0),
-      (own / peer).toFixed(2),
-      `${ownMs} ms, ${peerMs} ms`,
+      serviceRate.toFixed(0),
+      bareRate.toFixed(0),
+      (serviceRate / bareRate).toFixed(2),
+      `${serviceMs} ms, ${bareMs} ms`,
     ]);
   }
   await bare.close();
@@ -136,48 +136,48 @@ async function measureDeliveries(
     { db, clock: systemClock, policy },
     { environmentId, url: `http://127.0.0.1:${port}/` },
   );
-  const emit = (many: number) =>
+  const emit = (events: number) =>
     db.transaction().execute(async (tx) => {
-      for (let index = 0; index < many; index++) {
+      for (let index = 0; index < events; index++) {
         await emitTestEvent({ tx, queue, now: new Date() }, endpoint, newId("delivery"));
       }
     });
-  const until = async (many: number) => {
-    while (receivedAt.length < many) await sleep(20);
+  const untilReceived = async (webhooks: number) => {
+    while (receivedAt.length < webhooks) await sleep(20);
     return receivedAt.splice(0);
   };
 
   await emit(count);
   const committedAt = performance.now();
   let before = process.threadCpuUsage();
-  const busyMs = () => {
+  const takeCpuMs = () => {
     const { user, system } = process.threadCpuUsage(before);
     before = process.threadCpuUsage();
     return (user + system) / 1000;
   };
-  const burst = (await until(count)).map((at) => at - committedAt);
-  const burstBusyMs = busyMs();
+  const burst = (await untilReceived(count)).map((at) => at - committedAt);
+  const burstCpuMs = takeCpuMs();
 
-  const spread = Math.ceil(count / 5);
-  const waits: number[] = [];
+  const latencies: number[] = [];
   const startedAt = performance.now();
-  for (let index = 0; index < spread; index++) {
+  for (let index = 0; index < Math.ceil(count / 5); index++) {
     await emit(1);
     const at = performance.now();
-    const [received = at] = await until(1);
-    waits.push(received - at);
+    const [received = at] = await untilReceived(1);
+    latencies.push(received - at);
   }
-  const spreadMs = performance.now() - startedAt;
-  const spreadBusyMs = busyMs();
+  const elapsedMs = performance.now() - startedAt;
+  const elapsedCpuMs = takeCpuMs();
   await receiver.terminate();
-  const row = (how: string, times: number[], totalMs: number, busy: number) => {
+  const row = (name: string, times: number[], totalMs: number, totalCpuMs: number) => {
     const sorted = [...times].sort((a, b) => a - b);
     const at = (share: number) => `${sorted[Math.ceil(share * sorted.length) - 1]!.toFixed(0)} ms`;
     const rate = ((1000 * times.length) / totalMs).toFixed(0);
-    return [how, String(times.length), rate, at(0.5), at(0.99), `${(busy / times.length).toFixed(2)} ms`];
+    const cpuMs = (totalCpuMs / times.length).toFixed(2);
+    return [name, String(times.length), rate, at(0.5), at(0.99), `${cpuMs} ms`];
   };
   return [
-    row("committed at once", burst, burst.at(-1)!, burstBusyMs),
-    row("committed one after another", waits, spreadMs, spreadBusyMs),
+    row("committed in one transaction", burst, burst.at(-1)!, burstCpuMs),
+    row("committed one by one", latencies, elapsedMs, elapsedCpuMs),
   ];
 }

@@ -3,14 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findTranscriptionOfVideo } from "@subtext/server/transcription/queries";
+import { freePort } from "../../server/test/support/free-port.ts";
 import { watchMemory } from "./process-tree.ts";
 import { ffmpeg, MACHINE, makeRecording, requireFfmpeg } from "./recordings.ts";
-import { freePort, SpawnedService } from "./spawned-service.ts";
+import { SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures how long a recording takes from the completed upload to COMPLETED, and the memory of the process tree. The
- * baseline is ffmpeg, which decodes the same file in the same run.
+ * Measures the time from the completed upload of a recording to COMPLETED, and the peak memory of the process tree. The
+ * baseline is the time that ffmpeg takes to decode the same file in the same run.
  */
 const { values } = parseArgs({
   options: { hours: { type: "string", default: "1,3" }, sample: { type: "string" } },
@@ -55,13 +56,12 @@ try {
     );
     if (stages) {
       const share = (part: number) => `${((100 * part) / seconds).toFixed(0)} %`;
-      const inEngine = Math.max(stages.total, 0);
       shares.push([
         `${length} h`,
         share(stages.decode),
         share(stages.voiceActivity),
         share(stages.engine),
-        share(Math.max(0, seconds - inEngine)),
+        share(Math.max(0, seconds - stages.total)),
       ]);
     }
   }

@@ -2,13 +2,12 @@ import { parseArgs } from "node:util";
 import type { FigureTable } from "./figures.ts";
 import { printTable } from "./table.ts";
 
-/** What one video costs, as measured on 2 cores of an AMD EPYC on 21 November 2026. */
+/** Costs of one video, measured on 2 cores of an AMD EPYC on 21 November 2026. */
 export const COSTS = {
-  /** From `npm run bench:speech`: bundled engine, decoding and everything else, for an hour of speech. */
+  /** From `npm run bench:speech`, with the bundled engine; includes decoding. */
   cpuSecondsPerAudioHour: 52.6,
   /**
-   * Not measured here, but published in SYSTRAN/faster-whisper, issue 1030: large-v3-turbo, fp16, RTX 2080 Ti, 13
-   * minutes of audio.
+   * From SYSTRAN/faster-whisper issue 1030: large-v3-turbo, fp16, RTX 2080 Ti, 13 minutes of audio. Not measured here.
    */
   gpuSecondsPerAudioHour: (19.155 / 13) * 60,
   /** From `npm run bench:queue -- --only cost`. */
@@ -18,7 +17,7 @@ export const COSTS = {
   logKib: 10,
   rowsKib: 13.1,
   idleStatementsPerWorkerMinute: 37,
-  /** Size of the words, captions, text, confidence and waveform for a minute of speech. */
+  /** Includes words, captions, text, confidence and waveform. */
   filesKibPerMinute: 10,
 };
 const PART_MIB = 5;
@@ -39,7 +38,7 @@ export interface Load {
 
 export const DEFAULT_LOAD: Load = { videosPerDay: 1_000_000, minutes: 4, mebibytes: 75, peak: 3, busy: 0.7 };
 
-/** Computes the resources for a number of videos per day from the measured costs. */
+/** Estimates the required resources from the measured costs. */
 export function computeCapacity({ videosPerDay, minutes, mebibytes, peak, busy }: Load): FigureTable {
   const audioHours = (videosPerDay * minutes) / 60;
   const perSecond = videosPerDay / 86_400;

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 
-// Loaded into a service before its own modules. Counts the statements that it sends to its database, and writes the counts
-// to the file in STATEMENTS_FILE on SIGUSR2.
+// Preloaded into the service. Counts the SQL statements that the service sends, and writes the counts to the file named
+// by STATEMENTS_FILE on SIGUSR2.
 
 const counts = new Map<string, number>();
 
@@ -14,8 +14,8 @@ function count(statement: unknown): void {
   counts.set(start, (counts.get(start) ?? 0) + 1);
 }
 
-/** Counts the calls of a method by its first argument. */
-function observe(prototype: object, method: string): void {
+/** Wraps a method whose first argument is a statement. */
+function countCalls(prototype: object, method: string): void {
   const original = Reflect.get(prototype, method) as (...values: unknown[]) => unknown;
   Reflect.set(prototype, method, function (this: unknown, ...values: unknown[]) {
     count(values[0]);
@@ -24,9 +24,9 @@ function observe(prototype: object, method: string): void {
 }
 
 const basePglite = Object.getPrototypeOf(PGlite.prototype) as object;
-observe(basePglite, "query");
-observe(basePglite, "exec");
-observe(pg.Client.prototype, "query");
+countCalls(basePglite, "query");
+countCalls(basePglite, "exec");
+countCalls(pg.Client.prototype, "query");
 
 process.on("SIGUSR2", () => {
   writeFileSync(process.env.STATEMENTS_FILE!, JSON.stringify(Object.fromEntries(counts)));

@@ -6,12 +6,12 @@ import { MACHINE } from "./recordings.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const FOLDER = join(ROOT, "docs/figures");
 
-/** The tables of one run of a benchmark, from which the documentation takes its figures. */
+/** The tables of one run of a benchmark. The documentation is generated from them. */
 export interface Figures {
   command: string;
   /** ISO 8601 UTC. */
   startedAt: string;
-  /** The commit that was measured; ends with `+` if files other than the documentation were changed. */
+  /** The measured commit; ends with `+` if files other than the documentation had uncommitted changes. */
   commit: string;
   machine: string;
   tables: FigureTable[];

@@ -3,16 +3,19 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { readServiceFile } from "@subtext/server/lib/service-file";
+import { freePort } from "../../server/test/support/free-port.ts";
 import { cpuSeconds, processTree } from "./process-tree.ts";
 import { MACHINE } from "./recordings.ts";
-import { freePort, SpawnedService, sleep } from "./spawned-service.ts";
+import { SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures what the embedded service costs while nothing happens, next to an idle Fastify process and an idle PGlite
- * process. Linux only; system calls are counted if strace is installed. `--json` prints JSON.
+ * Measures the CPU time, memory, disk writes and SQL statements of the idle service with the embedded database,
+ * compared with an idle Fastify process and an idle PGlite process. Requires Linux. System calls are counted only if
+ * strace is installed. `--json` prints JSON.
  */
 const { values } = parseArgs({
   options: {
@@ -21,7 +24,7 @@ const { values } = parseArgs({
   },
 });
 const SECONDS = Number(values.seconds);
-/** The first sweep, and what is left over from a start or a recording. */
+/** Lets the first sweep and the work after a start or a recording finish. */
 const SETTLE_SECONDS = 15;
 const TRACED_SECONDS = 30;
 const SYSTEM_CALLS = ["fsync", "statx", "write", "pwrite64"];
@@ -32,15 +35,15 @@ interface Idle {
   processes: ProcessCost[];
   /** Calls per minute; null without strace. */
   systemCalls: Record<string, number> | null;
-  /** By its first characters, how often a statement is sent per minute; null without a database of the service. */
+  /** Statements per minute, keyed by the beginning of their text; null for the baselines. */
   statements: Record<string, number> | null;
 }
 
 interface ProcessCost {
   command: string;
-  /** Of one core. */
+  /** 100 is one core. */
   cpuPercent: number;
-  /** Proportional set size: shared pages count for each process in part. */
+  /** Proportional set size: each shared page is divided by the number of processes that share it. */
   memoryMebibytes: number;
   writtenBytes: number;
 }
@@ -52,10 +55,10 @@ if (process.platform !== "linux") {
 const folder = await mkdtemp(join(tmpdir(), "subtext-idle-"));
 const results: Idle[] = [];
 try {
-  for (const peer of ["fastify", "pglite"]) {
-    const args = [join(import.meta.dirname, "idle-peer.ts"), peer, join(folder, peer)];
+  for (const baseline of ["fastify", "pglite"]) {
+    const args = [join(import.meta.dirname, "idle-baseline.ts"), baseline, join(folder, baseline)];
     const child = spawn(process.execPath, args, { stdio: "ignore" });
-    results.push(await measure(`a bare ${peer} process`, child.pid!));
+    results.push(await measure(`a bare ${baseline} process`, child.pid!));
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill();
     await ended;
@@ -75,7 +78,7 @@ try {
   const recording = join(ROOT, "demo/sample/sample.mp4");
   const videoId = await service.upload(tenant, recording);
   const { status } = await service.untilEnded(tenant, videoId);
-  if (status !== "COMPLETED") throw new Error(`the recording ended ${status}`);
+  if (status !== "COMPLETED") throw new Error(`the transcription is ${status}`);
   results.push(await measure("after a recording", service.pid!, statementsFile));
 
   const { url, token } = (await readServiceFile(service.dataFolder))!;
@@ -98,14 +101,14 @@ async function measure(name: string, pid: number, statementsFile?: string): Prom
   await sleep(SETTLE_SECONDS * 1000);
   const tree = processTree(pid);
   await countStatements(pid, statementsFile);
-  const before = tree.map((each) => ({ ...each, ...costsOf(each.pid) }));
+  const before = tree.map((each) => ({ ...each, ...readUsage(each.pid) }));
   await sleep(SECONDS * 1000);
   const processes = before.map(({ pid, command, cpu, writtenBytes }) => {
-    const after = costsOf(pid);
+    const after = readUsage(pid);
     return {
       command,
       cpuPercent: (100 * (after.cpu - cpu)) / SECONDS,
-      memoryMebibytes: proportionalMemory(pid) / 1024,
+      memoryMebibytes: readMemoryKib(pid) / 1024,
       writtenBytes: after.writtenBytes - writtenBytes,
     };
   });
@@ -113,23 +116,22 @@ async function measure(name: string, pid: number, statementsFile?: string): Prom
   return { name, processes, systemCalls: countSystemCalls(pid), statements };
 }
 
-function costsOf(pid: number): { cpu: number; writtenBytes: number } {
+function readUsage(pid: number): { cpu: number; writtenBytes: number } {
   const io = readFileSync(`/proc/${pid}/io`, "utf8");
   return { cpu: cpuSeconds(pid).own, writtenBytes: Number(/^write_bytes: (\d+)/m.exec(io)?.[1]) };
 }
 
-/** In KiB. */
-function proportionalMemory(pid: number): number {
+function readMemoryKib(pid: number): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
   return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]);
 }
 
-/** Per minute since the last call. */
+/** Returns the statements per minute since the previous call. */
 async function countStatements(pid: number, file?: string): Promise<Record<string, number> | null> {
   if (file === undefined) return null;
   process.kill(pid, "SIGUSR2");
   while (!existsSync(file)) await sleep(100);
-  // The file is written at once, and read after that.
+  // The service may not have finished writing.
   await sleep(100);
   const counts = JSON.parse(await readFile(file, "utf8")) as Record<string, number>;
   await rm(file);

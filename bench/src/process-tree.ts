@@ -9,7 +9,7 @@ export interface RunningProcess {
 
 const PAGE_BYTES = 4096;
 
-/** Returns a process and its descendants, from /proc (Linux); empty if the process has ended. */
+/** Reads a process and its descendants from /proc. Returns an empty list if the process has ended. */
 export function processTree(rootPid: number): RunningProcess[] {
   const all = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -32,19 +32,18 @@ function readProcess(pid: number): RunningProcess | null {
       command: readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim(),
     };
   } catch {
-    // The process has just ended.
+    // The process has ended.
     return null;
   }
 }
 
-/** Measures the peak resident memory of a process tree, summed over its processes. */
 export function watchMemory(rootPid: () => number | undefined): { stop(): number } {
   let peak = 0;
-  const look = () => {
+  const sample = () => {
     const pid = rootPid();
     if (pid !== undefined) peak = Math.max(peak, residentBytesOfTree(pid));
   };
-  const timer = setInterval(look, 250);
+  const timer = setInterval(sample, 250);
   return {
     stop() {
       clearInterval(timer);
@@ -53,14 +52,13 @@ export function watchMemory(rootPid: () => number | undefined): { stop(): number
   };
 }
 
-/** Measures the resident memory of a process tree four times per second. */
 export function memoryOverTime(rootPid: number): { stop(): number[] } {
-  const seen: number[] = [];
-  const timer = setInterval(() => seen.push(residentBytesOfTree(rootPid)), 250);
+  const samples: number[] = [];
+  const timer = setInterval(() => samples.push(residentBytesOfTree(rootPid)), 250);
   return {
     stop() {
       clearInterval(timer);
-      return seen;
+      return samples;
     },
   };
 }
@@ -71,11 +69,11 @@ function residentBytesOfTree(rootPid: number): number {
 
 const TICKS_PER_SECOND = 100;
 
-/** Returns the CPU time of a running process, and of its children that have ended. */
+/** Returns the CPU time of a running process and, separately, of its children that have ended. */
 export function cpuSeconds(pid: number): { own: number; children: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const seconds = (...places: number[]) =>
-    places.reduce((sum, place) => sum + Number(fields[place]), 0) / TICKS_PER_SECOND;
+  const seconds = (...indexes: number[]) =>
+    indexes.reduce((sum, index) => sum + Number(fields[index]), 0) / TICKS_PER_SECOND;
   return { own: seconds(11, 12), children: seconds(13, 14) };
 }

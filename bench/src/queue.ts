@@ -16,7 +16,13 @@ import { createEndpointPolicy } from "@subtext/server/webhooks/guard-url";
 import { sql } from "kysely";
 import pg from "pg";
 import { measureApiUnderWork } from "./api/under-work.ts";
-import { type Backlog, type BacklogResult, measureBacklog, quantile, type Times } from "./queue/backlog.ts";
+import {
+  type Backlog,
+  type BacklogResult,
+  measureBacklog,
+  type Percentiles,
+  quantile,
+} from "./queue/backlog.ts";
 import { measureCost, startReceiver } from "./queue/cost.ts";
 import { acceptVideos, type QueueParts } from "./queue/videos.ts";
 import { CONCURRENCY, RECOGNITION_MS, startWorkers, stopWorkers } from "./queue/workers.ts";
@@ -24,15 +30,15 @@ import { measureYielding, type YieldingResult } from "./queue/yielding.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures the queue on the PostgreSQL server of `--database-url`, where it creates and drops databases. `--only`
- * selects one part: `workers` measures the start latency, and the throughput of 1, 2 and 4 worker processes with an
- * engine that only waits; `cost` measures PostgreSQL's work for one video, with a count of statements if the server
- * loads pg_stat_statements; `api` measures how fast the API answers under full worker load, in `--rounds`; `backlog`
- * measures fetching, claiming and listing with up to `--backlog` queued videos, and with up to 100,000 on the embedded
- * database; `yielding` measures how a recording of `--hours` yields to short clips, of which one arrives every
- * `--clip-every` seconds, with slices and clips scaled down from a recording of 12 hours (needs ffmpeg and no server).
- * `--json` prints a line of JSON for each backlog. `scripts/start-postgres FOLDER` starts a server and prints
- * its URL.
+ * Measures the queue. Creates and drops databases on the PostgreSQL server of `--database-url`. `--only` runs one part:
+ *
+ * - `workers`: start latency, and throughput of 1, 2 and 4 worker processes with an engine that only waits.
+ * - `cost`: PostgreSQL's work per video. Counts statements if the server loads pg_stat_statements.
+ * - `api`: response times of the API under full worker load, in `--rounds` rounds.
+ * - `backlog`: fetching, claiming and listing with up to `--backlog` queued videos (at most 100,000 on the embedded
+ *   database). `--json` prints a line of JSON for each backlog.
+ * - `yielding`: how a recording of `--hours` yields to short clips that arrive every `--clip-every` seconds. Slices and
+ *   clips are scaled down from a recording of 12 hours. Requires ffmpeg.
  */
 const { values } = parseArgs({
   options: {
@@ -48,13 +54,13 @@ const { values } = parseArgs({
 const server = values["database-url"];
 if (server === undefined) {
   console.error(
-    "--database-url is missing: `scripts/start-postgres FOLDER` starts a PostgreSQL and prints one",
+    "--database-url is required. `scripts/start-postgres FOLDER` starts PostgreSQL and prints its URL.",
   );
   process.exit(1);
 }
 
 const WORKERS = [1, 2, 4];
-const VIDEOS_A_WORKER = 40;
+const VIDEOS_PER_WORKER = 40;
 const STARTS = 100;
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-"));
@@ -90,8 +96,8 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-function backlogs(most: number): Backlog[] {
-  const sizes = [1_000, 10_000, 100_000, 1_000_000].filter((rows) => rows <= most);
+function backlogs(maxRows: number): Backlog[] {
+  const sizes = [1_000, 10_000, 100_000, 1_000_000].filter((rows) => rows <= maxRows);
   const one = { environments: 1, flood: false, claimedBefore: 0 };
   return [
     ...sizes.map((rows) => ({ ...one, rows })),
@@ -101,7 +107,7 @@ function backlogs(most: number): Backlog[] {
 }
 
 function printBacklogs(results: BacklogResult[]): void {
-  const ms = ({ p50, p99 }: Times) => [`${p50.toFixed(2)} ms`, `${p99.toFixed(2)} ms`];
+  const ms = ({ p50, p99 }: Percentiles) => [`${p50.toFixed(2)} ms`, `${p99.toFixed(2)} ms`];
   printTable(
     "With a backlog: p50 and p99 of the fetch statement, the claim transaction, a page of 50 videos, and `select 1`",
     [
@@ -135,19 +141,19 @@ function printBacklogs(results: BacklogResult[]): void {
 
 async function printYielding(): Promise<void> {
   const hours = Number(values.hours);
-  const everySeconds = Number(values["clip-every"]);
+  const clipIntervalSeconds = Number(values["clip-every"]);
   const results: YieldingResult[] = [];
-  for (const clips of [false, true]) {
+  for (const withClips of [false, true]) {
     await withEmbeddedDatabase(async ({ parts }) => {
-      const own = await mkdtemp(join(folder, "yielding-"));
-      results.push(await measureYielding(parts, { folder: own, hours, everySeconds, clips }));
+      const options = { folder: await mkdtemp(join(folder, "yielding-")), hours, clipIntervalSeconds };
+      results.push(await measureYielding(parts, { ...options, withClips }));
     });
   }
-  const [alone, among] = results as [YieldingResult, YieldingResult];
+  const [alone, withClips] = results as [YieldingResult, YieldingResult];
   const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
   printTable(
-    `A recording of ${hours} h on one worker, alone and with a clip every ${everySeconds} s`,
-    ["", "worked on for", "attempts", "resuming", "of its time", "throughput lost"],
+    `A recording of ${hours} h on one worker, alone and with a clip every ${clipIntervalSeconds} s`,
+    ["", "worker time", "attempts", "resuming", "share of worker time", "throughput lost"],
     results.map((result) => [
       result === alone ? "alone" : "with clips",
       `${result.workSeconds.toFixed(1)} s`,
@@ -159,8 +165,8 @@ async function printYielding(): Promise<void> {
   );
   printTable(
     "From enqueued to started",
-    ["clip of the environment", "waited", "may wait"],
-    among.clips.map(({ environment, waitSeconds, boundSeconds }) => [
+    ["environment of the clip", "wait", "limit"],
+    withClips.clips.map(({ environment, waitSeconds, boundSeconds }) => [
       environment,
       `${waitSeconds.toFixed(1)} s`,
       `${boundSeconds.toFixed(1)} s`,
@@ -221,20 +227,20 @@ async function measureWorkers({ parts, url }: { parts: QueueParts; url: string }
   let alone = 0;
   for (const count of WORKERS) {
     const workers = await startWorkers({ url, folder, count });
-    const videos = VIDEOS_A_WORKER * count;
+    const videos = VIDEOS_PER_WORKER * count;
     const before = performance.now();
     const since = systemClock.now();
     await acceptVideos(parts, [environmentId], videos);
     await untilCompleted(parts, since, videos);
-    const aSecond = (videos / (performance.now() - before)) * 1000;
-    if (count === 1) alone = aSecond;
+    const perSecond = (videos / (performance.now() - before)) * 1000;
+    if (count === 1) alone = perSecond;
     const ideal = (CONCURRENCY * count * 1000) / RECOGNITION_MS;
     lines.push([
       String(count),
       String(videos),
-      aSecond.toFixed(1),
-      (aSecond / ideal).toFixed(2),
-      (aSecond / (alone * count)).toFixed(2),
+      perSecond.toFixed(1),
+      (perSecond / ideal).toFixed(2),
+      (perSecond / (alone * count)).toFixed(2),
     ]);
     await stopWorkers(workers);
   }
@@ -278,7 +284,7 @@ async function printCost({ parts, url }: { parts: QueueParts; url: string }): Pr
       environmentId,
       untilDone: (videos) => untilCompleted(parts, since, videos),
     });
-    printTable("Work of PostgreSQL", ["", "per video", "per second and idle worker"], lines);
+    printTable("PostgreSQL's work", ["", "per video", "per second with an idle worker"], lines);
   } finally {
     await stopWorkers(workers);
     receiver.close();

@@ -4,10 +4,8 @@ import { join } from "node:path";
 
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
-/** The processor and the version of Node, to print with the results. */
 export const MACHINE = `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`;
 
-/** Ends the process with a message if ffmpeg is not installed. */
 export function requireFfmpeg(): void {
   if (spawnSync("ffmpeg", ["-version"]).status === 0) return;
   console.error(

@@ -11,9 +11,8 @@ import { ffmpeg, MACHINE } from "./recordings.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures the cost of recordings without speech, relative to decoding them with ffmpeg in the same run: recordings
- * with timestamps that imply hours of padding, digital silence, and steady noise. The time to load models is excluded.
- * `--json` prints JSON.
+ * Measures the cost of recordings without speech, relative to decoding them with ffmpeg in the same run. Excludes
+ * loading models. `--json` prints JSON.
  */
 const { values } = parseArgs({
   options: { json: { type: "boolean", default: false }, runs: { type: "string", default: "3" } },
@@ -24,7 +23,6 @@ const NOISE_AMPLITUDE = Math.sqrt(3) / 1000;
 
 interface Measurement {
   recording: string;
-  /** Median durations, and the CPU time of all threads and of the decoder. */
   subtext: Cost;
   ffmpeg: Cost;
   ratio: Cost;
@@ -32,6 +30,7 @@ interface Measurement {
 
 interface Cost {
   seconds: number;
+  /** Includes all threads and the decoder. */
   cpuSeconds: number;
 }
 

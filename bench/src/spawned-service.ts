@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, createReadStream, openSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import type { Transcription } from "@subtext/client/contract/transcription";
 import type { EventType } from "@subtext/client/contract/webhook";
@@ -23,15 +23,13 @@ export interface Tenant {
   webhookSecret: string | null;
 }
 
-/** Options for starting the process. */
 export interface SpawnOptions {
-  /** Modules that are loaded before the service. */
   preload?: string[];
-  /** File for the output of the process. By default, only stderr is inherited. */
+  /** File for stdout and stderr. By default, stderr is inherited and stdout is discarded. */
   logFile?: string;
 }
 
-/** The service as a separate process with a data folder. The process can be stopped and restarted. */
+/** The service as a child process, which can be stopped and restarted with the same data folder. */
 export class SpawnedService {
   readonly url: string;
   readonly dataFolder: string;
@@ -92,14 +90,13 @@ export class SpawnedService {
     throw new Error(`the service did not start: exit code ${child.exitCode}, signal ${child.signalCode}`);
   }
 
-  /** The exit code or signal for messages: `exit code 1`, `SIGKILL`. */
+  /** For messages: `exit code 1` or `SIGKILL`. */
   get exitDescription(): string {
     const { exitCode = null, signalCode = null } = this.#process ?? {};
     return signalCode ?? `exit code ${exitCode}`;
   }
 
-  /** Whether the process is running. */
-  get running(): boolean {
+  get isRunning(): boolean {
     return (
       this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null
     );
@@ -107,15 +104,15 @@ export class SpawnedService {
 
   async end(signal: NodeJS.Signals): Promise<void> {
     const child = this.#process;
-    if (!child || !this.running) return;
+    if (!child || !this.isRunning) return;
     const ended = new Promise((resolveExit) => child.once("exit", resolveExit));
     child.kill(signal);
     await ended;
   }
 
   /**
-   * Opens the service in this process and passes its parts to `fn`. The separate process must not be running, unless it
-   * uses PostgreSQL.
+   * Opens the service in this process and passes its parts to `fn`. With the embedded database, the child process must
+   * not be running.
    */
   async withParts<T>(fn: (parts: Service["parts"]) => Promise<T>): Promise<T> {
     const config = readConfig(this.#env);
@@ -127,7 +124,7 @@ export class SpawnedService {
     }
   }
 
-  /** @param eventTypes events of the webhook endpoint; by default only completed transcriptions */
+  /** @param eventTypes events that the webhook endpoint subscribes to; by default, completed transcriptions */
   async createTenant(webhookUrl: string | null, eventTypes?: EventType[]): Promise<Tenant> {
     return await this.withParts(async ({ database, endpointPolicy: policy }) => {
       const deps = { db: database.kysely, clock: systemClock, policy };
@@ -167,7 +164,7 @@ export class SpawnedService {
     });
   }
 
-  /** Returns null if the service does not respond. */
+  /** Returns null without a successful response. */
   async read({ key }: Tenant, videoId: string): Promise<Transcription | null> {
     const response = await fetch(`${this.url}/api/v1/videos/${videoId}/transcription`, {
       headers: { authorization: `Bearer ${key}` },
@@ -182,16 +179,4 @@ export class SpawnedService {
       await sleep(250);
     }
   }
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((done) => probe.listen(0, "127.0.0.1", done));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((done) => probe.close(done));
-  return port;
-}
-
-export async function sleep(milliseconds: number): Promise<void> {
-  await new Promise((done) => setTimeout(done, milliseconds));
 }

@@ -11,9 +11,9 @@ import type { SpeechRun } from "./speech/run.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures how fast continuous synthetic speech is transcribed, by number of threads and processes and by length; the
- * memory over time; and the share of CPU time outside the model runtime. Compares the speed with whisper.cpp, if
- * available, in the same run and on the same recording.
+ * Measures speed, memory over time and the share of CPU time outside the models while continuous synthetic speech is
+ * transcribed, for several recording lengths and numbers of threads and processes. With `--whisper-cli` and
+ * `--whisper-model`, whisper.cpp transcribes the same recordings for comparison.
  */
 const { values } = parseArgs({
   options: {
@@ -60,7 +60,7 @@ try {
         const slowest = Math.max(...runs.map(({ seconds }) => seconds));
         const duration = sum(runs.map((run) => run.duration));
         const cpu = sum(runs.map((run) => run.cpu.own + run.cpu.decoder));
-        if (model === null) shares.push([name, ...sharesOf(runs)]);
+        if (model === null) shares.push([name, ...cpuShares(runs)]);
         speeds.push([
           name,
           `${slowest.toFixed(1)} s`,
@@ -96,19 +96,16 @@ try {
     stages,
   );
   printTable(
-    "CPU time: in calls of the model runtime, in ffmpeg, in everything else (target: the last two ≤ 10%)",
-    ["recording, engine", "models", "ffmpeg", "else", "outside the models"],
+    "CPU time of model calls, of ffmpeg and of everything else (target: the last two ≤ 10%)",
+    ["recording, engine", "models", "ffmpeg", "other", "outside the models"],
     shares,
   );
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
 
-/**
- * Returns CPU time that is counted, not sampled: of the calls of the model runtime, of the rest of the process, and of
- * its children. Loading models is excluded.
- */
-function sharesOf(runs: readonly SpeechRun[]): string[] {
+/** Returns the cells of a table row. Excludes loading models. */
+function cpuShares(runs: readonly SpeechRun[]): string[] {
   const [own, decoder, model] = (["own", "decoder", "model"] as const).map((part) =>
     sum(runs.map(({ cpu }) => cpu[part])),
   ) as [number, number, number];
@@ -118,7 +115,7 @@ function sharesOf(runs: readonly SpeechRun[]): string[] {
 
 interface Measured {
   run: SpeechRun;
-  /** Memory of the process tree, several times per second. */
+  /** Samples of the process tree over time. */
   residentBytes: number[];
 }
 
@@ -129,7 +126,7 @@ async function measure(
   const args = [
     "--disable-warning=ExperimentalWarning",
     ...heapFlags(),
-    // Threads inherit it from their process.
+    // Worker threads inherit `--import`.
     `--import=${pathToFileURL(MODEL_TIME)}`,
     ...[RUN, path, "--threads", String(threads)],
     ...(model === null ? [] : ["--model", model]),
@@ -161,7 +158,7 @@ function timeWhisperCli(path: string): { seconds: number; cpuSeconds: number } |
   return { seconds, cpuSeconds: cpuSeconds(process.pid).children - cpuBefore };
 }
 
-/** Returns the peaks in MiB, summed over concurrent processes. */
+/** Returns the peak of each quarter of the run, summed over concurrent processes. */
 function quarters(curves: readonly number[][]): string[] {
   return [0, 1, 2, 3].map((quarter) => {
     const peaks = curves.map((curve) => {

@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../server/test/support/free-port.ts";
 import { cpuSeconds } from "./process-tree.ts";
 import { MACHINE } from "./recordings.ts";
-import { freePort, SpawnedService } from "./spawned-service.ts";
+import { SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
-// Measures the first and later startup times of the embedded service.
+// Measures the startup time of the service with the embedded database: of the first start and of later ones.
 
 const LATER_STARTS = 3;
 

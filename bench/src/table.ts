@@ -1,9 +1,6 @@
 import { saveFigures } from "./figures.ts";
 
-/**
- * Prints a table with columns as wide as their widest cell. The first column is left-aligned, the others right-aligned.
- * `saveFigures` keeps it for the documentation.
- */
+/** Prints a table with a left-aligned first column, and saves it for the documentation if SAVE_FIGURES is set. */
 export function printTable(title: string, head: string[], rows: string[][]): void {
   saveFigures({ title, head, rows });
   const widths = head.map((_, column) =>

@@ -1,7 +1,15 @@
+import { seeded } from "../seeded.ts";
 import { music, pinkNoise, whiteNoise } from "./sounds.ts";
-import { type Clip, drawn, joinClips, over, SAMPLE_RATE, type Speaker, seeded } from "./synthetic-speech.ts";
+import {
+  addBackground,
+  type Clip,
+  drawRandom,
+  joinClips,
+  SAMPLE_RATE,
+  type Speaker,
+} from "./synthetic-speech.ts";
 import { ENGLISH_SENTENCES, type OtherLanguage } from "./texts.ts";
-import { type Speakers, VOICE_SETS, type VoiceSet, voicesOf } from "./voices.ts";
+import { type Speakers, VOICE_SETS, type VoiceSet, voicesIn } from "./voices.ts";
 
 export type Condition = "clean" | "noise 20 dB" | "noise 10 dB" | "music 15 dB";
 export const CONDITIONS: readonly Condition[] = ["clean", "noise 20 dB", "noise 10 dB", "music 15 dB"];
@@ -11,25 +19,25 @@ export interface EnglishClip extends Clip {
   condition: Condition;
 }
 
-/** Duration of speech in each clip for language detection, excluding pauses between sentences. */
-const SPEECH_SECONDS = 10;
+const MIN_SENTENCES = 3;
+/** Excludes pauses. */
+const MIN_SPEECH_SECONDS = 10;
 
 /**
- * Yields English clips with pauses of 0.3 to 2.5 s between sentences. A clip has three sentences, or as many as fill
- * ten seconds. Each clip is yielded in each condition.
+ * Yields each clip once per condition. The pauses between sentences take 0.3 to 2.5 s.
  * @param perVoice number of clips per voice
  */
 export function* englishClips(speakers: Speakers, set: VoiceSet, perVoice: number): Generator<EnglishClip> {
   const noises = [pinkNoise(30), whiteNoise(30)];
   const melody = music(30);
   const sentences = ENGLISH_SENTENCES[set];
-  for (const [index, { name, say }] of voicesOf(set, speakers).entries()) {
+  for (const [index, { name, say }] of voicesIn(set, speakers).entries()) {
     const random = seeded(1000 * VOICE_SETS.indexOf(set) + index);
     for (let count = 0; count < perVoice; count++) {
       const parts: (Clip | number)[] = [0.3 + random()];
       let seconds = 0;
-      for (const [place, text] of drawn(sentences, sentences.length, random).entries()) {
-        if (place >= 3 && seconds >= SPEECH_SECONDS) break;
+      for (const [said, text] of drawRandom(sentences, sentences.length, random).entries()) {
+        if (said >= MIN_SENTENCES && seconds >= MIN_SPEECH_SECONDS) break;
         const sentence = say(text);
         seconds += sentence.samples.length / SAMPLE_RATE;
         parts.push(sentence, 0.3 + 2.2 * random() ** 2);
@@ -44,13 +52,13 @@ export function* englishClips(speakers: Speakers, set: VoiceSet, perVoice: numbe
 }
 
 function inCondition(clip: Clip, condition: Condition, noise: Float32Array, melody: Float32Array): Clip {
-  if (condition === "noise 20 dB") return over(clip, noise, 20);
-  if (condition === "noise 10 dB") return over(clip, noise, 10);
-  if (condition === "music 15 dB") return over(clip, melody, 15);
+  if (condition === "noise 20 dB") return addBackground(clip, noise, 20);
+  if (condition === "noise 10 dB") return addBackground(clip, noise, 10);
+  if (condition === "music 15 dB") return addBackground(clip, melody, 15);
   return clip;
 }
 
-/** Yields clips of at least ten seconds in another language. Each clip has different sentences and numbers. */
+/** Yields clips of at least ten seconds in another language, each with its own random sentences and numbers. */
 export function* otherClips(speaker: Speaker, language: OtherLanguage, count: number): Generator<Clip> {
   const random = seeded(language.code.charCodeAt(0) * 256 + language.code.charCodeAt(1));
   const noise = pinkNoise(30);
@@ -60,11 +68,11 @@ export function* otherClips(speaker: Speaker, language: OtherLanguage, count: nu
     const numbers = Array.from({ length: 3 }, () => Math.floor(random() * 2000)).join(", ");
     const clip = joinClips([
       0.4,
-      ...[...drawn(language.sentences, 4, random), `${numbers}.`].flatMap((text) => [
+      ...[...drawRandom(language.sentences, 4, random), `${numbers}.`].flatMap((text) => [
         speaker.say(voice, 145 + 10 * (index % 4), text),
         0.2 + 0.4 * random(),
       ]),
     ]);
-    yield index % 3 === 2 ? over(clip, noise, 20) : clip;
+    yield index % 3 === 2 ? addBackground(clip, noise, 20) : clip;
   }
 }

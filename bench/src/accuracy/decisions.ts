@@ -2,9 +2,7 @@ import { printTable } from "../table.ts";
 import { Confusion } from "./scores.ts";
 import { VOICE_SETS, type VoiceSet } from "./voices.ts";
 
-/**
- * Counts the detected languages of clips in English and in other languages, each with at least ten seconds of speech.
- */
+/** Counts the languages that were detected in clips with at least ten seconds of speech. */
 export class LanguageDecisions {
   readonly #languages = new Confusion();
   readonly #english = new Confusion();
@@ -45,7 +43,7 @@ export class LanguageDecisions {
           english,
         ]),
         ...this.#conditions
-          .truths()
+          .trueClasses()
           .map((condition) => [
             `  … fresh, ${condition}`,
             ...shares(this.#conditions, (name) => name === condition),
@@ -55,7 +53,7 @@ export class LanguageDecisions {
       ].filter(([, clips]) => clips !== "0"),
     );
     const refused = this.#voices
-      .truths()
+      .trueClasses()
       .map((voice) => [voice, ...counts(this.#voices, voice)])
       .filter(([, , count]) => count !== "0");
     if (refused.length > 0) {
@@ -67,12 +65,14 @@ export class LanguageDecisions {
 const OUTCOMES = ["refused", "und", "zxx", "en"] as const;
 
 function counts(confusion: Confusion, truth: string): string[] {
-  const is = (name: string) => name === truth;
-  return [confusion.count(is), ...OUTCOMES.map((detected) => confusion.count(is, detected))].map(String);
+  const matches = (name: string) => name === truth;
+  return [confusion.count(matches), ...OUTCOMES.map((detected) => confusion.count(matches, detected))].map(
+    String,
+  );
 }
 
-function shares(confusion: Confusion, truths: (truth: string) => boolean = () => true): string[] {
-  const clips = confusion.count(truths);
-  const share = (detected: string) => ((100 * confusion.count(truths, detected)) / clips).toFixed(1);
+function shares(confusion: Confusion, matches: (truth: string) => boolean = () => true): string[] {
+  const clips = confusion.count(matches);
+  const share = (detected: string) => ((100 * confusion.count(matches, detected)) / clips).toFixed(1);
   return [String(clips), ...OUTCOMES.map((detected) => `${share(detected)} %`)];
 }

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clip, type SpokenWord, samplesOfFile } from "./synthetic-speech.ts";
+import { type Clip, decodeFile, type SpokenWord } from "./synthetic-speech.ts";
 
 /**
  * Voices in Debian's festvox-kallpc16k, festvox-kdlpc16k and festvox-us-slt-hts: two male diphone voices and a female
@@ -14,7 +14,6 @@ export function hasFestival(): boolean {
   return spawnSync("festival", ["--version"]).error === undefined;
 }
 
-/** Synthesizes speech deterministically with festival. */
 export class FestivalSpeaker {
   say(voice: FestivalVoice, text: string): Clip {
     const folder = mkdtempSync(join(tmpdir(), "festival-"));
@@ -32,7 +31,7 @@ export class FestivalSpeaker {
            (utt.relation.items utterance 'Word))`,
       );
       const spoken = execFileSync("festival", ["-b", script], { encoding: "utf8" });
-      return { samples: samplesOfFile(wav), words: wordTimes(text, spoken) };
+      return { samples: decodeFile(wav), words: wordTimes(text, spoken) };
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -40,8 +39,8 @@ export class FestivalSpeaker {
 }
 
 /**
- * Returns the times of the words. Festival reports punctuation and "'s" as separate words, so entries that do not start
- * with a letter are skipped. If the number of entries still differs from the number of words, all times are null.
+ * Festival reports punctuation and "'s" as separate words, so entries that do not start with a letter are skipped. If
+ * the number of entries still differs from the number of words, all times are null.
  */
 function wordTimes(text: string, spoken: string): SpokenWord[] {
   const spans = [...spoken.matchAll(/^[a-z]\S* ([\d.]+) ([\d.]+)$/gim)].map(([, start, end]) => ({

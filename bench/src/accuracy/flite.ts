@@ -2,11 +2,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clip, type SpokenWord, samplesOfFile } from "./synthetic-speech.ts";
+import { type Clip, decodeFile, type SpokenWord } from "./synthetic-speech.ts";
 
 /**
- * Voices of flite. Most are trained on recordings of people and sound more natural than those of espeak-ng. `kal` and
- * `kal16` are diphone voices of one man; `kal` has a bandwidth of 4 kHz, like a telephone.
+ * Most flite voices are trained on recorded speech and sound more natural than espeak-ng. `kal` and `kal16` are diphone
+ * voices of the same man; `kal` has a bandwidth of 4 kHz, like a telephone.
  */
 export type FliteVoice = "rms" | "slt" | "awb" | "kal" | "kal16";
 
@@ -14,9 +14,8 @@ export function hasFlite(): boolean {
   return spawnSync("flite", ["--version"]).error === undefined;
 }
 
-/** Synthesizes speech deterministically with flite. */
 export class FliteSpeaker {
-  readonly #soundsOf = new Map<string, number>();
+  readonly #phonemeCounts = new Map<string, number>();
 
   /** @param stretch duration factor of each phoneme; 1 is the voice's normal pace */
   say(voice: FliteVoice, stretch: number, text: string): Clip {
@@ -28,34 +27,34 @@ export class FliteSpeaker {
         return execFileSync("flite", [...voiceOptions, ...options, "-o", wav], { encoding: "utf8" });
       };
       const counts = (text.match(/\S+/g) ?? []).map((word) => {
-        const count = this.#soundsOf.get(word) ?? spoken(flite("-ps", "-t", word)).length;
-        this.#soundsOf.set(word, count);
+        const count = this.#phonemeCounts.get(word) ?? countPhonemes(flite("-ps", "-t", word));
+        this.#phonemeCounts.set(word, count);
         return count;
       });
-      const sounds = flite("-psdur", "-t", text)
+      const phonemes = flite("-psdur", "-t", text)
         .trim()
         .split(" ")
-        .map((sound) => sound.split(":"));
-      const samples = samplesOfFile(wav);
-      return { samples, words: wordTimes(text, sounds, counts) };
+        .map((phoneme) => phoneme.split(":"));
+      const samples = decodeFile(wav);
+      return { samples, words: wordTimes(text, phonemes, counts) };
     } finally {
       rmSync(folder, { recursive: true });
     }
   }
 }
 
-function spoken(sounds: string): string[] {
-  return sounds.split(/\s+/).filter((sound) => sound !== "" && sound !== "pau");
+function countPhonemes(text: string): number {
+  return text.split(/\s+/).filter((phoneme) => phoneme !== "" && phoneme !== "pau").length;
 }
 
 /**
- * Returns the times of the words. flite reports the end of each phoneme but not its word, so each word is assumed to
- * have as many phonemes as when spoken alone. Pronunciation may differ within a sentence; if the counts do not add up,
- * the words have no times.
+ * flite reports when each phoneme ends but not to which word it belongs. Each word is assumed to have as many phonemes
+ * as in isolation. If the counts do not add up, because words are pronounced differently in the sentence, all times are
+ * null.
  */
-function wordTimes(text: string, sounds: readonly string[][], counts: readonly number[]): SpokenWord[] {
-  const spans = sounds.flatMap(([name, end], index) =>
-    name === "pau" ? [] : [{ start: Number(sounds[index - 1]?.[1] ?? 0), end: Number(end) }],
+function wordTimes(text: string, phonemes: readonly string[][], counts: readonly number[]): SpokenWord[] {
+  const spans = phonemes.flatMap(([name, end], index) =>
+    name === "pau" ? [] : [{ start: Number(phonemes[index - 1]?.[1] ?? 0), end: Number(end) }],
   );
   const words = text.match(/\S+/g) ?? [];
   const addsUp = counts.reduce((sum, count) => sum + count, 0) === spans.length;

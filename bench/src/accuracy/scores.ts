@@ -1,7 +1,7 @@
 import { compareWords, plainWords, quantile } from "../../../speech/test/support/spoken.ts";
 import type { SpokenWord } from "./synthetic-speech.ts";
 
-/** Sums the word errors and time differences of clips. */
+/** Accumulates word errors and errors of word times over clips. */
 export class Tally {
   readonly starts: number[] = [];
   readonly ends: number[] = [];
@@ -9,7 +9,7 @@ export class Tally {
   #spoken = 0;
   #wrong = 0;
 
-  /** Compares words without case and punctuation. The times of matching words are compared too. */
+  /** Ignores case and punctuation. Compares times only for words that match. */
   add(
     spoken: readonly SpokenWord[],
     recognized: readonly { word: string; start: number; end: number }[],
@@ -42,18 +42,18 @@ export class Tally {
     return this.#spoken;
   }
 
-  get wordError(): number {
+  get wordErrorRate(): number {
     return this.#spoken === 0 ? 0 : this.#wrong / this.#spoken;
   }
 
-  /** Returns the cells for `TALLY_HEAD`. */
+  /** Returns the cells of a table row below `TALLY_HEAD`. */
   row(): string[] {
     const milliseconds = (values: readonly number[], share: number) =>
       values.length === 0 ? "–" : `${Math.round(1000 * quantile(values, share))} ms`;
     return [
       String(this.clips),
       String(this.#spoken),
-      this.wordError.toFixed(3),
+      this.wordErrorRate.toFixed(3),
       milliseconds(this.starts, 0.5),
       milliseconds(this.starts, 0.9),
       milliseconds(this.ends, 0.5),
@@ -64,7 +64,7 @@ export class Tally {
 
 export const TALLY_HEAD = ["clips", "words", "WER", "start median", "start p90", "end median", "end p90"];
 
-/** A confusion matrix: how often each true class was detected as which class. */
+/** A confusion matrix: counts how often each true class was detected as each class. */
 export class Confusion {
   readonly #rows = new Map<string, Map<string, number>>();
 
@@ -74,15 +74,15 @@ export class Confusion {
     this.#rows.set(truth, row);
   }
 
-  /** Returns the true classes in order of first occurrence. */
-  truths(): string[] {
+  trueClasses(): string[] {
     return [...this.#rows.keys()];
   }
 
-  count(truths: (truth: string) => boolean, detected?: string): number {
+  /** @param detected by default, counts clips of all detected classes */
+  count(matches: (truth: string) => boolean, detected?: string): number {
     let sum = 0;
     for (const [truth, row] of this.#rows) {
-      if (!truths(truth)) continue;
+      if (!matches(truth)) continue;
       for (const [name, count] of row) if (detected === undefined || name === detected) sum += count;
     }
     return sum;

@@ -1,20 +1,20 @@
 import { execFileSync } from "node:child_process";
-import { SAMPLE_RATE, type Speaker, samplesOf, seeded } from "./synthetic-speech.ts";
+import { seeded } from "../seeded.ts";
+import { decodePcm, SAMPLE_RATE, type Speaker } from "./synthetic-speech.ts";
 import { ENGLISH_SENTENCES } from "./texts.ts";
 
 const RAW = ["-r", String(SAMPLE_RATE), "-c", "1", "-b", "16", "-e", "signed-integer", "-t", "raw"];
 
 /**
- * Creates a sound with sox. `-R` makes it deterministic.
- * @param effects of sox's `synth`, followed by other effects
+ * Generates a sound with sox, which `-R` makes deterministic.
+ * @param effects arguments of sox's `synth`, followed by other effects
  */
 function synth(seconds: number, effects: string): Float32Array {
   const options = ["-R", "-V1", "-n", ...RAW, "-", "synth", String(seconds), ...effects.split(" ")];
-  return samplesOf(execFileSync("sox", options, { maxBuffer: 1 << 28 }));
+  return decodePcm(execFileSync("sox", options, { maxBuffer: 1 << 28 }));
 }
 
-/** Runs sox on existing samples. */
-function soxOf(samples: Float32Array, effects: string): Float32Array {
+function applySox(samples: Float32Array, effects: string): Float32Array {
   const input = Buffer.alloc(2 * samples.length);
   for (const [index, sample] of samples.entries()) {
     input.writeInt16LE(Math.round(32_767 * Math.max(-1, Math.min(1, sample))), 2 * index);
@@ -23,7 +23,7 @@ function soxOf(samples: Float32Array, effects: string): Float32Array {
     input,
     maxBuffer: 1 << 28,
   });
-  return samplesOf(sound);
+  return decodePcm(sound);
 }
 
 export function pinkNoise(seconds: number): Float32Array {
@@ -36,8 +36,7 @@ export function whiteNoise(seconds: number): Float32Array {
 
 const SCALE = [0, 2, 4, 5, 7, 9, 11, 12];
 
-/** Synthesizes a random melody, one note after another. */
-function melody(seconds: number, beatsPerMinute: number, kind: string, octave: number, seed: number) {
+function melody(seconds: number, beatsPerMinute: number, waveform: string, octave: number, seed: number) {
   const random = seeded(seed);
   const samples = new Float32Array(seconds * SAMPLE_RATE);
   const notes = new Map<number, Float32Array>();
@@ -48,7 +47,8 @@ function melody(seconds: number, beatsPerMinute: number, kind: string, octave: n
     const key = step * 100 + length;
     const frequency = 261.63 * 2 ** (octave + step / 12);
     const note =
-      notes.get(key) ?? synth(length, `${kind} ${frequency.toFixed(2)} fade q 0.02 ${length} 0.08 gain -6`);
+      notes.get(key) ??
+      synth(length, `${waveform} ${frequency.toFixed(2)} fade q 0.02 ${length} 0.08 gain -6`);
     notes.set(key, note);
     add(samples, note, Math.round(at * SAMPLE_RATE), 1);
     at += length;
@@ -63,10 +63,10 @@ function add(target: Float32Array, sound: Float32Array, at: number, gain: number
   }
 }
 
-function mixed(...parts: readonly Float32Array[]): Float32Array {
-  const both = new Float32Array(Math.max(...parts.map(({ length }) => length)));
-  for (const part of parts) add(both, part, 0, 1 / Math.sqrt(parts.length));
-  return both;
+function mix(...parts: readonly Float32Array[]): Float32Array {
+  const samples = new Float32Array(Math.max(...parts.map(({ length }) => length)));
+  for (const part of parts) add(samples, part, 0, 1 / Math.sqrt(parts.length));
+  return samples;
 }
 
 function looped(sound: Float32Array, seconds: number): Float32Array {
@@ -87,7 +87,7 @@ function drums(seconds: number, beatsPerMinute: number): Float32Array {
   return samples;
 }
 
-function chords(seconds: number, kind: string): Float32Array {
+function chords(seconds: number, waveform: string): Float32Array {
   const sounds = [
     [261.63, 329.63, 392],
     [220, 261.63, 329.63],
@@ -96,18 +96,18 @@ function chords(seconds: number, kind: string): Float32Array {
   ].map((notes) =>
     synth(
       2,
-      `${notes.map((frequency) => `${kind} ${frequency}`).join(" ")} remix - fade q 0.1 2 0.3 gain -9`,
+      `${notes.map((frequency) => `${waveform} ${frequency}`).join(" ")} remix - fade q 0.1 2 0.3 gain -9`,
     ),
   );
   return looped(Float32Array.from(sounds.flatMap((sound) => [...sound])), seconds);
 }
 
-/** Synthesizes a melody on plucked strings over chords, like background music. */
+/** Background music: a melody on plucked strings over chords. */
 export function music(seconds: number): Float32Array {
-  return mixed(melody(seconds, 110, "pluck", 0, 1), chords(seconds, "triangle"));
+  return mix(melody(seconds, 110, "pluck", 0, 1), chords(seconds, "triangle"));
 }
 
-/** Mixes many voices, reversed so that they contain no words. */
+/** Mixes many voices. The speech is played backward, so it contains no words. */
 function crowd(speaker: Speaker, seconds: number, voices: number): Float32Array {
   const samples = new Float32Array(seconds * SAMPLE_RATE);
   const random = seeded(voices);
@@ -122,7 +122,7 @@ function crowd(speaker: Speaker, seconds: number, voices: number): Float32Array 
       at += spoken.length / SAMPLE_RATE + 0.3 * random();
     }
   }
-  return soxOf(samples, "reverb 60");
+  return applySox(samples, "reverb 60");
 }
 
 function applause(seconds: number): Float32Array {
@@ -141,9 +141,8 @@ function clicks(seconds: number): Float32Array {
   );
 }
 
-/** Varies the laugh: at several speeds, in several rooms, with and without pauses. */
 function laughter(laugh: Float32Array, seconds: number): Record<string, Float32Array> {
-  const loop = (effects: string) => looped(soxOf(laugh, effects), seconds);
+  const loop = (effects: string) => looped(applySox(laugh, effects), seconds);
   return {
     laughter: loop("pad 0 0"),
     "laughter with pauses": loop("pad 0.5 1.5"),
@@ -155,7 +154,7 @@ function laughter(laugh: Float32Array, seconds: number): Record<string, Float32A
 }
 
 /**
- * Yields half an hour of audio without speech.
+ * Yields audio without speech, about half an hour with 60 seconds per sound.
  * @param seconds duration of each sound
  * @param laugh a recorded laugh, if available
  */
@@ -166,7 +165,7 @@ export function* nonSpeech(
 ): Generator<[name: string, samples: Float32Array]> {
   const s = seconds;
   yield ["silence", new Float32Array(s * SAMPLE_RATE)];
-  yield ["nearly silence", synth(s, "whitenoise gain -60")];
+  yield ["near silence", synth(s, "whitenoise gain -60")];
   yield ["mains hum", synth(s, "sine 50 sine 100 sine 150 remix - gain -6")];
   yield ["white noise", whiteNoise(s)];
   yield ["loud white noise", synth(s, "whitenoise gain -3")];
@@ -181,16 +180,13 @@ export function* nonSpeech(
   yield ["a slow melody on strings", melody(s, 70, "pluck", -1, 2)];
   yield ["a melody on strings", melody(s, 120, "pluck", 0, 3)];
   yield ["a fast melody on strings", melody(s, 170, "pluck", 1, 4)];
-  yield ["a flute", soxOf(melody(s, 90, "sine", 1, 5), "tremolo 5 30 reverb 50")];
-  yield ["a reed", soxOf(melody(s, 100, "sawtooth", -1, 6), "lowpass 2500 tremolo 5.5 25 gain -4")];
-  yield ["an organ", soxOf(chords(s, "triangle"), "tremolo 6 20 reverb 70")];
+  yield ["a flute", applySox(melody(s, 90, "sine", 1, 5), "tremolo 5 30 reverb 50")];
+  yield ["a reed", applySox(melody(s, 100, "sawtooth", -1, 6), "lowpass 2500 tremolo 5.5 25 gain -4")];
+  yield ["an organ", applySox(chords(s, "triangle"), "tremolo 6 20 reverb 70")];
   yield ["slow drums", drums(s, 80)];
   yield ["quick drums", drums(s, 150)];
-  yield ["a band", mixed(music(s), drums(s, 110), melody(s, 110, "sawtooth", -2, 7))];
-  yield [
-    "an engine",
-    mixed(synth(s, "sawtooth 45 lowpass 400 gain -6"), synth(s, "brownnoise tremolo 11 50")),
-  ];
+  yield ["a band", mix(music(s), drums(s, 110), melody(s, 110, "sawtooth", -2, 7))];
+  yield ["an engine", mix(synth(s, "sawtooth 45 lowpass 400 gain -6"), synth(s, "brownnoise tremolo 11 50"))];
   yield ["a motorbike", looped(synth(6, "square 60-180 lowpass 900 gain -8"), s)];
   yield ["wind", synth(s, "pinknoise lowpass 600 tremolo 0.2 70 gain -3")];
   yield ["rain", synth(s, "whitenoise highpass 1500 tremolo 0.7 30 gain -9")];

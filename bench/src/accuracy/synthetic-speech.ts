@@ -3,23 +3,23 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileSpeaker, type SpokenText, speak } from "../../../speech/test/fixtures/speech/speak.ts";
+import type { Random } from "../seeded.ts";
 
 export const SAMPLE_RATE = 16_000;
 
-/** A spoken word with its times in seconds; null if the synthesizer merges the word with the previous one. */
+/** Times are in seconds; null if the synthesizer did not report them for this word. */
 export interface SpokenWord {
   word: string;
   start: number | null;
   end: number | null;
 }
 
-/** Audio with its words. */
 export interface Clip {
   samples: Float32Array;
   words: SpokenWord[];
 }
 
-/** Synthesizes speech with libespeak-ng and caches the audio for the next run. */
+/** Synthesizes speech with libespeak-ng and caches it for later runs. */
 export class Speaker {
   readonly #folder: string;
   readonly #binary: string;
@@ -43,18 +43,18 @@ export class Speaker {
       writeFileSync(`${cached}.json`, JSON.stringify(spoken.words));
     }
     const words = JSON.parse(readFileSync(`${cached}.json`, "utf8")) as SpokenText["words"];
-    return { samples: samplesOf(readFileSync(`${cached}.pcm`)), words };
+    return { samples: decodePcm(readFileSync(`${cached}.pcm`)), words };
   }
 }
 
-/** Converts signed 16-bit little-endian PCM to samples, −1 … 1. */
-export function samplesOf(pcm: Buffer): Float32Array {
+/** Decodes signed 16-bit little-endian PCM to samples in −1 … 1. */
+export function decodePcm(pcm: Buffer): Float32Array {
   return Float32Array.from({ length: pcm.length >> 1 }, (_, index) => pcm.readInt16LE(2 * index) / 32_768);
 }
 
-export function samplesOfFile(path: string): Float32Array {
+export function decodeFile(path: string): Float32Array {
   const raw = ["-ar", String(SAMPLE_RATE), "-ac", "1", "-f", "s16le", "-"];
-  return samplesOf(execFileSync("ffmpeg", ["-v", "error", "-i", path, ...raw], { maxBuffer: 1 << 28 }));
+  return decodePcm(execFileSync("ffmpeg", ["-v", "error", "-i", path, ...raw], { maxBuffer: 1 << 28 }));
 }
 
 /** Concatenates clips; numbers are seconds of silence. */
@@ -84,10 +84,10 @@ function shifted(words: readonly SpokenWord[], seconds: number): SpokenWord[] {
 }
 
 /**
- * Adds background sound to a clip.
- * @param decibels signal-to-noise ratio by mean power, without silence
+ * Mixes a background sound into a clip.
+ * @param decibels signal-to-noise ratio of mean power; silence is not included in the mean
  */
-export function over(clip: Clip, sound: Float32Array, decibels: number): Clip {
+export function addBackground(clip: Clip, sound: Float32Array, decibels: number): Clip {
   const gain = (rootMeanSquare(clip.samples) / rootMeanSquare(sound)) * 10 ** (-decibels / 20);
   const samples = clip.samples.map(
     (sample, index) => 0.7 * (sample + gain * (sound[index % sound.length] as number)),
@@ -106,22 +106,11 @@ function rootMeanSquare(samples: Float32Array): number {
   return Math.sqrt(energy / Math.max(1, count));
 }
 
-/** Returns a deterministic generator of numbers 0 ≤ x < 1 (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Draws random items without replacement. */
-export function drawn<T>(items: readonly T[], count: number, random: () => number): T[] {
+export function drawRandom<T>(items: readonly T[], count: number, random: Random): T[] {
   return items
-    .map((item) => ({ item, place: random() }))
-    .toSorted((a, b) => a.place - b.place)
+    .map((item) => ({ item, rank: random() }))
+    .toSorted((a, b) => a.rank - b.rank)
     .slice(0, count)
     .map(({ item }) => item);
 }

@@ -10,15 +10,11 @@ export interface OtherLanguage {
 
 const { calibration, checked, fresh } = texts.english;
 
-/** English sentences without numerals, by the voices that speak them. */
+/** Sentences without numerals. */
 export const ENGLISH_SENTENCES: Record<VoiceSet, readonly string[]> = {
   calibration,
   checked: [...calibration, ...checked],
   fresh,
 };
 
-/**
- * The classification thresholds were fitted to the languages for calibration. The results of the checked languages
- * influenced the choice of the thresholds; those of the fresh languages influenced nothing.
- */
 export const OTHER_LANGUAGES: Record<VoiceSet, readonly OtherLanguage[]> = texts.otherLanguages;

@@ -8,11 +8,11 @@ import type { TimedWord } from "@subtext/speech/transcript";
 import { openVoiceActivityDetector } from "@subtext/speech/vad/voice-activity";
 import { wavFile } from "../../../speech/test/support/wav.ts";
 import { pinkNoise } from "./sounds.ts";
-import { over } from "./synthetic-speech.ts";
+import { addBackground } from "./synthetic-speech.ts";
 
 export interface RecognizedSpeech {
   words: TimedWord[];
-  /** The detected language; `refused` if the engine does not support it. */
+  /** A language code, `refused` for a language that the engine does not support, or `skipped`. */
   language: string;
 }
 
@@ -25,7 +25,7 @@ export interface Transcriber {
   close(): Promise<void>;
 }
 
-/** @param folder for the audio files */
+/** @param folder for temporary WAV files */
 export async function openTranscriber(folder: string, engines: Engines): Promise<Transcriber> {
   const decoder = await openDecoder();
   const voiceActivity = await openVoiceActivityDetector({ threads: 1 });
@@ -68,7 +68,7 @@ export async function openTranscriber(folder: string, engines: Engines): Promise
       return transcribeFile(path);
     },
     async withNoise(path, decibels) {
-      return over({ samples: await decode(path), words: [] }, pinkNoise(30), decibels).samples;
+      return addBackground({ samples: await decode(path), words: [] }, pinkNoise(30), decibels).samples;
     },
     async close() {
       await voiceActivity.close();

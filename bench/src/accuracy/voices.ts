@@ -2,11 +2,14 @@ import type { FestivalSpeaker, FestivalVoice } from "./festival.ts";
 import type { FliteSpeaker, FliteVoice } from "./flite.ts";
 import type { Clip, Speaker } from "./synthetic-speech.ts";
 
-/** The voices that speak English. */
+/**
+ * Training, validation and test set. Constants were fitted to `calibration`. The results of `checked` influenced which
+ * constants were chosen. The results of `fresh` influenced nothing.
+ */
 export type VoiceSet = "calibration" | "checked" | "fresh";
 export const VOICE_SETS: readonly VoiceSet[] = ["calibration", "checked", "fresh"];
 
-/** Speech synthesizers. Voices of synthesizers that are not installed (null) are omitted. */
+/** Null for a synthesizer that is not installed; its voices are then omitted. */
 export interface Speakers {
   espeak: Speaker;
   flite: FliteSpeaker | null;
@@ -18,7 +21,6 @@ export interface Voice {
   say: (text: string) => Clip;
 }
 
-/** Calibration voices of libespeak-ng, to which constants were fitted, with words per minute. */
 const CALIBRATION_VOICES: readonly [voice: string, wordsPerMinute: number][] = [
   ["en-us", 155],
   ["en", 150],
@@ -28,10 +30,6 @@ const CALIBRATION_VOICES: readonly [voice: string, wordsPerMinute: number][] = [
   ["en+f2", 145],
 ];
 
-/**
- * Validation voices with other variants, accents and paces: nothing was fitted to them, but their results influenced
- * the choice of limits and padding.
- */
 const CHECKED_VOICES: readonly [voice: string, wordsPerMinute: number][] = [
   ["en-gb-scotland", 150],
   ["en-029", 145],
@@ -57,9 +55,8 @@ const CHECKED_FLITE_VOICES: readonly [voice: FliteVoice, stretch: number][] = [
 ];
 
 /**
- * Held-out variants: their results did not influence any choice, and they were selected by rule. From the variants of
- * libespeak-ng 1.51 with a person's first name, in alphabetical order, without numbered duplicates and without those
- * above, every second one was taken. The accents and paces below are assigned to them in turn.
+ * Selected by rule: every second variant of libespeak-ng 1.51 with a first name, in alphabetical order, excluding
+ * numbered duplicates and the variants above. The accents and paces below are assigned to them in turn.
  */
 const FRESH_VARIANTS = [
   "adam",
@@ -95,7 +92,7 @@ const ACCENTS = [
   "en-gb-x-gbcwmd",
 ] as const;
 const FRESH_WORDS_PER_MINUTE = [145, 150, 155, 160, 165] as const;
-/** All other voices of flite and Debian's festival, except one that can only speak times of day. */
+/** All other voices of flite and Debian's festival, except one that speaks only times of day. */
 const FRESH_FLITE_VOICES: readonly FliteVoice[] = ["kal", "kal16"];
 const FRESH_FESTIVAL_VOICES: readonly FestivalVoice[] = [
   "kal_diphone",
@@ -103,7 +100,7 @@ const FRESH_FESTIVAL_VOICES: readonly FestivalVoice[] = [
   "cmu_us_slt_arctic_hts",
 ];
 
-export function voicesOf(set: VoiceSet, speakers: Speakers): Voice[] {
+export function voicesIn(set: VoiceSet, speakers: Speakers): Voice[] {
   const espeak = ([name, wordsPerMinute]: readonly [string, number]): Voice => ({
     name,
     say: (text) => speakers.espeak.say(name, wordsPerMinute, text),

@@ -2,16 +2,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWhisper } from "@subtext/speech/engines/whisper/whisper";
 import { HELD_OUT_VARIANTS, VOICES } from "../../../speech/test/fixtures/languages/held-out.ts";
+import { seeded } from "../seeded.ts";
 import { printTable } from "../table.ts";
 import { Confusion, TALLY_HEAD, Tally } from "./scores.ts";
 import { pinkNoise } from "./sounds.ts";
-import { joinClips, over, type Speaker, seeded } from "./synthetic-speech.ts";
+import { addBackground, joinClips, type Speaker } from "./synthetic-speech.ts";
 import { openTranscriber } from "./transcriber.ts";
 
 const MODEL_FOLDER = join(import.meta.dirname, "../../../speech/test/tiny-whisper/model");
 
 /**
- * Measures the `whisper` engine with the model that was trained for its tests, on known sentences in held-out voices.
+ * Measures the Whisper engine with the tiny model that its tests use. The model was trained on the same sentences, but
+ * not on these voices.
  */
 export async function measureWhisper(speaker: Speaker, folder: string, quick: boolean): Promise<void> {
   const sentences: Record<string, string[]> = JSON.parse(
@@ -37,7 +39,7 @@ export async function measureWhisper(speaker: Speaker, folder: string, quick: bo
         const clip = joinClips([0.2 + random(), speaker.say(voice, wordsPerMinute, text), 0.5]);
         for (const [condition, mixedClip] of [
           ["clean", clip],
-          ["noise 15 dB", over(clip, noise, 15)],
+          ["noise 15 dB", addBackground(clip, noise, 15)],
         ] as const) {
           const result = await transcriber.recognize(mixedClip.samples);
           const tally = tallies.get(condition) ?? new Tally();

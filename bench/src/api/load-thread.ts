@@ -1,16 +1,17 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Answers, Load } from "./load.ts";
+import type { Load, LoadResult } from "./load.ts";
 
 /**
- * Sends requests from a worker thread, so that the client does not slow down the server. @throws if a status is not 200
+ * Sends requests from a worker thread, so that the client does not slow down the server.
+ * @throws if a response is not 200
  */
-export async function runLoadInThread(load: Load): Promise<Answers> {
+export async function runLoadInThread(load: Load): Promise<LoadResult> {
   const worker = new Worker(join(import.meta.dirname, "load.ts"), { workerData: load });
   try {
-    const [answers] = (await once(worker, "message")) as [Answers];
-    return answers;
+    const [result] = (await once(worker, "message")) as [LoadResult];
+    return result;
   } finally {
     await worker.terminate();
   }

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** Parameters that the worker thread gets as `workerData`. */
+/** The thread's `workerData`. */
 export interface Load {
   url: string;
   headers: Record<string, string>;
@@ -9,15 +9,15 @@ export interface Load {
   milliseconds: number;
 }
 
-export interface Answers {
+export interface LoadResult {
   perSecond: number;
   latenciesMs: number[];
 }
 
-/** @throws if a status is not 200 */
-async function measure({ url, headers, concurrency, milliseconds }: Load): Promise<Answers> {
+/** @throws if a response is not 200 */
+async function measure({ url, headers, concurrency, milliseconds }: Load): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
-  const ask = () =>
+  const send = () =>
     new Promise<void>((resolve, reject) => {
       request(url, { agent, headers }, (response) => {
         if (response.statusCode !== 200) reject(new Error(`${url} returned ${response.statusCode}`));
@@ -26,14 +26,14 @@ async function measure({ url, headers, concurrency, milliseconds }: Load): Promi
         .on("error", reject)
         .end();
     });
-  await Promise.all(Array.from({ length: concurrency }, ask));
+  await Promise.all(Array.from({ length: concurrency }, send));
   const startedAt = performance.now();
   const latenciesMs: number[] = [];
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
       while (performance.now() - startedAt < milliseconds) {
         const sentAt = performance.now();
-        await ask();
+        await send();
         latenciesMs.push(performance.now() - sentAt);
       }
     }),

@@ -3,9 +3,8 @@ import type { AddressInfo } from "node:net";
 import { parentPort } from "node:worker_threads";
 
 /**
- * Receives webhooks in a separate thread, like a real receiver on another machine. In the main thread, the embedded
- * database blocks the event loop, and a server accepts only one connection per iteration. Posts its port, then the time
- * of each webhook in milliseconds since the epoch.
+ * Receives webhooks in a worker thread, because the embedded database blocks the main thread's event loop. Posts its
+ * port, then the arrival time of each webhook in milliseconds since the epoch.
  */
 const receiver = createServer((request, response) => {
   parentPort?.postMessage(performance.timeOrigin + performance.now());

@@ -1,14 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_PAGE_SIZE } from "@subtext/client/contract/page";
 import { createApiKey } from "@subtext/server/api-keys/api-keys";
 import { createEnvironment } from "@subtext/server/environments/environments";
 import { emitCompleted } from "../../../server/test/support/emit-completed.ts";
+import { freePort } from "../../../server/test/support/free-port.ts";
 import { bucketEnv, makeTestBucket } from "../../../server/test/support/test-bucket.ts";
 import { quantile } from "../queue/backlog.ts";
 import { startReceiver } from "../queue/cost.ts";
 import type { QueueParts } from "../queue/videos.ts";
-import { freePort, SpawnedService, sleep } from "../spawned-service.ts";
+import { SpawnedService } from "../spawned-service.ts";
 import { printTable } from "../table.ts";
 import { runLoadInThread } from "./load-thread.ts";
 import {
@@ -25,39 +27,36 @@ const BUCKET = "subtext-bench";
 
 const CONCURRENCIES = [1, 16, 64];
 const READ_MS = 1_250;
-/** Duration of the measurement of workers without reads. */
-const ALONE_MS = 3_000;
+const WITHOUT_READS_MS = 3_000;
 
 interface Read {
   name: string;
   url: string;
 }
 
-/** Worker load during the reads. */
+/** Load on the workers during the reads. */
 interface Work {
   name: string;
-  /** Starts the workers, which `started` stops. Resolves when all of them are busy. */
-  start(started: AsyncDisposableStack): Promise<void>;
+  /** Starts workers that stop when `resources` is disposed. Resolves when all workers are busy. */
+  start(resources: AsyncDisposableStack): Promise<void>;
 }
 
-/** Measurements of one read with one concurrency and one kind of work, over all rounds. */
+/** All rounds of one combination of read, concurrency and work. */
 interface Cell {
   latenciesMs: number[];
   perSecond: number[];
 }
 
-/** Completed videos and the elapsed seconds. */
 interface Completed {
   videos: number;
   seconds: number;
 }
 
 /**
- * Measures how fast a process with the role `api` answers reads in three cases: workers on the same machine are idle,
- * workers keep PostgreSQL busy (with an engine that only waits), and a worker transcribes recordings on all cores. Also
- * measures how many videos these workers complete with and without reads. The cases alternate each round, so that other
- * load on the machine affects all of them. The files are on a separate S3 server, which requires Debian's
- * python3-swift.
+ * Measures the response times of an `api` process in three cases: no workers run on the machine, workers keep
+ * PostgreSQL busy with an engine that only waits, or a worker transcribes on all cores. Also measures the workers'
+ * throughput with and without reads. The cases alternate so that other load on the machine affects all of them. Files
+ * are stored on an S3 server, which requires Debian's python3-swift.
  */
 export async function measureApiUnderWork(
   parts: QueueParts,
@@ -65,10 +64,10 @@ export async function measureApiUnderWork(
 ): Promise<void> {
   await using started = new AsyncDisposableStack();
   const interrupted = new AbortController();
-  for (const end of ["SIGINT", "SIGTERM"] as const) {
-    const interrupt = () => interrupted.abort(new Error(`ended by ${end}`));
-    process.once(end, interrupt);
-    started.defer(() => void process.off(end, interrupt));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    const interrupt = () => interrupted.abort(new Error(`interrupted by ${signal}`));
+    process.once(signal, interrupt);
+    started.defer(() => void process.off(signal, interrupt));
   }
   const settings = { DATABASE_URL: url, ...(await startBucket(join(folder, "s3"), started)) };
   const api = new SpawnedService(join(folder, "api"), await freePort(), {
@@ -103,21 +102,21 @@ export async function measureApiUnderWork(
     for (const work of works) {
       await using resources = new AsyncDisposableStack();
       await work.start(resources);
-      const count = async (readers: number, meanwhile: () => Promise<unknown>) => {
+      const countCompletedDuring = async (readers: number, action: () => Promise<unknown>) => {
         interrupted.signal.throwIfAborted();
         const key = `${work.name} ${readers}`;
         const before = await countCompleted(parts);
         const startedAt = performance.now();
-        await meanwhile();
+        await action();
         const sum = done.get(key) ?? { videos: 0, seconds: 0 };
         sum.seconds += (performance.now() - startedAt) / 1000;
         sum.videos += (await countCompleted(parts)) - before;
         done.set(key, sum);
       };
-      if (work !== works[0]) await count(0, () => sleep(ALONE_MS));
+      if (work !== works[0]) await countCompletedDuring(0, () => sleep(WITHOUT_READS_MS));
       for (const concurrency of CONCURRENCIES) {
         for (const read of reads) {
-          await count(concurrency, async () => {
+          await countCompletedDuring(concurrency, async () => {
             const headers = { authorization: `Bearer ${readerKey}` };
             const load = { url: read.url, headers, concurrency, milliseconds: READ_MS };
             const { perSecond, latenciesMs } = await runLoadInThread(load);
@@ -130,7 +129,7 @@ export async function measureApiUnderWork(
         }
       }
       if (work !== works[0] && (await countOpen(parts)) === 0)
-        throw new Error(`${work.name}: no work was left`);
+        throw new Error(`${work.name}: the queue ran empty during the measurement`);
     }
   }
   printReads(reads, works, cells);
@@ -158,7 +157,7 @@ function printReads(reads: Read[], works: Work[], cells: Map<string, Cell>): voi
   );
   printTable(
     "GET requests to an api process, with workers on the same machine",
-    ["", "concurrency", "beside", "responses per second", "relative to idle", "p50", "p99"],
+    ["", "concurrency", "workers", "responses per second", "relative to idle", "p50", "p99"],
     lines,
   );
 }
@@ -184,7 +183,7 @@ function printWork(works: Work[], done: Map<string, Completed>): void {
   );
 }
 
-/** Creates the requests, which read an environment whose videos are not queued for workers. */
+/** Creates an environment with completed videos. Returns its key and the requests that read it. */
 async function makeReads(api: SpawnedService): Promise<{ key: string; reads: Read[] }> {
   return await api.withParts(async (parts) => {
     const deps = { db: parts.database.kysely, clock: parts.clock };
@@ -208,8 +207,8 @@ async function makeReads(api: SpawnedService): Promise<{ key: string; reads: Rea
 }
 
 /**
- * Starts an S3 server and returns the settings of a process that stores its files there. @throws if Swift is not
- * installed
+ * Starts an S3 server. Returns the settings of a process that stores its files there.
+ * @throws if Swift is not installed
  */
 async function startBucket(folder: string, started: AsyncDisposableStack): Promise<Record<string, string>> {
   const run = (script: string) =>

@@ -1,15 +1,17 @@
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../../../server/test/support/free-port.ts";
 import { acceptVideos, type QueueParts } from "../queue/videos.ts";
 import { isRunning, startWorkers, stopWorkers } from "../queue/workers.ts";
-import { freePort, SpawnedService, sleep, type Tenant } from "../spawned-service.ts";
+import { SpawnedService, type Tenant } from "../spawned-service.ts";
 
 const SAMPLE = resolve(import.meta.dirname, "../../../demo/sample/sample.mp4");
 export const WAITING_WORKERS = 4;
-/** Length of the queue for the waiting workers: two seconds of work. */
-const KEPT_QUEUED = 32;
+/** Two seconds of work for the waiting workers. */
+const QUEUE_LENGTH = 32;
 const RECORDINGS = 60;
-const UPLOADS_AT_A_TIME = 4;
+const CONCURRENT_UPLOADS = 4;
 
 /** Starts workers whose engine only waits, and queues videos as fast as the workers complete them. */
 export async function startWaitingWorkers(
@@ -19,21 +21,20 @@ export async function startWaitingWorkers(
 ): Promise<void> {
   const workers = await startWorkers({ url, folder, count: WAITING_WORKERS });
   resources.defer(() => stopWorkers(workers));
-  const full = new AbortController();
+  const stop = new AbortController();
   const feed = async () => {
-    while (!full.signal.aborted) {
-      const missing = KEPT_QUEUED - (await countOpen(parts, ["PENDING"]));
+    while (!stop.signal.aborted) {
+      const missing = QUEUE_LENGTH - (await countOpen(parts, ["PENDING"]));
       await acceptVideos(parts, [tenant.environmentId], Math.max(0, missing));
       await sleep(100);
     }
   };
-  // These workers also process the remaining recordings of the previous round.
   const feeding = feed();
   feeding.catch(() => {});
   resources.defer(async () => {
-    full.abort();
+    stop.abort();
     await feeding;
-    // The next recordings are only for the transcribing worker.
+    // These workers must not take the recordings that are uploaded next.
     while (workers.every(isRunning) && (await countOpen(parts)) > 0) await sleep(100);
   });
   while ((await countOpen(parts, ["PROCESSING"])) === 0) await sleep(50);
@@ -55,7 +56,7 @@ export async function startTranscribingWorker(
   });
   resources.defer(() => worker.end("SIGTERM"));
   await worker.start();
-  // After some completed recordings, the engine is loaded.
+  // The engines are loaded after the first completed recordings.
   const before = await countCompleted(parts);
   while ((await countCompleted(parts)) < before + availableParallelism()) {
     if ((await countOpen(parts)) === 0) throw new Error("the recordings could not be transcribed");
@@ -69,7 +70,7 @@ export async function uploadRecordings(api: SpawnedService, tenant: Tenant): Pro
   const upload = async () => {
     while (left-- > 0) await api.upload(tenant, SAMPLE);
   };
-  await Promise.all(Array.from({ length: UPLOADS_AT_A_TIME }, upload));
+  await Promise.all(Array.from({ length: CONCURRENT_UPLOADS }, upload));
 }
 
 export async function countOpen(

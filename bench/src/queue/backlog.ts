@@ -11,33 +11,32 @@ import { fillBacklog, type QueueParts } from "./videos.ts";
 const CLAIMS = 500;
 const WARM_UP_CLAIMS = 20;
 const PAGES = 50;
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 export interface Backlog {
   rows: number;
   environments: number;
   /** Whether one environment has 90% of the jobs. */
   flood: boolean;
-  /** Number of jobs that are claimed before the measurement. They leave dead entries at the start of the index. */
+  /** Jobs that are claimed before the measurement, which leaves dead entries at the start of the index. */
   claimedBefore: number;
 }
 
-export interface Times {
+/** In milliseconds. */
+export interface Percentiles {
   p50: number;
   p99: number;
 }
 
-/** Times in milliseconds. */
 export interface BacklogResult extends Backlog {
   database: "postgres" | "embedded";
-  fetch: Times;
-  claimTransaction: Times;
-  page: Times;
-  /** A statement that does nothing, between the fetches: what the machine and the driver take by themselves. */
-  roundTrip: Times;
+  fetch: Percentiles;
+  claimTransaction: Percentiles;
+  page: Percentiles;
+  /** `select 1` between the fetches, as the baseline for the machine and the driver. */
+  roundTrip: Percentiles;
 }
 
-/** Duration of claiming one job and of listing a page. */
 export async function measureBacklog(
   parts: QueueParts,
   database: Database<Schema>,
@@ -74,7 +73,7 @@ export async function measureBacklog(
     await sql`select 1`.execute(db);
     roundTrips.push(performance.now() - before);
   }
-  // The embedded database has only one connection, which its owner closes.
+  // pg-boss must leave the embedded database's only connection open.
   await boss.stop({ graceful: false, close: database.kind === "postgres" });
 
   const pages: number[] = [];
@@ -83,7 +82,7 @@ export async function measureBacklog(
     const videos = await listVideos(db, "env_00000001", {
       transcriptionStatus: "PENDING",
       before: null,
-      limit: PAGE,
+      limit: PAGE_SIZE,
     });
     await transcriptionsOfVideos(
       db,
@@ -94,14 +93,14 @@ export async function measureBacklog(
   return {
     database: database.kind,
     ...backlog,
-    fetch: times(fetches),
-    claimTransaction: times(claims),
-    page: times(pages),
-    roundTrip: times(roundTrips),
+    fetch: percentiles(fetches),
+    claimTransaction: percentiles(claims),
+    page: percentiles(pages),
+    roundTrip: percentiles(roundTrips),
   };
 }
 
-function times(values: number[]): Times {
+function percentiles(values: number[]): Percentiles {
   const rounded = (share: number) => Math.round(quantile(values, share) * 100) / 100;
   return { p50: rounded(0.5), p99: rounded(0.99) };
 }

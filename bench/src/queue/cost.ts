@@ -6,11 +6,10 @@ import { sql } from "kysely";
 import { acceptVideos, type QueueParts } from "./videos.ts";
 
 const VIDEOS = 100;
-/** Duration of the measurement of the idle workers. */
 const IDLE_SECONDS = 10;
 const TABLES = ["video", "transcription", "transcription_attempt", "event", "delivery", "delivery_attempt"];
 
-/** PostgreSQL's counters since the last statistics reset. */
+/** Cumulative counters of the current database. */
 interface Counts {
   /** Null if the extension pg_stat_statements is not loaded. */
   statements: number | null;
@@ -25,8 +24,8 @@ export interface Receiver {
 }
 
 /**
- * Measures what PostgreSQL does for one video, from the row of its completed upload to the delivery of its webhook,
- * minus the cost of the same workers while idle. Returns a table row for each counter.
+ * Measures PostgreSQL's work per video, from the completed upload to the delivered webhook, minus the work that idle
+ * workers cause in the same time. Returns a table row for each counter.
  * @param untilDone resolves when all videos are COMPLETED
  */
 export async function measureCost(
@@ -75,7 +74,6 @@ export async function measureCost(
   ];
 }
 
-/** Starts a receiver that accepts every webhook. */
 export async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => request.resume().on("end", () => response.end()));
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -102,7 +100,7 @@ async function untilDelivered(db: Db): Promise<void> {
 }
 
 async function readCounts(db: Db): Promise<Counts> {
-  // A session publishes its statistics at most once per second.
+  // PostgreSQL sessions report their statistics at most once per second.
   await sleep(1_500);
   const { rows } = await sql<Omit<Counts, "statements">>`
     select (xact_commit + xact_rollback)::float8 as transactions,

@@ -11,7 +11,7 @@ export interface QueueParts {
   clock: Clock;
 }
 
-/** Accepts videos without recordings one after another, with the service's own code. */
+/** Inserts videos without recordings and accepts their uploads one by one, as the service does. */
 export async function acceptVideos(
   parts: QueueParts,
   environmentIds: string[],
@@ -34,8 +34,8 @@ export async function acceptVideos(
 }
 
 /**
- * Inserts rows and jobs in bulk, like those of `acceptUpload`, queued a millisecond apart. With `flood`, one
- * environment has 90% of them, queued before all others.
+ * Inserts rows and jobs like those of `acceptUpload` in bulk. The jobs are queued one millisecond apart. With `flood`,
+ * the first 90% belong to one environment.
  */
 export async function fillBacklog(
   { db }: QueueParts,

@@ -4,7 +4,6 @@ import { join } from "node:path";
 
 const WORKER = join(import.meta.dirname, "../../../server/test/transcription/waiting-worker.ts");
 
-/** Number of concurrent jobs per worker. */
 export const CONCURRENCY = 4;
 /** Default duration of the simulated transcription of a video. */
 export const RECOGNITION_MS = 1_000;

@@ -15,30 +15,28 @@ import { createHostResolver } from "@subtext/server/webhooks/resolve-host";
 import { createSpeech, type Speech } from "@subtext/speech/processes/process-pool";
 import type { QueueParts } from "./videos.ts";
 
-/** The full scale; everything but the length of the long recording follows from its share of these 12 hours. */
+/** A shorter recording scales the other values down in proportion. */
 const FULL_HOURS = 12;
 const FULL_SLICE_SECONDS = 60;
 const FULL_CHECKPOINT_SECONDS = 30;
 const FULL_WAIT_SECONDS = 120;
 const SAMPLE = join(import.meta.dirname, "../../../demo/sample/sample.mp4");
 const FULL_CLIP_SECONDS = 60;
-/** In less of the sample, the bundled engine does not detect English with confidence. */
+/** In shorter clips, the bundled engine does not detect English reliably. */
 const MIN_CLIP_SECONDS = 10;
 
 export interface YieldingOptions {
   /** For recordings and transcripts. */
   folder: string;
-  /** Length of the long recording; the slices are shorter in the same proportion. */
   hours: number;
-  /** Seconds between two clips. */
-  everySeconds: number;
-  /** Whether clips arrive at all. */
-  clips: boolean;
+  clipIntervalSeconds: number;
+  withClips: boolean;
 }
 
 export interface YieldingResult {
-  /** Time in which a worker had the recording, in seconds, and the part of it in which it only resumed. */
+  /** Duration of all attempts at the recording. */
   workSeconds: number;
+  /** Part of `workSeconds` before resumed attempts made new progress. */
   resumeSeconds: number;
   attempts: number;
   clips: ClipStart[];
@@ -47,14 +45,14 @@ export interface YieldingResult {
 export interface ClipStart {
   environment: "same" | "other";
   waitSeconds: number;
-  /** 2 minutes on the scale, or 6 × the latest measured cost of resuming, whichever is longer. */
+  /** Maximum wait: 2 minutes (scaled) or 6 × the last measured cost of resuming, whichever is longer. */
   boundSeconds: number;
 }
 
-/** One worker with the bundled engine transcribes a long recording while short clips arrive. */
+/** Transcribes a long recording on one worker with the bundled engine while short clips arrive. */
 export async function measureYielding(
   parts: QueueParts,
-  { folder, hours, everySeconds, clips }: YieldingOptions,
+  { folder, hours, clipIntervalSeconds, withClips }: YieldingOptions,
 ): Promise<YieldingResult> {
   const scale = hours / FULL_HOURS;
   const recordings = join(folder, "recordings");
@@ -132,19 +130,19 @@ export async function measureYielding(
     for (;;) {
       const { status } = await statusOf(id);
       if (status === "COMPLETED") return;
-      if (status === "FAILED" || status === "SKIPPED") throw new Error(`a recording ended ${status}`);
+      if (status === "FAILED" || status === "SKIPPED") throw new Error(`a transcription is ${status}`);
       await sleep(100);
     }
   };
 
   try {
-    // The first clip loads the models and gives each environment an estimate of its work.
+    // Load the models, and let each environment's cost estimate adjust to the engine's speed.
     for (const environmentId of Object.values(environments))
       await untilEnded(await accept(clip, environmentId));
     const longId = await accept(long, environments.same);
     const starts: ClipStart[] = [];
-    while (clips) {
-      await sleep(everySeconds * 1000);
+    while (withClips) {
+      await sleep(clipIntervalSeconds * 1000);
       if ((await statusOf(longId)).status === "COMPLETED") break;
       const environment = starts.length % 2 === 0 ? "same" : "other";
       const id = await accept(clip, environments[environment]);
@@ -179,7 +177,7 @@ export async function measureYielding(
   }
 }
 
-/** Adds the seconds that each resumed attempt takes until its first new progress. */
+/** Appends to `resumes` how many seconds each resumed attempt takes until it makes new progress. */
 function timeResumes(speech: Speech, resumes: number[]): Speech {
   return {
     describe: () => speech.describe(),

@@ -3,12 +3,11 @@ import { getEnvironmentData, isMainThread, setEnvironmentData } from "node:worke
 import type { InferenceSession } from "onnxruntime-node";
 
 /**
- * Loaded into every thread of a run (`--import`). Sums the CPU time of the calls in which the model runtime computes.
- * With one thread per session, the runtime computes on the calling thread, so this is the thread's CPU time during the
- * call.
+ * Preloaded into every thread. Sums the CPU time that the calling threads spend in model calls. This is the full cost
+ * only for sessions with one thread, which compute on the calling thread.
  */
 
-// The instance that the speech package uses.
+// The speech package must resolve the same copy of onnxruntime-node, because its prototype is patched.
 const { prototype } = createRequire(import.meta.resolve("@subtext/speech/vad/voice-activity"))(
   "onnxruntime-node",
 ).InferenceSession as { prototype: InferenceSession };
@@ -28,7 +27,7 @@ prototype.run = async function timedRun(this: InferenceSession, ...args: never[]
   }
 };
 
-/** Returns the CPU seconds of all calls of the runtime so far, in all threads. */
+/** Returns the CPU seconds of all model calls so far, in all threads. */
 export function modelSeconds(): number {
   return Number(Atomics.load(microseconds, 0)) / 1e6;
 }

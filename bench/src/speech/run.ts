@@ -7,14 +7,14 @@ import type { StageSeconds } from "@subtext/speech/transcript";
 import { cpuSeconds } from "../process-tree.ts";
 import { modelSeconds } from "./model-time.ts";
 
-/** Time and CPU time of one transcription, without loading models. Printed as one line of JSON. */
+/** Measurements of one transcription, printed as one line of JSON. Excludes loading models. */
 export interface SpeechRun {
   /** Duration of the recording in seconds. */
   duration: number;
   seconds: number;
   /**
-   * CPU seconds of this process, of the decoder that it started, and of the models within this process (only valid if
-   * models run with one thread each).
+   * CPU seconds of this process, of the decoder, and of the model calls within this process. `model` is valid only if
+   * each model runs with one thread.
    */
   cpu: { own: number; decoder: number; model: number };
   words: number;

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a process of the service to verify that the campaign detects broken fencing. Attempts no longer end
- * when another worker takes over their job, and their writes no longer check that they hold the lease.
+ * Preloaded into a worker to verify that the campaign detects broken fencing. Attempts continue after another worker
+ * has taken over their job, and their writes do not check the lease.
  */
 import { registerHooks } from "node:module";
 

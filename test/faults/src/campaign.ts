@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Random, seeded } from "@subtext/bench/seeded";
 import { faultsFor } from "./faults/all-faults.ts";
 import type { Fault, World } from "./faults/fault.ts";
-import { between, pickByShare, type Random, seeded } from "./seeded.ts";
+import { between, pickByShare } from "./random.ts";
 
-/** Number of faults that run concurrently. */
-const RUNNERS = 4;
-/** Number of concurrent uploads. */
-const UPLOADERS = 3;
+const CONCURRENT_FAULTS = 4;
+const CONCURRENT_UPLOADS = 3;
 const MAX_PAUSE_MS = 600;
 
 export interface CampaignOptions {
@@ -20,16 +19,16 @@ export interface CampaignOptions {
 }
 
 export interface Tally {
-  /** Number of times that each fault happened, by name. */
+  /** How often each fault happened, keyed by name. */
   times: Map<string, number>;
-  /** Number of times that a fault was drawn but had no target, by name. */
+  /** How often each fault was drawn but had no target, keyed by name. */
   missed: Map<string, number>;
   total: number;
 }
 
 /**
- * Draws faults from the seed and injects them while videos are uploaded. Resolves when all faults and uploads have
- * ended.
+ * Injects faults while videos are uploaded. The same seed draws the same faults, but when they hit depends on the
+ * machine's speed. Resolves when all faults and uploads have ended.
  */
 export async function runCampaign(world: World, options: CampaignOptions): Promise<Tally> {
   const faults = faultsFor(world.fleet).filter(
@@ -41,7 +40,7 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
   const progress = () => tally.total / options.faults;
   const isOver = () => progress() >= 1 || performance.now() > endsAt;
   const plan = seeded(options.seed);
-  const held = new Set<string>();
+  const inUse = new Set<string>();
   let drawn = 0;
   let running = 0;
 
@@ -53,8 +52,8 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
       const random = seeded(options.seed * 100_003 + drawn);
       running += 1;
       try {
-        while (exclusive !== "" && held.has(exclusive)) await sleep(50);
-        held.add(exclusive);
+        while (exclusive !== "" && inUse.has(exclusive)) await sleep(50);
+        inUse.add(exclusive);
         const happened = await fault.apply(world, member, random);
         count(happened ? tally.times : tally.missed, fault);
         if (happened) {
@@ -65,7 +64,7 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
         world.customer.problems.push(`while "${fault.name}" (${member.name}): ${describe(error)}`);
         count(tally.missed, fault);
       } finally {
-        held.delete(exclusive);
+        inUse.delete(exclusive);
         running -= 1;
       }
       await sleep(between(0, MAX_PAUSE_MS, random));
@@ -77,7 +76,7 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
     for (;;) {
       const next = upcoming.next();
       if (next.done) return;
-      // Keeps work in the queue until the last fault.
+      // Spread the uploads so that the queue has work until the last fault.
       while (!isOver() && progress() < next.value.from) await sleep(100);
       const recording = pickByShare(world.recordings, next.value.random);
       try {
@@ -88,14 +87,14 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
     }
   };
   await Promise.all([
-    ...Array.from({ length: RUNNERS }, runner),
-    ...Array.from({ length: UPLOADERS }, uploader),
+    ...Array.from({ length: CONCURRENT_FAULTS }, runner),
+    ...Array.from({ length: CONCURRENT_UPLOADS }, uploader),
   ]);
   console.log(`${tally.total} faults and ${world.uploads.length} videos`);
   return tally;
 }
 
-/** Yields the start of each upload as a share of the campaign. Uploads start in bursts. */
+/** Yields the start of each upload as a share of the campaign's faults. Uploads start in bursts. */
 function* uploadPlan({ videos, seed }: CampaignOptions): Generator<{ from: number; random: Random }> {
   const BURST = 8;
   for (let i = 0; i < videos; i++) {

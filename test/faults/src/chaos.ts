@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { seeded } from "@subtext/bench/seeded";
 import { printTable } from "@subtext/bench/table";
 import { EVENT_TYPES } from "@subtext/client/contract/webhook";
 import { runCampaign, type Tally } from "./campaign.ts";
@@ -18,7 +19,6 @@ import { Fleet } from "./fleet.ts";
 import { Receiver } from "./receiver.ts";
 import { makeRecordings, transcribeBaseline } from "./recordings.ts";
 import { reprocessFailed, waitUntilAllEnded } from "./recovery.ts";
-import { seeded } from "./seeded.ts";
 import { startSharedStores } from "./stores.ts";
 import { Customer } from "./uploads.ts";
 
@@ -37,7 +37,7 @@ const { values } = parseArgs({
      * Name prefixes of faults, separated by commas. By default all faults, with `--break` those that require the fence.
      */
     only: { type: "string" },
-    /** `fence` disables the fencing of the workers' writes, which the campaign must detect. */
+    /** `fence` disables the fencing of workers. The run then succeeds only if the campaign detects it. */
     break: { type: "string" },
     /** Tests one process with the embedded database even if PostgreSQL and an S3 server are installed. */
     embedded: { type: "boolean", default: false },
@@ -56,7 +56,7 @@ const seed = Number(values.seed);
 const WORKERS = 3;
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-chaos-"));
-// If this script runs as root, PostgreSQL runs as another user, who needs access.
+// If this script runs as root, PostgreSQL runs as another user, which needs access.
 await chmod(folder, 0o755);
 const startedAt = performance.now();
 const started = new AsyncDisposableStack();
@@ -126,7 +126,7 @@ try {
   const redelivered = await fleet.front.service.withParts(redeliverPending);
   await fleet.start();
   await waitUntilDelivered(world, receiver);
-  const answers = await checkResponses(world, tenant);
+  const responses = await checkResponses(world, tenant);
   if (stores === null) await fleet.stop();
   const { service } = fleet.front;
   const reprocessed = new Set(failed.keys());
@@ -136,7 +136,7 @@ try {
   const files = await checkAfterSweep(async () => await service.withParts(checkFiles));
   problems = [
     ...late.map(({ upload, status }) => `${upload.videoId} ("${upload.recording.name}") is still ${status}`),
-    ...answers,
+    ...responses,
     ...rows,
     ...files,
     ...receiver.problems,
@@ -153,7 +153,7 @@ try {
       ["videos", String(world.uploads.length)],
       ["videos deleted", String(world.uploads.filter(({ deletion }) => deletion === "done").length)],
       ["failed after three crashes, reprocessed", [...failed.values()].join(", ") || "0"],
-      ["webhook requests, rejected on purpose", `${receiver.requests}, ${receiver.rejected}`],
+      ["webhook requests, deliberately rejected", `${receiver.requests}, ${receiver.rejected}`],
       ["webhooks redelivered manually", String(redelivered)],
       ["starts that failed while a store was unavailable", String(fleet.failedStarts)],
       ["minutes", ((performance.now() - startedAt) / 60_000).toFixed(1)],
@@ -175,11 +175,17 @@ function log(what: string): void {
   console.log(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${what}`);
 }
 
-/** Reports transcriptions that failed because of an outage. Outages must not use up attempts. */
+/** Returns transcriptions that failed because of an outage, although outages must not use up attempts. */
 function outages(failed: Map<string, string>): string[] {
-  const hits = ["engine_crashed", "engine_hung", "engine_out_of_memory", "decoder_crashed", "model_unusable"];
+  const crashes = [
+    "engine_crashed",
+    "engine_hung",
+    "engine_out_of_memory",
+    "decoder_crashed",
+    "model_unusable",
+  ];
   return [...failed]
-    .filter(([, code]) => !hits.includes(code))
+    .filter(([, code]) => !crashes.includes(code))
     .map(([videoId, code]) => `${videoId} failed because of an outage: ${code}`);
 }
 

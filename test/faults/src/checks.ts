@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { sleep, type Tenant } from "@subtext/bench/spawned-service";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Tenant } from "@subtext/bench/spawned-service";
 import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract/transcription";
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { TranscriptionAttemptRow, TranscriptionRow } from "@subtext/server/db/schema";
@@ -16,16 +17,16 @@ import { readWords } from "./recordings.ts";
 
 type Parts = Service["parts"];
 
-const EVENT_OF: Partial<Record<TranscriptionStatus, EventType>> = {
+const EVENT_TYPE_BY_STATUS: Partial<Record<TranscriptionStatus, EventType>> = {
   COMPLETED: EVENT_TYPES[0],
   FAILED: EVENT_TYPES[1],
   SKIPPED: EVENT_TYPES[2],
 };
-const PROBE_MAY_STAY_MS = 180_000;
-const SWEPT_WITHIN_MS = 45_000;
-const DELIVERED_WITHIN_MS = 60_000;
+const MAX_PROBE_AGE_MS = 180_000;
+const SWEEP_TIMEOUT_MS = 45_000;
+const DELIVERY_TIMEOUT_MS = 60_000;
 
-/** Checks what a client sees: states, words, and that deleted videos are gone. */
+/** Checks statuses, words and deletions as a client sees them. */
 export async function checkResponses({ fleet, customer, uploads }: World, tenant: Tenant): Promise<string[]> {
   const wrong: string[] = [];
   for (const { videoId, recording, deletion } of uploads) {
@@ -49,7 +50,7 @@ export async function checkResponses({ fleet, customer, uploads }: World, tenant
 }
 
 /**
- * Redelivers webhooks that would otherwise wait for minutes or hours until their next retry.
+ * Redelivers webhooks immediately, because their next retry may be hours away.
  * @returns the number of redelivered webhooks
  */
 export async function redeliverPending({ database, queue, clock }: Parts): Promise<number> {
@@ -69,14 +70,15 @@ export async function redeliverPending({ database, queue, clock }: Parts): Promi
 
 export async function waitUntilDelivered({ uploads }: World, received: ReceivedEvents): Promise<void> {
   const isDelivered = ({ videoId, deletion, recording }: World["uploads"][number]) =>
-    deletion !== "none" || received.accepted.get(videoId)?.has(EVENT_OF[recording.expectedStatus]!);
-  const deadline = performance.now() + DELIVERED_WITHIN_MS;
+    deletion !== "none" ||
+    received.accepted.get(videoId)?.has(EVENT_TYPE_BY_STATUS[recording.expectedStatus]!);
+  const deadline = performance.now() + DELIVERY_TIMEOUT_MS;
   while (performance.now() < deadline && !uploads.every(isDelivered)) await sleep(250);
 }
 
 /**
  * Compares the database with the events that the receiver accepted.
- * @param reprocessed videos whose transcription failed before
+ * @param reprocessed videos whose transcription failed and was reprocessed
  */
 export async function checkRows(
   { database }: Parts,
@@ -99,13 +101,14 @@ export async function checkRows(
     }
     if (transcriptionsOfVideo.length !== 1)
       wrong.push(`${videoId} has ${transcriptionsOfVideo.length} transcriptions`);
-    const type = EVENT_OF[recording.expectedStatus]!;
+    const type = EVENT_TYPE_BY_STATUS[recording.expectedStatus]!;
     const emitted = events.filter(
       ({ transcription_id }) => transcription_id === transcriptionsOfVideo[0]?.id,
     );
     const stored = emitted.filter((event) => event.type === type);
     for (const event of emitted) {
-      if (event.type === type || (event.type === EVENT_OF.FAILED && reprocessed.has(videoId))) continue;
+      if (event.type === type || (event.type === EVENT_TYPE_BY_STATUS.FAILED && reprocessed.has(videoId)))
+        continue;
       wrong.push(`${videoId} has an event ${event.type} but a different status`);
     }
     for (const row of transcriptionsOfVideo) {
@@ -130,13 +133,13 @@ export async function checkRows(
   return wrong;
 }
 
-const OUTCOME_OF: Partial<Record<TranscriptionStatus, string>> = {
+const OUTCOME_BY_STATUS: Partial<Record<TranscriptionStatus, string>> = {
   COMPLETED: "completed",
   FAILED: "failed",
   SKIPPED: "skipped",
 };
 
-/** Returns whether the last attempt ended the transcription and nothing was written afterward. */
+/** Returns false if an attempt other than the last one ended the transcription, or wrote after its end. */
 function wasEndedByLastAttempt(
   { status, attempt, finished_at }: TranscriptionRow,
   attempts: TranscriptionAttemptRow[],
@@ -145,7 +148,7 @@ function wasEndedByLastAttempt(
   const endings = attempts.filter(({ outcome }) => outcome === "completed" || outcome === "skipped");
   return (
     last !== undefined &&
-    last.outcome === OUTCOME_OF[status] &&
+    last.outcome === OUTCOME_BY_STATUS[status] &&
     last.ended_at?.getTime() === finished_at?.getTime() &&
     endings.every((ending) => ending === last) &&
     attempts.every(({ outcome, number }) => outcome !== null && number <= attempt)
@@ -172,8 +175,8 @@ export async function checkFiles({ database, recordings, config }: Parts): Promi
   const found = new Set(config.bucket ? await bucketKeys(config.bucket) : await diskKeys(config.dataFolder));
   for (const key of owned) if (!found.has(key)) wrong.push(`${key} is missing`);
   for (const key of found) {
-    const [room, id = ""] = key.split("/");
-    const isOpenUpload = (room === "uploads" || room === "tails") && videos.get(id)?.uploaded_at === null;
+    const [folder, id = ""] = key.split("/");
+    const isOpenUpload = (folder === "uploads" || folder === "tails") && videos.get(id)?.uploaded_at === null;
     if (!owned.has(key) && !isOpenUpload) wrong.push(`${key} has no row`);
   }
   for await (const id of recordings.list()) {
@@ -182,9 +185,9 @@ export async function checkFiles({ database, recordings, config }: Parts): Promi
   return [...new Set(wrong)];
 }
 
-/** Repeats the check until it succeeds, as long as sweeps may still be running. */
+/** Repeats the check until it succeeds or the sweeps must have finished. */
 export async function checkAfterSweep(check: () => Promise<string[]>): Promise<string[]> {
-  const deadline = performance.now() + SWEPT_WITHIN_MS;
+  const deadline = performance.now() + SWEEP_TIMEOUT_MS;
   for (;;) {
     const wrong = await check();
     if (wrong.length === 0 || performance.now() > deadline) return wrong;
@@ -204,15 +207,15 @@ async function bucketKeys(config: NonNullable<Parts["config"]["bucket"]>): Promi
   }
 }
 
-/** Returns whether the object is a probe that a recently ended process left behind. */
+/** Returns whether a recently ended process may have left this probe behind. */
 function isProbe({ key, writtenAt }: { key: string; writtenAt: Date }): boolean {
-  return key.startsWith(PROBES) && Date.now() - writtenAt.getTime() < PROBE_MAY_STAY_MS;
+  return key.startsWith(PROBES) && Date.now() - writtenAt.getTime() < MAX_PROBE_AGE_MS;
 }
 
 async function diskKeys(dataFolder: string): Promise<string[]> {
   const keys: string[] = [];
-  for (const room of ["files", "uploads"]) {
-    const root = join(dataFolder, room);
+  for (const folder of ["files", "uploads"]) {
+    const root = join(dataFolder, folder);
     for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
       if (entry.isFile()) keys.push(join(entry.parentPath, entry.name).slice(dataFolder.length + 1));
     }

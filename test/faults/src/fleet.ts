@@ -1,8 +1,10 @@
 import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { processTree, type RunningProcess } from "@subtext/bench/process-tree";
-import { freePort, SpawnedService, sleep } from "@subtext/bench/spawned-service";
+import { SpawnedService } from "@subtext/bench/spawned-service";
+import { freePort } from "../../../server/test/support/free-port.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
 import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 import type { SharedStores } from "./stores.ts";
@@ -15,7 +17,6 @@ const PRELOADS = {
   fence: new URL("broken-fence.ts", import.meta.url).href,
 };
 
-/** A process of the service with its proxies and its disk. */
 export interface Member {
   name: string;
   role: "api" | "worker" | "all";
@@ -26,7 +27,7 @@ export interface Member {
   bucket: TcpProxy | null;
   disk: SmallDisk | null;
   logFile: string;
-  /** Whether the process should run. If it exits unexpectedly, the fleet restarts it, like a supervisor. */
+  /** Whether the fleet restarts the process if it exits. */
   shouldRun: boolean;
 }
 
@@ -43,13 +44,12 @@ export interface FleetOptions {
 export class Fleet {
   readonly members: Member[] = [];
   readonly stores: SharedStores | null;
-  /** Proxy of the shared bucket; null without one. */
+  /** Null without a bucket. */
   unreliable: UnreliableBucket | null = null;
-  /** Unexpected exits of running processes. */
   readonly unexpectedExits: string[] = [];
-  /** Number of failed starts. A start may fail while a store is unavailable. */
+  /** A start may fail while a store is unavailable. */
   failedStarts = 0;
-  /** Commands of all child processes seen so far, by pid. */
+  /** Commands of all child processes seen so far, keyed by pid. */
   readonly #children = new Map<number, string>();
   readonly #options: FleetOptions;
   #supervising = false;
@@ -59,7 +59,7 @@ export class Fleet {
     this.stores = options.stores;
   }
 
-  /** Creates the members, which `start` starts. Call `close` even if this fails. */
+  /** Creates the members without starting them. Call `close` even if this throws. */
   async open(): Promise<void> {
     const { stores, random, workers } = this.#options;
     if (stores) this.unreliable = await startUnreliableBucket({ port: stores.bucketPort }, random);
@@ -71,7 +71,6 @@ export class Fleet {
     }
   }
 
-  /** The member that serves requests. */
   get front(): Member {
     return this.members[0]!;
   }
@@ -109,14 +108,14 @@ export class Fleet {
     return { name, role, service, database, bucket, disk, logFile, shouldRun: false };
   }
 
-  /** Starts all members, and restarts each one that exits unexpectedly. */
+  /** Starts all members and restarts those that exit unexpectedly. */
   async start(): Promise<void> {
     await Promise.all(this.members.map((member) => this.startMember(member)));
     this.#supervising = true;
     void this.#supervise();
   }
 
-  /** Starts a member and retries while its stores are unavailable. Resolves when the member is ready. */
+  /** Retries while the member's stores are unavailable. Resolves when the member is ready. */
   async startMember(member: Member): Promise<void> {
     const deadline = performance.now() + START_WITHIN_MS;
     for (;;) {
@@ -132,7 +131,7 @@ export class Fleet {
     }
   }
 
-  /** Ends a member, which is then not restarted. */
+  /** Stops a member without restarting it. */
   async stopMember(member: Member, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
     member.shouldRun = false;
     await member.service.end(signal);
@@ -140,35 +139,36 @@ export class Fleet {
 
   /** Returns the running processes of a member, starting with the member itself. */
   processTreeOf({ service }: Member): RunningProcess[] {
-    const tree = service.pid === undefined || !service.running ? [] : processTree(service.pid);
+    const tree = service.pid === undefined || !service.isRunning ? [] : processTree(service.pid);
     for (const { pid, command } of tree.slice(1)) this.#children.set(pid, command);
     return tree;
   }
 
-  /** Returns whether a worker has started to process this video. */
   isWorkingOn(member: Member, videoId: string): boolean {
-    // With a bucket, each attempt downloads a copy. Otherwise the decoder's command contains the video id.
+    // Without a bucket, the decoder's command contains the video id. With a bucket, the attempt's local copy does.
     if (!this.stores)
       return this.processTreeOf(member).some((its) => isDecoder(its) && its.command.includes(videoId));
     const scratch = join(member.service.dataFolder, "scratch");
     try {
       return readdirSync(scratch, { recursive: true }).some((name) => String(name).includes(videoId));
     } catch {
-      // The worker has just ended and deleted its folder.
+      // The worker has ended and deleted the folder.
       return false;
     }
   }
 
   /** Returns child processes that are still running although their parent has ended. */
   orphans(): string[] {
-    const held = new Set(this.members.flatMap((member) => this.processTreeOf(member).map(({ pid }) => pid)));
+    const attached = new Set(
+      this.members.flatMap((member) => this.processTreeOf(member).map(({ pid }) => pid)),
+    );
     return [...this.#children].flatMap(([pid, command]) => {
-      const [process] = held.has(pid) ? [] : processTree(pid);
+      const [process] = attached.has(pid) ? [] : processTree(pid);
       return process?.command === command ? [`${pid} ${command}`] : [];
     });
   }
 
-  /** Ends all faults: connections work, clocks are right, disks have free space. */
+  /** Restores connections, clocks and disk space. */
   async endFaults(): Promise<void> {
     if (this.unreliable) this.unreliable.failing = 0;
     for (const member of this.members) {
@@ -198,7 +198,7 @@ export class Fleet {
   async #supervise(): Promise<void> {
     while (this.#supervising) {
       for (const member of this.members) {
-        if (!member.shouldRun || member.service.running) continue;
+        if (!member.shouldRun || member.service.isRunning) continue;
         member.shouldRun = false;
         this.unexpectedExits.push(`${member.name} exited unexpectedly: ${member.service.exitDescription}`);
         console.log(`${member.name} exited unexpectedly: ${member.service.exitDescription}`);

@@ -1,14 +1,13 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { type Random, seeded } from "@subtext/bench/seeded";
 import { Webhook } from "standardwebhooks";
-import { type Random, seeded } from "./seeded.ts";
 
-/** Share of first deliveries that the receiver rejects. */
-const BAD_SHARE = 0.2;
+const REJECTED_SHARE = 0.2;
 
 export interface ReceivedEvents {
-  /** Ids of the accepted events, by video id and event type. */
+  /** Ids of the accepted events, keyed by video id and event type. */
   readonly accepted: Map<string, Map<string, Set<string>>>;
   /** Invalid requests, which a customer should never receive. */
   readonly problems: string[];
@@ -16,7 +15,7 @@ export interface ReceivedEvents {
   readonly rejected: number;
 }
 
-/** A customer's webhook receiver, which rejects some events or closes the connection at their first delivery. */
+/** A customer's webhook receiver. It rejects some events at their first delivery. */
 export class Receiver implements ReceivedEvents {
   readonly accepted = new Map<string, Map<string, Set<string>>>();
   readonly problems: string[] = [];
@@ -48,7 +47,7 @@ export class Receiver implements ReceivedEvents {
         }) as { type: string; data: { videoId: string } };
         const isNew = !this.#seen.has(id);
         this.#seen.add(id);
-        if (isNew && this.#random() < BAD_SHARE) {
+        if (isNew && this.#random() < REJECTED_SHARE) {
           this.rejected += 1;
           if (this.#random() < 0.5) response.writeHead(500).end();
           else request.socket.destroy();

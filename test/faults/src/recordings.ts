@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type SpawnedService, sleep, type Tenant } from "@subtext/bench/spawned-service";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SpawnedService, Tenant } from "@subtext/bench/spawned-service";
 import type { Word } from "@subtext/captions/words";
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
 
@@ -13,10 +14,7 @@ const MEDIA = join(ROOT, "speech/test/fixtures/media");
 const SILENCE_SECONDS = 1_200;
 /** Makes the file larger than one part of a multipart upload. */
 const PADDING_BYTES = 6 * 1024 ** 2;
-/**
- * High, because the small engine makes errors on a synthetic voice. The baseline must only be recognizable as the
- * spoken text.
- */
+/** High, because the small engine makes many errors with synthetic voices. */
 const MAX_MISSING_SHARE = 0.4;
 
 const SENTENCES = [
@@ -26,23 +24,19 @@ const SENTENCES = [
   "She bought three apples and a loaf of bread at the market on the corner.",
 ];
 
-/** A recording and its expected transcription. */
 export interface Recording {
   name: string;
   path: string;
   sizeBytes: number;
   expectedStatus: TranscriptionStatus;
   share: number;
-  /** The spoken text; null without speech. */
+  /** Null without speech. */
   spokenText: string | null;
-  /** The transcript of the baseline run without faults; empty before that run or without speech. */
+  /** Transcript of the baseline run; empty before that run and without speech. */
   transcript: string;
 }
 
-/**
- * Creates the sample, short clips of other sentences, and recordings that fail or are skipped. The clips need
- * espeak-ng.
- */
+/** Creates speech, and recordings that fail or are skipped. Some of them require espeak-ng or ffmpeg. */
 export async function makeRecordings(folder: string): Promise<Recording[]> {
   const recordings: Recording[] = [];
   const add = async (
@@ -66,8 +60,8 @@ export async function makeRecordings(folder: string): Promise<Recording[]> {
   const sampleText = await readFile(SAMPLE_TEXT, "utf8");
   await add("sample", SAMPLE, "COMPLETED", 8, sampleText);
   const padded = join(folder, "padded.mp4");
-  await writeFile(padded, await padTo(SAMPLE));
-  await add("sample of several parts", padded, "COMPLETED", 4, sampleText);
+  await writeFile(padded, await readPadded(SAMPLE, PADDING_BYTES));
+  await add("sample in several parts", padded, "COMPLETED", 4, sampleText);
   for (const [index, sentence] of SENTENCES.entries()) {
     const path = join(folder, `clip-${index}.wav`);
     try {
@@ -93,18 +87,18 @@ export async function makeRecordings(folder: string): Promise<Recording[]> {
       seconds,
       silence,
     ]);
-    // Slow to decode and quick to upload, so that faults hit running decoders.
+    // Quick to upload and slow to decode, so that faults hit running decoders.
     await add("silence", silence, "SKIPPED", 8);
   } catch {
     console.log("ffmpeg is not installed: the recording of silence is missing");
   }
   const garbage = join(folder, "garbage.mp4");
-  await writeFile(garbage, "this is no video");
-  await add("no video", garbage, "FAILED", 6);
+  await writeFile(garbage, "this is not a video");
+  await add("not a video", garbage, "FAILED", 6);
   return recordings;
 }
 
-/** Uploads each recording once without faults. The resulting transcripts are the reference for the campaign. */
+/** Uploads each recording once without faults. Its transcript is the reference for the campaign. */
 export async function transcribeBaseline(
   service: SpawnedService,
   tenant: Tenant,
@@ -121,15 +115,17 @@ export async function transcribeBaseline(
     }
     if (recording.spokenText === null) continue;
     recording.transcript = await readWords(files!.json.url);
-    const wrong = missingShare(recording.spokenText, recording.transcript);
-    if (wrong > MAX_MISSING_SHARE) {
-      throw new Error(`${Math.round(100 * wrong)} % of the words of "${recording.name}" are wrong`);
+    const missing = missingShare(recording.spokenText, recording.transcript);
+    if (missing > MAX_MISSING_SHARE) {
+      throw new Error(
+        `the transcript of "${recording.name}" lacks ${Math.round(100 * missing)}% of the spoken words`,
+      );
     }
   }
   return uploaded;
 }
 
-/** Fetches the words of a transcript. Retries if the connection fails. */
+/** Retries if a request fails. */
 export async function readWords(url: string): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const words = await fetch(url).then(
@@ -142,15 +138,15 @@ export async function readWords(url: string): Promise<string> {
   }
 }
 
-/** Appends an empty box, which players ignore. */
-async function padTo(path: string): Promise<Buffer> {
-  const box = Buffer.alloc(PADDING_BYTES);
-  box.writeUInt32BE(PADDING_BYTES, 0);
+/** Reads an MP4 file and appends a `free` box, which decoders ignore. */
+export async function readPadded(path: string, paddingBytes: number): Promise<Buffer> {
+  const box = Buffer.alloc(paddingBytes);
+  box.writeUInt32BE(paddingBytes, 0);
   box.write("free", 4, "latin1");
   return Buffer.concat([await readFile(path), box]);
 }
 
-/** Returns the share of spoken words that are not in the recognized text, regardless of order. */
+/** Returns the share of spoken words that the recognized text does not contain, in any order. */
 function missingShare(spokenText: string, recognized: string): number {
   const unmatched = plainWords(recognized);
   const spokenWords = plainWords(spokenText);

@@ -1,18 +1,22 @@
-import { sleep, type Tenant } from "@subtext/bench/spawned-service";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Tenant } from "@subtext/bench/spawned-service";
 import { findRunning, overHttp } from "@subtext/server/cli/internal-client";
 import { readConfig } from "@subtext/server/config/config";
 import type { World } from "./faults/fault.ts";
 import type { Upload } from "./uploads.ts";
 
 /** Longer than any delay between attempts plus the time for a long queue. */
-const END_WITHIN_MS = 8 * 60_000;
+const QUEUE_TIMEOUT_MS = 8 * 60_000;
 
-/** Waits until the transcriptions of all videos that were not deleted have ended. */
+/**
+ * Waits until the transcriptions of all videos that were not deleted have ended.
+ * @returns the uploads whose transcription had not ended after the timeout
+ */
 export async function waitUntilAllEnded(
   { fleet, uploads }: World,
   tenant: Tenant,
 ): Promise<{ upload: Upload; status: string }[]> {
-  const deadline = performance.now() + END_WITHIN_MS;
+  const deadline = performance.now() + QUEUE_TIMEOUT_MS;
   const late: { upload: Upload; status: string }[] = [];
   for (const upload of uploads) {
     if (upload.deletion !== "none") continue;
@@ -30,8 +34,8 @@ export async function waitUntilAllEnded(
 }
 
 /**
- * Reprocesses, like an operator, the transcriptions that failed because their engine or decoder crashed three times.
- * @returns the failure codes by video id
+ * Reprocesses failed transcriptions, as an operator would after an engine or decoder crashed three times.
+ * @returns the failure codes, keyed by video id
  */
 export async function reprocessFailed(
   { fleet, uploads }: World,

@@ -1,18 +1,21 @@
 import { once } from "node:events";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { json } from "node:stream/consumers";
-import { freePort, SpawnedService, sleep } from "@subtext/bench/spawned-service";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SpawnedService } from "@subtext/bench/spawned-service";
 import { printTable } from "@subtext/bench/table";
+import { freePort } from "../../../server/test/support/free-port.ts";
+import { readPadded } from "./recordings.ts";
 import { startBalancer } from "./rolling/balancer.ts";
 import { keepReading, keepUploading, type Reads, type Uploads } from "./rolling/load.ts";
 import { startSharedStores } from "./stores.ts";
 
-// Stops and starts each process of a deployment on PostgreSQL and S3 in turn, as an upgrade does, while clients upload
-// and read through a load balancer that probes /healthz. No request may fail, and no job may be lost.
+// Restarts each process of a deployment on PostgreSQL and S3 in turn, as an upgrade does, while clients upload and read
+// through a load balancer that probes /healthz. Fails if a request fails or a job is lost.
 // npm run bench:rolling -- [rounds]
 
 const ROUNDS = Number(process.argv[2] ?? 1);
@@ -20,23 +23,23 @@ if (!Number.isInteger(ROUNDS) || ROUNDS < 1) throw new Error("rounds must be a p
 const SAMPLE = resolve(import.meta.dirname, "../../../demo/sample/sample.mp4");
 const ROLES = ["api", "api", "worker", "worker", "worker"] as const;
 const READERS = 6;
-/** Each upload over the slow connection takes longer than a process takes to stop, so that some are interrupted. */
+/** Uploads over the slow connection take longer than a process takes to stop, so that restarts interrupt some. */
 const SLOW_BYTES_PER_SECOND = 256 * 1024;
 const SLOW_PADDING_BYTES = 5 * 1024 ** 2;
-const ENDED_WITHIN_MS = 300_000;
+const QUEUE_TIMEOUT_MS = 300_000;
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-rolling-"));
-// If this script runs as root, PostgreSQL runs as another user, who needs access.
+// If this script runs as root, PostgreSQL runs as another user, which needs access.
 await chmod(folder, 0o755);
 const started = new AsyncDisposableStack();
-for (const end of ["SIGINT", "SIGTERM"] as const) {
-  process.once(end, () => void started.disposeAsync().finally(() => process.exit(1)));
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => void started.disposeAsync().finally(() => process.exit(1)));
 }
 const startedAt = performance.now();
 let problems: string[] = [];
 try {
   const stores = await startSharedStores(join(folder, "stores"), started);
-  if (stores === null) throw new Error("this benchmark needs PostgreSQL and python3-swift");
+  if (stores === null) throw new Error("PostgreSQL and python3-swift are required");
   const ports = await Promise.all(ROLES.map(() => freePort()));
   const apiPorts = ports.filter((_port, index) => ROLES[index] === "api");
   const balancer = await startBalancer(apiPorts, { slowBytesPerSecond: SLOW_BYTES_PER_SECOND });
@@ -82,15 +85,15 @@ try {
   const uploads: Uploads = { videoIds: [], failures: [], resumed: 0 };
   const slowUploads: Uploads = { videoIds: [], failures: [], resumed: 0 };
   const large = join(folder, "large.mp4");
-  await writeFile(large, await padded(SAMPLE));
+  await writeFile(large, await readPadded(SAMPLE, SLOW_PADDING_BYTES));
   const { key } = tenant;
-  const over = new AbortController();
+  const loadEnd = new AbortController();
   const load = [
     ...Array.from({ length: READERS }, () =>
-      keepReading({ url: balancer.url, key, pauseMs: 40, videoIds: uploads.videoIds }, reads, over.signal),
+      keepReading({ url: balancer.url, key, pauseMs: 40, videoIds: uploads.videoIds }, reads, loadEnd.signal),
     ),
-    keepUploading({ url: balancer.url, key, pauseMs: 2_000, path: SAMPLE }, uploads, over.signal),
-    keepUploading({ url: balancer.slowUrl, key, pauseMs: 0, path: large }, slowUploads, over.signal),
+    keepUploading({ url: balancer.url, key, pauseMs: 2_000, path: SAMPLE }, uploads, loadEnd.signal),
+    keepUploading({ url: balancer.slowUrl, key, pauseMs: 0, path: large }, slowUploads, loadEnd.signal),
   ];
   await sleep(3_000);
 
@@ -101,7 +104,7 @@ try {
       await service.end("SIGTERM");
       const startAt = performance.now();
       if (service.exitDescription !== "exit code 0")
-        problems.push(`${name} ended by ${service.exitDescription}`);
+        problems.push(`${name} did not stop cleanly: ${service.exitDescription}`);
       await service.start();
       if (role === "api") await balancer.untilReady(port);
       const seconds = (from: number, to: number) => ((to - from) / 1000).toFixed(1);
@@ -109,12 +112,12 @@ try {
       log(`${name} was restarted`);
     }
   }
-  over.abort();
+  loadEnd.abort();
   await Promise.all(load);
 
   log("the load has ended; waiting for the queue to empty");
   const videoIds = [...uploads.videoIds, ...slowUploads.videoIds];
-  const deadline = performance.now() + ENDED_WITHIN_MS;
+  const deadline = performance.now() + QUEUE_TIMEOUT_MS;
   const lost: string[] = [];
   for (const videoId of videoIds) {
     const { service } = members[0]!;
@@ -137,9 +140,9 @@ try {
       ["read requests that failed", String(reads.failures.length)],
       ["longest read request, ms", reads.longestMs.toFixed(0)],
       ["uploads over a fast connection", String(uploads.videoIds.length)],
-      ["interrupted and resumed requests of these", String(uploads.resumed)],
+      ["… their requests that were interrupted and resumed", String(uploads.resumed)],
       ["uploads over a slow connection", String(slowUploads.videoIds.length)],
-      ["interrupted and resumed requests of these", String(slowUploads.resumed)],
+      ["… their requests that were interrupted and resumed", String(slowUploads.resumed)],
       ["uploads that failed", String(uploads.failures.length + slowUploads.failures.length)],
       ["jobs", String(videoIds.length)],
       ["jobs lost or without a webhook", String(lost.length)],
@@ -158,12 +161,4 @@ process.exit(problems.length === 0 ? 0 : 1);
 
 function log(what: string): void {
   console.log(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${what}`);
-}
-
-/** Returns the recording with an empty box appended, which players ignore. */
-async function padded(path: string): Promise<Buffer> {
-  const box = Buffer.alloc(SLOW_PADDING_BYTES);
-  box.writeUInt32BE(SLOW_PADDING_BYTES, 0);
-  box.write("free", 4, "latin1");
-  return Buffer.concat([await readFile(path), box]);
 }

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a process of the service to shift its wall clock by the milliseconds in the file `CHAOS_CLOCK_FILE`.
- * Monotonic clocks are not shifted, as on a real machine.
+ * Preloaded into a service process to shift its wall clock by the milliseconds in the file `CHAOS_CLOCK_FILE`. As on a
+ * real machine, monotonic clocks are not shifted.
  */
 import { readFileSync } from "node:fs";
 

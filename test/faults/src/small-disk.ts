@@ -9,15 +9,15 @@ export interface SmallDisk {
 }
 
 /** Unused space does not occupy memory. */
-const ROOM = "2g";
-/** The smallest size that tmpfs accepts: one page. */
-const FULL = "4k";
+const NORMAL_SIZE = "2g";
+/** One page, the smallest size that tmpfs accepts. */
+const MIN_SIZE = "4k";
 
 /** Returns null if this user cannot mount file systems. */
 export function mountSmallDisk(folder: string): SmallDisk | null {
   mkdirSync(folder, { recursive: true });
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${ROOM},mode=700`, "tmpfs", folder], {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${NORMAL_SIZE},mode=700`, "tmpfs", folder], {
       stdio: "ignore",
     });
   } catch {
@@ -27,12 +27,12 @@ export function mountSmallDisk(folder: string): SmallDisk | null {
     execFileSync("mount", ["-o", `remount,size=${size}`, folder], { stdio: "ignore" });
   return {
     fill() {
-      // A file system cannot shrink below its content, so it gets the size of its content.
+      // A file system cannot shrink below the size of its content.
       const used = execFileSync("df", ["--output=used", "--block-size=1k", folder], { encoding: "utf8" });
       const usedKib = Number(used.trim().split("\n").at(-1));
-      resize(usedKib === 0 ? FULL : `${usedKib}k`);
+      resize(usedKib === 0 ? MIN_SIZE : `${usedKib}k`);
     },
-    makeRoom: () => void resize(ROOM),
+    makeRoom: () => void resize(NORMAL_SIZE),
     unmount: () => void execFileSync("umount", ["--lazy", folder], { stdio: "ignore" }),
   };
 }

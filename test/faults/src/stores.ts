@@ -9,7 +9,7 @@ const SCRIPTS = resolve(import.meta.dirname, "../../../scripts");
 const DATABASE = "subtext_chaos";
 const BUCKET = "subtext-chaos";
 
-/** PostgreSQL and an S3 server for the campaign. */
+/** PostgreSQL and an S3 server that all processes of a fleet share. */
 export interface SharedStores {
   databasePort: number;
   bucketPort: number;
@@ -19,7 +19,10 @@ export interface SharedStores {
   restartDatabase(mode: "fast" | "immediate"): Promise<void>;
 }
 
-/** Starts the servers, which `started` stops. Prints a message and returns null if they are not installed. */
+/**
+ * Starts the servers and adds their shutdown to `started`. Prints a message and returns null if a server is not
+ * installed.
+ */
 export async function startSharedStores(
   folder: string,
   started: AsyncDisposableStack,

@@ -1,20 +1,19 @@
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
-import type { Random } from "./seeded.ts";
+import type { Random } from "@subtext/bench/seeded";
 
-/** Responses of an S3 server that is overloaded or faulty. */
 const SLOW_DOWN = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>`;
 const INTERNAL_ERROR = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>InternalError</Code><Message>We encountered an internal error.</Message></Error>`;
 
 export interface UnreliableBucket {
   readonly port: number;
-  /** Share of requests that get an error response, 0 … 1. Half of these requests are carried out nevertheless. */
+  /** Share of requests that get an error response, 0 … 1. Half of them are carried out nevertheless. */
   failing: number;
   close(): void;
 }
 
-/** Starts a proxy for a working S3 server that fails a given share of the requests. */
+/** Starts a proxy that fails a share of the requests to an S3 server. */
 export async function startUnreliableBucket(
   target: { port: number },
   random: Random,
@@ -31,9 +30,9 @@ export async function startUnreliableBucket(
   };
   const fail = (response: ServerResponse) => {
     if (response.headersSent || response.destroyed) return;
-    const busy = random() < 0.5;
-    response.writeHead(busy ? 503 : 500, { "content-type": "application/xml" });
-    response.end(busy ? SLOW_DOWN : INTERNAL_ERROR);
+    const isOverloaded = random() < 0.5;
+    response.writeHead(isOverloaded ? 503 : 500, { "content-type": "application/xml" });
+    response.end(isOverloaded ? SLOW_DOWN : INTERNAL_ERROR);
   };
   const server = createServer((request, response) => {
     response.on("error", () => {});
@@ -44,11 +43,10 @@ export async function startUnreliableBucket(
         response.writeHead(upstream.statusCode ?? 502, upstream.headers);
         pipeline(upstream, response, () => {});
       });
-      // Errors after the response headers are ignored, because some servers add a body to the response to a HEAD
-      // request.
+      // Ignore errors after the response headers: some servers add a body to the response to a HEAD request.
       forwarded.on("error", () => response.headersSent || response.destroy());
     } else if (random() < 0.5) {
-      // The worst kind of error: the request succeeds, but the client gets an error response.
+      // The request succeeds, but the client gets an error response.
       relay(request, (upstream) => upstream.resume().on("end", () => fail(response))).on("error", () =>
         fail(response),
       );

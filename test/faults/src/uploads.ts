@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { type SpawnedService, sleep, type Tenant } from "@subtext/bench/spawned-service";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SpawnedService, Tenant } from "@subtext/bench/spawned-service";
 import type { Recording } from "./recordings.ts";
 
 const TUS = { "tus-resumable": "1.0.0" };
@@ -29,13 +30,12 @@ export class Customer {
     this.#tenant = tenant;
   }
 
-  /** Uploads with tus-js-client. */
   async upload(recording: Recording): Promise<Upload> {
     const videoId = await this.#service.upload(this.#tenant, recording.path);
     return { videoId, recording, deletion: "none" };
   }
 
-  /** Sends every chunk twice concurrently, and an empty request to the complete upload twice. */
+  /** Sends every chunk twice concurrently, then two empty PATCH requests to the complete upload. */
   async uploadTwice(recording: Recording): Promise<Upload> {
     const { videoId, content } = await this.#begin(recording);
     const half = Math.floor(content.length / 2);
@@ -50,7 +50,7 @@ export class Customer {
     return { videoId, recording, deletion: "none" };
   }
 
-  /** Sends the second half first, which must be rejected; then the first half, the first half again, and the second. */
+  /** Sends the second half first, and the first half twice. The service must reject chunks at a wrong offset. */
   async uploadOutOfOrder(recording: Recording): Promise<Upload> {
     const { videoId, content } = await this.#begin(recording);
     const half = Math.floor(content.length / 2);
@@ -91,9 +91,9 @@ export class Customer {
     upload.deletion = "done";
   }
 
-  /** Waits until the transcription has ended or its video is deleted, for at most `withinMs`. */
-  async untilEnded(videoId: string, withinMs: number): Promise<void> {
-    const deadline = performance.now() + withinMs;
+  /** Waits until the transcription has ended, its video is deleted, or the timeout has passed. */
+  async untilEnded(videoId: string, timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
     while (performance.now() < deadline) {
       if ((await this.statusOf(`/api/v1/videos/${videoId}`)) === 404) return;
       const seen = await this.#service.read(this.#tenant, videoId);
@@ -102,7 +102,7 @@ export class Customer {
     }
   }
 
-  /** Returns the status of a GET request; null without a response. */
+  /** Returns null without a response. */
   async statusOf(path: string): Promise<number | null> {
     return (await this.#send("GET", path))?.status ?? null;
   }
@@ -117,7 +117,7 @@ export class Customer {
     return { videoId: location.split("/").at(-1) ?? "", content };
   }
 
-  /** Reads the upload's offset and sends data until the offset is reached. */
+  /** Calls `sendFrom` with the upload's current offset until the upload reaches `offset`. */
   async #untilOffset(
     videoId: string,
     offset: number,
@@ -134,7 +134,7 @@ export class Customer {
     });
   }
 
-  /** Returns the status of a PATCH request; null without a response. */
+  /** Returns null without a response. */
   async #patch(videoId: string, offset: number, chunk: Buffer): Promise<number | null> {
     const headers = { ...TUS, ...CHUNK_HEADERS, "upload-offset": String(offset) };
     return (await this.#send("PATCH", `/api/v1/uploads/${videoId}`, headers, chunk))?.status ?? null;

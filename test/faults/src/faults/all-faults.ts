@@ -5,7 +5,6 @@ import { networkFaults } from "./network.ts";
 import { processFaults } from "./processes.ts";
 import { requestFaults } from "./requests.ts";
 
-/** The faults that can happen to this fleet. */
 export function faultsFor(fleet: Fleet): Fault[] {
   return [
     ...processFaults(fleet),

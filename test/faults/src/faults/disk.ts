@@ -1,5 +1,5 @@
-import { sleep } from "@subtext/bench/spawned-service";
-import { between, pickOne } from "../seeded.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { between, pickOne } from "../random.ts";
 import type { Fault } from "./fault.ts";
 
 export function diskFaults(): Fault[] {

@@ -1,11 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "@subtext/bench/seeded";
 import type { SpawnedService } from "@subtext/bench/spawned-service";
-import { sleep } from "@subtext/bench/spawned-service";
 import type { Fleet, Member } from "../fleet.ts";
 import type { Recording } from "../recordings.ts";
-import type { Random } from "../seeded.ts";
 import type { Customer, Upload } from "../uploads.ts";
 
-/** Everything that a fault may affect. */
 export interface World {
   fleet: Fleet;
   customer: Customer;
@@ -24,18 +23,18 @@ export interface Fault {
   apply(world: World, member: Member, random: Random): Promise<boolean>;
 }
 
-/** Polls until there is a value. Returns null after the timeout. */
-export async function pollUntil<T>(look: () => T | null | undefined, withinMs: number): Promise<T | null> {
-  const deadline = performance.now() + withinMs;
+/** Polls until `find` returns a value. Returns null after the timeout. */
+export async function pollUntil<T>(find: () => T | null | undefined, timeoutMs: number): Promise<T | null> {
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const found = look();
+    const found = find();
     if (found !== null && found !== undefined) return found;
     if (performance.now() > deadline) return null;
     await sleep(15);
   }
 }
 
-/** Sends a signal. Returns false if the process has just ended. */
+/** Returns false if the process has ended. */
 export function signal(pid: number | undefined, name: NodeJS.Signals): boolean {
   if (pid === undefined) return false;
   try {
@@ -46,5 +45,5 @@ export function signal(pid: number | undefined, name: NodeJS.Signals): boolean {
 }
 
 export function isRunning({ service }: { service: SpawnedService }): boolean {
-  return service.running;
+  return service.isRunning;
 }

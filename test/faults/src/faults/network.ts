@@ -1,12 +1,11 @@
-import { sleep } from "@subtext/bench/spawned-service";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { TcpProxy } from "../../../support/tcp-proxy.ts";
 import type { Member } from "../fleet.ts";
-import { between, pickOne } from "../seeded.ts";
+import { between, pickOne } from "../random.ts";
 import type { Fault } from "./fault.ts";
 
 type Store = "database" | "bucket";
 
-/** Faults of the connections between a process and its stores, and of the stores themselves. */
 export function networkFaults(): Fault[] {
   return [
     ...(["database", "bucket"] as const).flatMap((store): Fault[] => [
@@ -41,7 +40,6 @@ export function networkFaults(): Fault[] {
   ];
 }
 
-/** A fault of the connections between one process and a store. */
 function connectionFault(
   store: Store,
   what: string,

@@ -1,8 +1,9 @@
-import { pickByShare, pickOne, type Random } from "../seeded.ts";
+import type { Random } from "@subtext/bench/seeded";
+import { pickByShare, pickOne } from "../random.ts";
 import type { Customer, Upload } from "../uploads.ts";
 import type { Fault, World } from "./fault.ts";
 
-/** Unusual client requests. All of them are allowed, and none may do harm. */
+/** Unusual requests that clients are allowed to send. */
 export function requestFaults(): Fault[] {
   return [
     upload("chunks sent twice", 12, (customer, recording) => customer.uploadTwice(recording)),

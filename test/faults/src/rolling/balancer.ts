@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 const CHECK_EVERY_MS = 500;
 /** Longer than the service takes to detect that one of its stores does not respond. */
 const CHECK_TIMEOUT_MS = 6_000;
-/** How long a connection is held while no process is ready, as balancers do. */
-const WAIT_FOR_ONE_MS = 30_000;
+/** How long a connection waits while no process is ready. */
+const QUEUE_TIMEOUT_MS = 30_000;
 
 /** A round-robin TCP load balancer for the processes whose /healthz returns 200, as docs/deploy.md describes. */
 export interface Balancer {
@@ -19,7 +19,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** @param slowBytesPerSecond upstream bandwidth of the slow connection */
+/** @param slowBytesPerSecond upload bandwidth of the slow connection */
 export async function startBalancer(
   ports: readonly number[],
   { slowBytesPerSecond }: { slowBytesPerSecond: number },
@@ -45,12 +45,9 @@ export async function startBalancer(
     }
   };
 
-  /**
-   * Connects to the next ready process, skipping processes that refuse the connection. Returns null if none is ready in
-   * time.
-   */
+  /** Connects to the next ready process that accepts the connection. Returns null after the timeout. */
   const connectToReady = async (): Promise<Socket | null> => {
-    const deadline = performance.now() + WAIT_FOR_ONE_MS;
+    const deadline = performance.now() + QUEUE_TIMEOUT_MS;
     while (performance.now() < deadline && !isClosed) {
       const candidates = [...ready];
       const port = candidates[turn++ % candidates.length];
@@ -85,7 +82,7 @@ export async function startBalancer(
     const up = Number.isFinite(bytesPerSecond)
       ? pipeline(client, slowed, upstream)
       : pipeline(client, upstream);
-    // If one side ends, the other side ends too. The client reports errors.
+    // If one side fails, `pipeline` closes the other side too, and the client reports the error.
     await Promise.allSettled([up, pipeline(upstream, client)]);
   };
 

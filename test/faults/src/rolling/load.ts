@@ -13,7 +13,6 @@ export interface Reads {
 }
 
 export interface Uploads {
-  /** Ids of the videos that were uploaded successfully. */
   videoIds: string[];
   failures: string[];
   /** Number of failed requests that tus-js-client retried. */
@@ -48,7 +47,7 @@ export async function keepReading(
   }
 }
 
-/** Uploads one file after another with tus-js-client and its defaults until the signal aborts. */
+/** Uploads the file repeatedly with tus-js-client and its default settings until the signal aborts. */
 export async function keepUploading(
   { url, key, pauseMs, path }: { url: string; key: string; pauseMs: number; path: string },
   uploads: Uploads,

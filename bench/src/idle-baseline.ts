@@ -1,10 +1,10 @@
 import { PGlite } from "@electric-sql/pglite";
 import fastify from "fastify";
 
-// What an idle process costs that does nothing else: `fastify`, or `pglite` with the folder of its database.
+// An idle Fastify server (`fastify`) or PGlite database (`pglite FOLDER`), as a baseline for the idle service.
 
-const [peer, folder] = process.argv.slice(2);
-if (peer === "pglite") {
+const [baseline, folder] = process.argv.slice(2);
+if (baseline === "pglite") {
   const pglite = await PGlite.create(folder!);
   await pglite.query("select 1");
   setInterval(() => {}, 2 ** 30);
