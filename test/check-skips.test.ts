@@ -22,7 +22,7 @@ test("a test counts as skipped only if it ran in no part of CI", () => {
   ]);
 });
 
-test("a test counts as the same if its name says why it was skipped", () => {
+test("a skip reason in the name of a test does not make it a different test", () => {
   const bare = report({
     "the chart (skipped: no go) renders": "skipped",
     "rules (skipped without x)": "skipped",
@@ -31,7 +31,7 @@ test("a test counts as the same if its name says why it was skipped", () => {
   expect(testsThatNeverRan([bare, full], "/project")).toEqual(["server/test/a.test.ts > rules"]);
 });
 
-test("a skip is allowed only by its full name, and not on a machine that has what the test needs", () => {
+test("a skip is allowed only by its full name, and only on a machine that lacks what the test needs", () => {
   const allowed: AllowedSkip[] = [
     { skip: "a > .*IPv6.*", reason: "no IPv6", unless: "has-ipv6" },
     { skip: "audit", reason: "no answer" },
@@ -64,7 +64,7 @@ describe("scripts/check-skips.ts", () => {
     });
   });
 
-  test("has a reason for each entry of its list, and each entry is a valid expression", () => {
+  test("has a list of skips with reasons and valid regular expressions", () => {
     const list = JSON.parse(readFileSync(join(ROOT, ".ci/allowed-skips.json"), "utf8")) as AllowedSkip[];
     for (const { skip, reason } of list) {
       expect(() => new RegExp(skip)).not.toThrow();

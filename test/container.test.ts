@@ -13,7 +13,7 @@ import { SETTINGS } from "../server/src/config/settings.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
-/** Its instructions, each on one line, without comments. */
+/** One line per instruction, without comments. */
 const dockerfile = read("Dockerfile")
   .replace(/^#.*\n/gm, "")
   .replace(/\\\n\s*/g, "")
@@ -29,14 +29,14 @@ const imageSettings = Object.fromEntries(
     .map((pair) => pair.split("=") as [string, string]),
 );
 
-// scripts/check-container builds it and runs it; that takes minutes and tools that not everybody has.
+// scripts/check-container builds and runs the image. It takes minutes and requires root, buildah and debootstrap.
 describe("the Dockerfile", () => {
   test("has the Node.js that package.json names", () => {
     expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${packageJson.dependencies.node}-bookworm-slim`);
   });
 
-  test("copies nothing that is not there, or that .dockerignore keeps back", () => {
-    const letThrough = read(".dockerignore")
+  test("copies only files that exist and that .dockerignore does not exclude", () => {
+    const included = read(".dockerignore")
       .split("\n")
       .filter((line) => line.startsWith("!"))
       .map((line) => new RegExp(`^${line.slice(1).replaceAll(".", "\\.").replaceAll("*", "[^/]*")}(/|$)`));
@@ -46,19 +46,19 @@ describe("the Dockerfile", () => {
     expect(copied.length).toBeGreaterThan(15);
     for (const path of copied) expect(existsSync(join(ROOT, path)), path).toBe(true);
     for (const path of copied) {
-      const passes = letThrough.some((pattern) => pattern.test(path));
-      const parentOfWhatPasses = read(".dockerignore").includes(`!${path}/`);
-      expect(passes || parentOfWhatPasses, path).toBe(true);
+      const isIncluded = included.some((pattern) => pattern.test(path));
+      const hasIncludedChild = read(".dockerignore").includes(`!${path}/`);
+      expect(isIncluded || hasIncludedChild, path).toBe(true);
     }
   });
 
-  test("knows every workspace, for a lock file is for all of them", () => {
+  test("copies the package.json of every workspace, as the lock file requires", () => {
     for (const workspace of packageJson.workspaces) {
       expect(dockerfile).toContain(`COPY ${workspace}/package.json ${workspace}/`);
     }
   });
 
-  test("sets what the service knows", () => {
+  test("sets only variables that are settings of the service", () => {
     const { NODE_ENV, ...settings } = imageSettings;
     expect(NODE_ENV).toBe("production");
     for (const name of Object.keys(settings)) expect(Object.keys(SETTINGS)).toContain(name);
@@ -71,7 +71,7 @@ describe("the Dockerfile", () => {
     expect(labels).toContain(`org.opencontainers.image.licenses="${packageJson.license}"`);
   });
 
-  test("ends as a user without rights, under an init process", () => {
+  test("runs as an unprivileged user, under an init process", () => {
     expect(dockerfile).toContain("USER 10001:10001");
     expect(dockerfile.find((line) => line.startsWith("ENTRYPOINT"))).toContain('"tini", "--"');
   });
@@ -79,7 +79,7 @@ describe("the Dockerfile", () => {
   test.each([
     [200, 0],
     [503, 1],
-  ])("has a health check that takes %i for exit code %i", async (status, code) => {
+  ])("has a health check that turns status %i into exit code %i", async (status, code) => {
     const server = createServer((request, response) => {
       response.statusCode = request.url === "/healthz" ? status : 404;
       response.end("{}");
@@ -94,7 +94,7 @@ describe("the Dockerfile", () => {
     expect(ended).toBe(code);
   });
 
-  test("has a health check that fails where nothing listens", () => {
+  test("has a health check that fails if nothing listens", () => {
     const [file = "", ...args] = healthCheck;
     expect(spawnSync(file, args, { env: { ...process.env, PORT: "1" } }).status).not.toBe(0);
   });
@@ -107,43 +107,43 @@ interface ComposeService {
   [name: string]: unknown;
 }
 
-const GIVEN: Record<string, string> = {
+const VARIABLES: Record<string, string> = {
   POSTGRES_PASSWORD: "p0stgres",
   S3_ACCESS_KEY_ID: "key",
   S3_SECRET_ACCESS_KEY: "secret",
 };
 
-/** With variables put in, as compose does. @throws Error where one that has to be given is not */
-function readCompose(path: string, given: Record<string, string>) {
+/** Substitutes variables as Compose does. @throws Error if a required variable is missing */
+function readCompose(path: string, variables: Record<string, string>) {
   const text = read(path).replace(
     /\$\{(\w+)(:-|:\?)?([^}]*)\}/g,
     (_all, name: string, sign, fallback: string) => {
-      const value = given[name];
-      if (value === undefined && sign === ":?") throw new Error(`${name} is not given`);
+      const value = variables[name];
+      if (value === undefined && sign === ":?") throw new Error(`${name} is required`);
       return value ?? fallback;
     },
   );
   return parse(text, { merge: true }) as { name: string; services: Record<string, ComposeService> };
 }
 
-// No container engine starts them: the tests show that they are valid and agree with the service.
+// These tests start no containers. They check that the files are valid and that the service accepts their settings.
 describe.each(["compose.yaml", "compose.scale.yaml"])("%s", (path) => {
-  test("is what the Compose specification wants", () => {
-    // They declare an older draft by names that the validator does not accept.
+  test("conforms to the Compose specification", () => {
+    // The schema declares its draft and ids in an older syntax, which Ajv rejects.
     const { $schema: _draft, ...schema } = JSON.parse(JSON.stringify(composeSchema), (name, value) =>
       name === "id" && typeof value === "string" ? undefined : value,
     ) as Record<string, unknown>;
     const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
-    // This edition of the schema is older than the name of a project and optional files of settings.
-    const { name: _name, ...compose } = readCompose(path, GIVEN);
+    // The schema predates project names and optional env files.
+    const { name: _name, ...compose } = readCompose(path, VARIABLES);
     for (const service of Object.values(compose.services)) delete service.env_file;
     const valid = ajv.validate(schema, compose);
     expect(valid ? null : ajv.errorsText()).toBeNull();
     expect(ajv.validate(schema, { services: { a: { imaje: "x" } } })).toBe(false);
   });
 
-  test("starts services that take their settings, and gives them no rights", () => {
-    const ours = Object.values(readCompose(path, GIVEN).services).filter(({ image }) =>
+  test("starts services without privileges, with settings that they accept", () => {
+    const ours = Object.values(readCompose(path, VARIABLES).services).filter(({ image }) =>
       image.startsWith("subtext:"),
     );
     expect(ours.length).toBeGreaterThan(0);
@@ -164,6 +164,6 @@ describe.each(["compose.yaml", "compose.scale.yaml"])("%s", (path) => {
   });
 });
 
-test("compose.scale.yaml does not start without passwords", () => {
-  expect(() => readCompose("compose.scale.yaml", {})).toThrow("POSTGRES_PASSWORD is not given");
+test("compose.scale.yaml requires passwords", () => {
+  expect(() => readCompose("compose.scale.yaml", {})).toThrow("POSTGRES_PASSWORD is required");
 });

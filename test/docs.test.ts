@@ -7,7 +7,7 @@ import { renderReference } from "../scripts/write-reference.ts";
 import { runCommandLine } from "../server/src/cli/program.ts";
 import { readContents } from "../site/src/contents.ts";
 import { slugOf } from "../site/src/markdown.ts";
-import { blocksOf, documentedPages } from "./support/documented-blocks.ts";
+import { documentedPages, readBlocks } from "./support/documented-blocks.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -20,8 +20,8 @@ const others = [
   "examples/README.md",
 ];
 
-/** Of PostgreSQL, proxies and other programs; and a misspelled setting that shows the error message. */
-const OTHERS_NAMES = new Set([
+/** Names from other programs, and a misspelled setting in the example of an error message. */
+const FOREIGN_NAMES = new Set([
   "env_file",
   "max_connections",
   "pg_dump",
@@ -33,12 +33,12 @@ const OTHERS_NAMES = new Set([
   "OPENAI_BASE_URL",
   "DATABASE_URI",
   "hf_EXAMPLE",
-  // Computed by a metrics adapter.
+  // The external metric of an autoscaler.
   "subtext_recordings",
 ]);
 
 describe("a code block of the README and the docs", () => {
-  const blocks = pages.flatMap(blocksOf);
+  const blocks = pages.flatMap(readBlocks);
   const where = ({ page, line }: { page: string; line: number }) => `${page}:${line}`;
 
   test("says which test runs it, or why none does", () => {
@@ -49,7 +49,7 @@ describe("a code block of the README and the docs", () => {
     expect(terse.map(where)).toEqual([]);
   });
 
-  test("that is run, is handed to the test that its comment names", () => {
+  test("is read by the test that its comment names", () => {
     for (const block of blocks) {
       if (block.runBy === null) continue;
       expect([where(block), existsSync(join(ROOT, block.runBy))]).toEqual([where(block), true]);
@@ -66,22 +66,22 @@ describe("a code block of the README and the docs", () => {
 });
 
 describe("the README and the docs", () => {
-  test("have links that lead to files and headings that there are", () => {
-    const lost: string[] = [];
+  test("link only to files and headings that exist", () => {
+    const broken: string[] = [];
     for (const page of [...pages, ...others]) {
       for (const [, href = ""] of withoutBlocks(read(page)).matchAll(/\]\(([^()\s]+)\)/g)) {
         if (/^[a-z]+:/.test(href)) continue;
         const [path = "", anchor] = href.split("#");
         const target = path === "" ? page : normalize(join(dirname(page), path));
         const found =
-          existsSync(join(ROOT, target)) && (anchor === undefined || anchorsOf(target).includes(anchor));
-        if (!found) lost.push(`${page} → ${href}`);
+          existsSync(join(ROOT, target)) && (anchor === undefined || findAnchors(target).includes(anchor));
+        if (!found) broken.push(`${page} → ${href}`);
       }
     }
-    expect(lost).toEqual([]);
+    expect(broken).toEqual([]);
   });
 
-  test("are listed in the index page, each once", () => {
+  test("are each listed once on the index page", () => {
     const listed = readContents(read("docs/index.md")).flatMap(({ links }) => links.map(({ name }) => name));
     const names = pages.map((page) => /^docs\/([\w-]+|decisions\/README)\.md$/.exec(page)?.[1]);
     const expected = names.filter((name) => name !== undefined && !["index", "decisions"].includes(name));
@@ -100,28 +100,30 @@ describe("the README and the docs", () => {
     const unknown = codeSpans().filter(
       ({ text }) =>
         /^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)+$/.test(text) &&
-        !OTHERS_NAMES.has(text) &&
+        !FOREIGN_NAMES.has(text) &&
         !sources.includes(text.replace(/_FILE$/, "")),
     );
     expect(unknown.map(({ page, text }) => `${page}: ${text}`)).toEqual([]);
   });
 
-  test("name scripts of npm and permissions that there are", () => {
+  test("name only npm scripts and permissions that exist", () => {
     const text = [...pages, ...others].map(read).join("\n");
     const scripts = [...text.matchAll(/npm run (?:--silent )?([a-z][\w:-]*)/g)].map(([, name]) => name!);
     const manifests = ["package.json", ...packageJson.workspaces.map((name) => `${name}/package.json`)];
     const known = manifests.flatMap((path) => Object.keys(JSON.parse(read(path)).scripts ?? {}));
     expect(scripts.length).toBeGreaterThan(5);
     expect(scripts.filter((name) => !known.includes(name))).toEqual([]);
-    const asked = [...text.matchAll(/--permissions ([a-z_,]+)/g)].flatMap(([, list = ""]) => list.split(","));
-    expect(asked.length).toBeGreaterThan(2);
-    expect(asked.filter((name) => !PERMISSIONS.some((permission) => permission === name))).toEqual([]);
+    const permissions = [...text.matchAll(/--permissions ([a-z_,]+)/g)].flatMap(([, list = ""]) =>
+      list.split(","),
+    );
+    expect(permissions.length).toBeGreaterThan(2);
+    expect(permissions.filter((name) => !PERMISSIONS.some((permission) => permission === name))).toEqual([]);
   });
 
-  test("name commands and options of `subtext` that there are", async () => {
+  test("name only commands and options of `subtext` that exist", async () => {
     const texts = [
       ...codeSpans().map(({ text }) => text),
-      ...pages.flatMap(blocksOf).map(({ text }) => text),
+      ...pages.flatMap(readBlocks).map(({ text }) => text),
     ];
     const lines = texts.flatMap((text) => text.split("\n")).map((line) => line.replace(/\s#.*$/, ""));
     const calls = lines.flatMap((line) =>
@@ -131,7 +133,7 @@ describe("the README and the docs", () => {
     const faults: string[] = [];
     for (const call of new Set(calls)) {
       const words = call.trim().split(/\s+/);
-      const help = await helpOf(words);
+      const help = await findHelp(words);
       if (help === null) faults.push(call);
       const options = words.filter((word) => /^--[a-z]/.test(word)).map((word) => word.split("=")[0]!);
       for (const option of options) if (!help?.includes(option)) faults.push(`${option} of ${call}`);
@@ -139,20 +141,20 @@ describe("the README and the docs", () => {
     expect(faults).toEqual([]);
   });
 
-  test("name files of the project that there are", () => {
+  test("name only project files that exist", () => {
     const paths = codeSpans([...pages, "CONTRIBUTING.md"]).filter(
       ({ page, text }) =>
         /^[\w.-]+(\/[\w.-]+)+\.(tsx?|md|json|yaml|yml|py|sh)$/.test(text) ||
         (page === "CONTRIBUTING.md" && /^[\w.-]+(\/[\w.-]+)*\/$/.test(text)),
     );
     expect(paths.length).toBeGreaterThan(40);
-    const lost = paths.filter(
+    const missing = paths.filter(
       ({ page, text }) =>
         ![text, join(dirname(page), text), join("server/src", text), join("client/src", text)].some((path) =>
           existsSync(join(ROOT, path)),
         ),
     );
-    expect(lost.map(({ page, text }) => `${page}: ${text}`)).toEqual([]);
+    expect(missing.map(({ page, text }) => `${page}: ${text}`)).toEqual([]);
   });
 });
 
@@ -214,8 +216,8 @@ function codeSpans(names = pages): { page: string; text: string }[] {
   );
 }
 
-/** Of headings, as GitHub spells them, and of table rows that the service gives anchors. */
-function anchorsOf(page: string): string[] {
+/** Returns the anchors that GitHub generates for the headings of a page. */
+function findAnchors(page: string): string[] {
   const counts = new Map<string, number>();
   return [...withoutBlocks(read(page)).matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading = ""]) => {
     const slug = slugOf(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", ""));
@@ -240,16 +242,16 @@ function sourcesText(): string {
   const files = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => /\.(tsx?|ya?ml|py|json)$/.test(name) && !name.includes("node_modules"))
-      // Its descriptions are a part of the docs.
+      // The docs contain its descriptions.
       .filter((name) => name !== "config/settings.ts")
       .map((name) => `${folder}/${name}`),
   );
   return ["package.json", ...files].map(read).join("\n");
 }
 
-/** The program's help for the command that the words begin with; null if there is none. */
-async function helpOf(words: string[]): Promise<string | null> {
-  let help = await printed(["--help"]);
+/** Returns the help of the command that the words start with; null if there is no such command. */
+async function findHelp(words: string[]): Promise<string | null> {
+  let help = await runSubtext(["--help"]);
   const path: string[] = [];
   for (const word of words) {
     const isCommand = /^[a-z][a-z-]*$/.test(word) && new RegExp(`^  ${word}\\b`, "m").test(commandsIn(help));
@@ -259,7 +261,7 @@ async function helpOf(words: string[]): Promise<string | null> {
       break;
     }
     path.push(word);
-    help = await printed([...path, "--help"]);
+    help = await runSubtext([...path, "--help"]);
   }
   return path.length === 0 ? null : help;
 }
@@ -268,7 +270,7 @@ function commandsIn(help: string): string {
   return /^Commands:\n((?: {2}.*\n?)*)/m.exec(help)?.[1]?.replace(/^ {2}help .*$/m, "") ?? "";
 }
 
-async function printed(args: string[]): Promise<string> {
+async function runSubtext(args: string[]): Promise<string> {
   let text = "";
   const out = (more: string) => {
     text += more;

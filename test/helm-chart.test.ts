@@ -14,7 +14,7 @@ import { ServiceAccount } from "kubernetes-models/v1/ServiceAccount";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../server/src/config/config.ts";
 import { SETTINGS } from "../server/src/config/settings.ts";
-import { Chart, type KubernetesObject, whyNoCharts } from "./support/render-chart.ts";
+import { Chart, chartSkipReason, type KubernetesObject } from "./support/render-chart.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const KINDS = {
@@ -30,12 +30,12 @@ const KINDS = {
   ServiceAccount,
 };
 
-const LEAST = {
+const MINIMAL_VALUES = {
   secret: "captions-secrets",
   settings: { PUBLIC_URL: "https://captions.example.com", S3_BUCKET: "captions" },
 };
-const EVERYTHING = {
-  ...LEAST,
+const ALL_VALUES = {
+  ...MINIMAL_VALUES,
   image: { repository: "registry.example.com/subtext", tag: "1.2.3", pullSecrets: [{ name: "registry" }] },
   api: { nodeSelector: { disk: "ssd" }, tolerations: [{ key: "media", operator: "Exists" }] },
   models: { existingClaim: "models" },
@@ -51,45 +51,46 @@ const EVERYTHING = {
   },
 };
 
-const why = whyNoCharts();
+const skipReason = chartSkipReason();
 
-// It is not Helm and no cluster: what is shown is that the templates render, and that the objects are ones that
-// Kubernetes, KEDA and the Prometheus operator describe.
-describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`, () => {
-  const chart = why === null ? new Chart(join(ROOT, "deploy/helm/subtext")) : (null as unknown as Chart);
+// Without Helm and a cluster, these tests show only that the templates render, and that the objects match the schemas
+// of Kubernetes, KEDA and the Prometheus operator.
+describe.skipIf(skipReason)(`the Helm chart${skipReason ? ` (skipped: ${skipReason})` : ""}`, () => {
+  const chart =
+    skipReason === null ? new Chart(join(ROOT, "deploy/helm/subtext")) : (null as unknown as Chart);
   const find = (objects: KubernetesObject[], kind: string, end = "") =>
     objects.find((each) => each.kind === kind && each.metadata.name.endsWith(end)) as KubernetesObject;
   const podOf = (deployment: KubernetesObject) => deployment.spec.template.spec;
 
   const variants = {
-    "with the least values": LEAST,
-    "with everything that there is": EVERYTHING,
-    "scaled by an external metric": {
-      ...LEAST,
+    "minimal values": MINIMAL_VALUES,
+    "all values": ALL_VALUES,
+    "an external metric for scaling": {
+      ...MINIMAL_VALUES,
       autoscaling: { kind: "hpa", hpaMetric: "subtext_recordings" },
     },
-    "without what can be left out": {
-      ...LEAST,
+    "no optional objects": {
+      ...MINIMAL_VALUES,
       migration: { enabled: false },
       serviceAccount: { create: false },
       api: { podDisruptionBudget: null },
     },
   };
 
-  test.each(Object.entries(variants))("%s: every object is as its schema wants it", (_name, values) => {
+  test.each(Object.entries(variants))("with %s, every object matches its schema", (_name, values) => {
     for (const object of chart.render(values)) {
       const Kind = KINDS[object.kind as keyof typeof KINDS];
       expect(Kind, object.kind).toBeDefined();
       const { apiVersion } = object;
-      // biome-ignore lint/suspicious/noExplicitAny: whether it is one of the kind is what is asked
+      // biome-ignore lint/suspicious/noExplicitAny: `validate` checks the type
       const checked = new Kind(object as any);
       checked.validate();
       expect(checked.apiVersion).toBe(apiVersion);
     }
   });
 
-  // The schemas let unknown fields pass; the compiler does not.
-  test("no object has a field that its kind does not know", () => {
+  // The schemas allow unknown fields; the types do not.
+  test("no object has a field that its type does not declare", () => {
     const folder = mkdtempSync(join(ROOT, "node_modules/.chart-"));
     try {
       const names = Object.keys(KINDS);
@@ -109,8 +110,8 @@ describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`
         const lines = [
           ...names.map((name) => `import type { I${name} } from "${paths[name]}";`),
           ...objects.map(
-            (object, place) =>
-              `export const o${place}: I${object.kind} = ${JSON.stringify(object, null, 1)};`,
+            (object, index) =>
+              `export const o${index}: I${object.kind} = ${JSON.stringify(object, null, 1)};`,
           ),
         ];
         writeFileSync(join(folder, "objects.ts"), lines.join("\n"));
@@ -135,7 +136,7 @@ describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`
   });
 
   test("every process is unprivileged, on a read-only root file system", () => {
-    const objects = chart.render(EVERYTHING);
+    const objects = chart.render(ALL_VALUES);
     for (const { spec } of objects.filter(({ kind }) => kind === "Deployment" || kind === "Job")) {
       expect(spec.template.spec).toMatchObject({
         automountServiceAccountToken: false,
@@ -150,8 +151,8 @@ describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`
     }
   });
 
-  test.each(["api", "worker"])("the service takes the settings that an %s gets", (role) => {
-    for (const values of [LEAST, EVERYTHING]) {
+  test.each(["api", "worker"])("the service accepts the settings of the %s deployment", (role) => {
+    for (const values of [MINIMAL_VALUES, ALL_VALUES]) {
       const container = podOf(find(chart.render(values), "Deployment", `-${role}`)).containers[0];
       const env = Object.fromEntries(
         container.env.map((each: { name: string; value: string }) => [each.name, each.value]),
@@ -163,8 +164,8 @@ describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`
     }
   });
 
-  test("selectors find the pods that they are meant for, and no others", () => {
-    const objects = chart.render(EVERYTHING);
+  test("selectors match only the intended pods", () => {
+    const objects = chart.render(ALL_VALUES);
     const pods = objects
       .filter(({ spec }) => spec?.template?.metadata)
       .map(({ spec }) => spec.template.metadata.labels as Record<string, string>);
@@ -187,20 +188,20 @@ describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`
   });
 
   test("workers are scaled by a metric that the service exports", () => {
-    const { query } = find(chart.render(EVERYTHING), "ScaledObject").spec.triggers[0].metadata;
+    const { query } = find(chart.render(ALL_VALUES), "ScaledObject").spec.triggers[0].metadata;
     expect(query).toBe(
       'sum(max by (status) (subtext_queue_transcriptions{status=~"waiting|processing",namespace="media"}))',
     );
     const documented = readFileSync(join(ROOT, "docs/deploy.md"), "utf8");
     expect(documented).toContain(`metricsQuery: '${query.replace(',namespace="media"', "")}'`);
-    expect(() => chart.render({ ...LEAST, autoscaling: { kind: "hpa" } })).toThrow("hpaMetric");
-    // A number of replicas would be set back at every upgrade.
-    expect(find(chart.render(EVERYTHING), "Deployment", "-worker").spec.replicas).toBeUndefined();
-    expect(find(chart.render(LEAST), "Deployment", "-worker").spec.replicas).toBe(1);
+    expect(() => chart.render({ ...MINIMAL_VALUES, autoscaling: { kind: "hpa" } })).toThrow("hpaMetric");
+    // A fixed number of replicas would override the autoscaler at every upgrade.
+    expect(find(chart.render(ALL_VALUES), "Deployment", "-worker").spec.replicas).toBeUndefined();
+    expect(find(chart.render(MINIMAL_VALUES), "Deployment", "-worker").spec.replicas).toBe(1);
   });
 
-  test("tables are made before an upgrade, by the image that comes", () => {
-    const job = find(chart.render(EVERYTHING, { name: "captions", namespace: "media", revision: 4 }), "Job");
+  test("the new image migrates the database before an upgrade", () => {
+    const job = find(chart.render(ALL_VALUES, { name: "captions", namespace: "media", revision: 4 }), "Job");
     expect(job.metadata).toMatchObject({
       name: "captions-migrate-4",
       annotations: { "helm.sh/hook": "pre-upgrade" },
@@ -212,7 +213,7 @@ describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`
   });
 
   test.each([
-    ["no Secret", { settings: LEAST.settings }, "secret: the name of a Secret"],
+    ["no Secret", { settings: MINIMAL_VALUES.settings }, "secret: the name of a Secret"],
     [
       "no address",
       { secret: "s", settings: { S3_BUCKET: "b" } },
@@ -220,14 +221,22 @@ describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`
     ],
     [
       "a secret among the settings",
-      { ...LEAST, settings: { ...LEAST.settings, DATABASE_URL: "postgres://…" } },
+      { ...MINIMAL_VALUES, settings: { ...MINIMAL_VALUES.settings, DATABASE_URL: "postgres://…" } },
       "DATABASE_URL",
     ],
-    ["a number that is no text", { ...LEAST, worker: { settings: { SPEECH_THREADS: 2 } } }, "must be string"],
-    ["a misspelt value", { ...LEAST, ingres: {} }, "must NOT have additional properties"],
-    ["no worker at all", { ...LEAST, autoscaling: { minReplicas: 0 } }, "must be >= 1"],
-    ["fences without gates", { ...LEAST, networkPolicy: { enabled: true } }, "networkPolicy.dependencies"],
-  ])("%s is refused with its name", (_name, values, message) => {
+    [
+      "a number instead of a string",
+      { ...MINIMAL_VALUES, worker: { settings: { SPEECH_THREADS: 2 } } },
+      "must be string",
+    ],
+    ["a misspelled value", { ...MINIMAL_VALUES, ingres: {} }, "must NOT have additional properties"],
+    ["no workers", { ...MINIMAL_VALUES, autoscaling: { minReplicas: 0 } }, "must be >= 1"],
+    [
+      "network policies without dependencies",
+      { ...MINIMAL_VALUES, networkPolicy: { enabled: true } },
+      "networkPolicy.dependencies",
+    ],
+  ])("rejects %s and names the value", (_name, values, message) => {
     expect(() => chart.render(values)).toThrow(message);
   });
 });

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 
-/** Which other workspaces, or folders of them, each workspace may import. */
-const ROOMS: Record<string, string[]> = {
+/** The other workspaces, or folders and files in them, that each workspace may import. */
+const WORKSPACES: Record<string, string[]> = {
   demo: ["server", "captions", "client"],
   "test/faults": ["bench", "server", "captions", "client"],
   bench: ["server", "speech", "captions", "client"],
@@ -47,10 +47,10 @@ const SERVER_LAYERS = [
   "lib",
 ];
 
-/** Imports that still go upward. */
-const UPWARD = new Set<string>(["transcription/reprocess.ts > videos/retention-queries.ts"]);
+/** Known violations of `SERVER_LAYERS`. */
+const UPWARD_IMPORTS = new Set<string>(["transcription/reprocess.ts > videos/retention-queries.ts"]);
 
-/** The folders and files of other workspaces' `src`, top to bottom. Each may import those after it. */
+/** The same for the `src` of other workspaces. */
 const LAYERS = {
   dashboard: ["main.tsx", "router.tsx", "shell", "features", "ui", "hooks", "admin-client"],
   speech: [
@@ -73,7 +73,7 @@ const LAYERS = {
   ],
 };
 
-/** A feature imports no other feature, except these files. */
+/** The only files that a feature may import from other features. */
 const SHARED_BY_FEATURES: Record<string, string[]> = {
   // The video list starts uploads, which continue on every page.
   "video-list": ["uploads/use-uploads.ts"],
@@ -84,45 +84,50 @@ const SHARED_BY_FEATURES: Record<string, string[]> = {
 const root = resolve(import.meta.dirname, "..");
 
 describe("imports", () => {
-  const imports = Object.keys(ROOMS).flatMap((room) =>
-    sourceFiles(join(root, room, "src")).flatMap(importsOf),
+  const imports = Object.keys(WORKSPACES).flatMap((workspace) =>
+    sourceFiles(join(root, workspace, "src")).flatMap(readImports),
   );
 
   test("there are imports to check", () => {
     expect(imports.length).toBeGreaterThan(100);
   });
 
-  test("go from a room only to the rooms below it", () => {
+  test("go from a workspace only to the workspaces that it may import", () => {
     const upwards = imports.filter(({ from, to }) => {
-      const target = roomOf(to);
-      if (target === null || target === roomOf(from)) return false;
-      return !ROOMS[roomOf(from) ?? ""]?.some((allowed) => to === allowed || to.startsWith(`${allowed}/`));
+      const target = findWorkspace(to);
+      if (target === null || target === findWorkspace(from)) return false;
+      return !WORKSPACES[findWorkspace(from) ?? ""]?.some(
+        (allowed) => to === allowed || to.startsWith(`${allowed}/`),
+      );
     });
     expect(upwards).toEqual([]);
   });
 
-  test("go from a part of the server only to the parts below it", () => {
+  test("go from a layer of the server only to the layers below it", () => {
     const upwards = imports.filter(({ from, to }) => {
       if (!from.startsWith("server/src/") || !to.startsWith("server/src/")) return false;
-      const [source, target] = [layerOf(from), layerOf(to)];
+      const [source, target] = [findLayer(from), findLayer(to)];
       return source === -1 || target === -1 || target < source;
     });
     const lines = upwards.map(({ from, to }) => `${from} > ${to}`.replaceAll("server/src/", ""));
-    expect(lines.filter((line) => !UPWARD.has(line))).toEqual([]);
-    expect([...UPWARD].filter((line) => !lines.includes(line))).toEqual([]);
+    expect(lines.filter((line) => !UPWARD_IMPORTS.has(line))).toEqual([]);
+    expect([...UPWARD_IMPORTS].filter((line) => !lines.includes(line))).toEqual([]);
   });
 
-  test.each(Object.entries(LAYERS))("go from a layer of %s only to the layers below it", (room, layers) => {
-    const layer = (path: string) => layers.indexOf(path.split("/")[2] ?? "");
-    const inside = imports.filter(
-      ({ from, to }) => from.startsWith(`${room}/src/`) && to.startsWith(`${room}/src/`),
-    );
-    expect(inside.length).toBeGreaterThan(100);
-    expect(inside.filter(({ from }) => layer(from) === -1)).toEqual([]);
-    expect(inside.filter(({ from, to }) => layer(to) < layer(from))).toEqual([]);
-  });
+  test.each(Object.entries(LAYERS))(
+    "go from a layer of %s only to the layers below it",
+    (workspace, layers) => {
+      const layer = (path: string) => layers.indexOf(path.split("/")[2] ?? "");
+      const inside = imports.filter(
+        ({ from, to }) => from.startsWith(`${workspace}/src/`) && to.startsWith(`${workspace}/src/`),
+      );
+      expect(inside.length).toBeGreaterThan(100);
+      expect(inside.filter(({ from }) => layer(from) === -1)).toEqual([]);
+      expect(inside.filter(({ from, to }) => layer(to) < layer(from))).toEqual([]);
+    },
+  );
 
-  test("go from a feature of the dashboard to another feature only if that is named here", () => {
+  test("go from a feature of the dashboard to another feature only if they are listed here", () => {
     const feature = (path: string) => /^dashboard\/src\/features\/([^/]+)\/(.+)$/.exec(path);
     const foreign = imports.filter(({ from, to }) => {
       const [source, target] = [feature(from)?.[1], feature(to)];
@@ -132,7 +137,7 @@ describe("imports", () => {
     expect(foreign).toEqual([]);
   });
 
-  test("go from no engine to another engine", () => {
+  test("do not go from one engine to another", () => {
     const engine = (path: string) => /^speech\/src\/engines\/([^/]+)\//.exec(path)?.[1];
     const foreign = imports.filter(
       ({ from, to }) => engine(from) !== undefined && engine(to) !== undefined && engine(from) !== engine(to),
@@ -140,7 +145,7 @@ describe("imports", () => {
     expect(foreign).toEqual([]);
   });
 
-  test("form no cycle", () => {
+  test("do not form cycles", () => {
     const targets = Map.groupBy(imports, ({ from }) => from);
     const done = new Set<string>();
     const visit = (file: string, path: string[]): string[] => {
@@ -154,14 +159,14 @@ describe("imports", () => {
   });
 });
 
-/** The index in `SERVER_LAYERS`, by the longest prefix; -1 if there is none. */
-function layerOf(path: string): number {
+/** Returns the index of the longest matching prefix in `SERVER_LAYERS`, or -1. */
+function findLayer(path: string): number {
   const matching = SERVER_LAYERS.filter((layer) => `${path}/`.startsWith(`server/src/${layer}/`));
   return SERVER_LAYERS.indexOf(matching.toSorted((a, b) => b.length - a.length)[0] ?? "");
 }
 
-function roomOf(path: string): string | null {
-  return Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`)) ?? null;
+function findWorkspace(path: string): string | null {
+  return Object.keys(WORKSPACES).find((workspace) => path.startsWith(`${workspace}/`)) ?? null;
 }
 
 function sourceFiles(folder: string): string[] {
@@ -170,8 +175,8 @@ function sourceFiles(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** Paths from the repository's root; packages from outside are left out. */
-function importsOf(file: string): { from: string; to: string }[] {
+/** Returns paths from the repository root. External packages are omitted. */
+function readImports(file: string): { from: string; to: string }[] {
   const from = relative(root, file);
   const specifiers = [...readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"([^"]+)"/g)].map(
     ([, s]) => s ?? "",

@@ -21,7 +21,7 @@ const shipped = Object.entries(lock.packages).filter(
   ([path, { dev }]) => path.includes("node_modules/") && !dev,
 );
 
-test("a package with native parts in packages of their own has one for each platform", () => {
+test("a package with native binaries in separate packages has one for each platform", () => {
   const parents = shipped.flatMap(([path, { optionalDependencies = {} }]) => {
     const parts = Object.keys(optionalDependencies)
       .map((name) => lock.packages[`node_modules/${name}`])
@@ -38,10 +38,10 @@ test("a package with native parts in packages of their own has one for each plat
   expect(missing).toEqual([]);
 });
 
-test("a package that contains its native parts has one for each platform", () => {
+test("a package that contains native binaries has one for each platform", () => {
   const parents = shipped
     .filter(([, { os, cpu }]) => !(os && cpu))
-    .map(([path]) => ({ path, parts: nativeFilesIn(path) }))
+    .map(([path]) => ({ path, parts: findNativeFiles(path) }))
     .filter(({ parts }) => parts.length > 0);
   expect(parents.map(({ path }) => path)).toEqual([
     "node_modules/fs-native-extensions",
@@ -56,20 +56,20 @@ test("a package that contains its native parts has one for each platform", () =>
   expect(missing).toEqual([]);
 });
 
-test("no other package runs a script when it is installed, which may build or download native parts", () => {
+test("no other package has an install script, which could build or download native binaries", () => {
   const scripted = shipped.filter(([, { hasInstallScript }]) => hasInstallScript);
   const names = scripted.map(([path]) => path.replace("node_modules/", ""));
   expect(names.sort()).toEqual(Object.keys(packageJson.allowScripts).sort());
 });
 
-/** Without those of packages inside it. */
-function nativeFilesIn(path: string): string[] {
-  const names = namesIn(join(ROOT, path));
+/** Ignores nested packages. */
+function findNativeFiles(path: string): string[] {
+  const names = listFiles(join(ROOT, path));
   return names.filter((name) => name.endsWith(".node") && !name.includes("node_modules/"));
 }
 
-/** An optional package may be missing. */
-function namesIn(folder: string): string[] {
+/** Returns an empty list for an optional package that is not installed. */
+function listFiles(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, encoding: "utf8" });
   } catch {

@@ -13,8 +13,8 @@ interface LockedPackage {
   link?: boolean;
 }
 
-/** Licences that ask for nothing but their own text, and one (MPL) that ends at the borders of its files. */
-const TAKEN = new Set([
+/** Permissive licenses, and MPL-2.0, whose copyleft applies only to its own files. */
+const ACCEPTED_LICENSES = new Set([
   "0BSD",
   "Apache-2.0",
   "BSD-2-Clause",
@@ -27,10 +27,10 @@ const TAKEN = new Set([
   "(Apache-2.0 AND BSD-3-Clause)",
   "(MIT OR CC0-1.0)",
 ]);
-/** Their package.json names no license; the license text is in the package or on its page. */
+/** Packages whose package.json names no license. */
 const LICENSED_ELSEWHERE: Record<string, string> = {
-  "combine-errors": "MIT, by its README",
-  "@shinyoshiaki/jspack": "BSD-3-Clause, by its sources",
+  "combine-errors": "MIT, according to its README",
+  "@shinyoshiaki/jspack": "BSD-3-Clause, according to its sources",
 };
 
 const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
@@ -40,31 +40,31 @@ const shipped = Object.entries(lock.packages)
   .filter(([path, { dev, link }]) => path.includes("node_modules/") && !dev && !link)
   .map(([path, locked]) => ({ path, name: path.replace(/^.*node_modules\//, ""), ...locked }));
 
-test("every package that is shipped has a license that allows use in any product", () => {
+test("every shipped package has a license that allows use in any product", () => {
   expect(shipped.length).toBeGreaterThan(100);
   const others = shipped
-    .filter(({ name, license = "" }) => !TAKEN.has(license) && !(name in LICENSED_ELSEWHERE))
+    .filter(({ name, license = "" }) => !ACCEPTED_LICENSES.has(license) && !(name in LICENSED_ELSEWHERE))
     .map(({ name, license }) => `${name}: ${license}`);
   expect(others).toEqual([]);
 });
 
-test("the decoder that has an FFmpeg under the GPL in it can be left out", () => {
+test("the decoder that contains a GPL build of FFmpeg is optional", () => {
   const decoders = shipped.filter(({ name }) => name === "node-av" || name.startsWith("@seydx/node-av-"));
   expect(decoders.length).toBeGreaterThan(1);
   for (const { name, optional, devOptional } of decoders) expect(optional || devOptional, name).toBe(true);
   expect(readFileSync(join(ROOT, "docs/licenses.md"), "utf8")).toContain("--omit=optional");
 });
 
-/** By the folder that is published; all published files are in one of these. */
-const PACKED: Record<string, RegExp> = {
+/** Matches all files that each workspace publishes. */
+const PUBLISHED_FILES: Record<string, RegExp> = {
   captions: /^(README\.md|package\.json|src\/.*\.ts)$/,
   client: /^(README\.md|package\.json|src\/.*\.ts)$/,
   speech: /^(README\.md|package\.json|bin\/[\w-]+\.js|src\/.*\.ts)$/,
   server: /^(README\.md|package\.json|bin\/[\w-]+\.js|src\/.*\.ts|src\/db\/migrations\/\d{4}-[\w-]+\.sql)$/,
 };
 
-test.each(Object.entries(PACKED))(
-  "a package of %s has its sources in it, and nothing else",
+test.each(Object.entries(PUBLISHED_FILES))(
+  "the package %s contains its sources and nothing else",
   (workspace, expected) => {
     const out = execFileSync(
       "npm",

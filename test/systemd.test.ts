@@ -22,8 +22,7 @@ const UNIT = join(FOLDER, "subtext.service");
 const BACKUP_UNIT = join(FOLDER, "subtext-backup.service");
 const blocks = blocksRunBy(import.meta.filename).map(({ text }) => text);
 const [restore = "", installTimer = "", install = "", upgrade = "", remove = ""] = blocks;
-/** In tenths. */
-const GREATEST_EXPOSURE = 25;
+const MAX_EXPOSURE_TENTHS = 25;
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
 const isRoot = process.getuid?.() === 0;
@@ -34,7 +33,7 @@ describe.skipIf(!hasSystemd)("the systemd units (skipped without systemd-analyze
     const names = readdirSync(FOLDER).filter((name) => /\.(service|timer)$/.test(name));
     expect(names).toHaveLength(3);
     for (const name of names) {
-      // The command of the unit need not be installed here.
+      // `verify` requires the unit's command to exist, but the service is not installed on this machine.
       const unit = readFileSync(join(FOLDER, name), "utf8").replace(
         /^ExecStart=\/opt\S+/m,
         `ExecStart=${process.execPath}`,
@@ -50,8 +49,8 @@ describe.skipIf(!hasSystemd)("the systemd units (skipped without systemd-analyze
     expect(status).toBe(0);
   });
 
-  test.each([UNIT, BACKUP_UNIT])("restrict what they start: %s", (unit) => {
-    const args = ["security", "--offline=true", `--threshold=${GREATEST_EXPOSURE}`, unit];
+  test.each([UNIT, BACKUP_UNIT])("restrict their processes: %s", (unit) => {
+    const args = ["security", "--offline=true", `--threshold=${MAX_EXPOSURE_TENTHS}`, unit];
     const { status, stdout } = spawnSync("systemd-analyze", args, { encoding: "utf8" });
     expect(status, stdout).toBe(0);
   });
@@ -71,7 +70,7 @@ describe.skipIf(!hasSystemd || !isRoot)(
         ["var/backups/subtext", 0o700, "subtext"],
       ] as const) {
         const { mode: actual, uid } = statSync(path(name));
-        expect([name, actual & 0o777, uid]).toEqual([name, mode, uidOf(owner, machine)]);
+        expect([name, actual & 0o777, uid]).toEqual([name, mode, readUid(owner, machine)]);
       }
       const settings = readFileSync(path("etc/subtext/.env"), "utf8");
       const [name, value] = settings.trimEnd().split("=") as [string, string];
@@ -107,7 +106,7 @@ describe.skipIf(!hasSystemd || !isRoot)(
       const printed = run(restore, machine).trim().split("\n");
       expect(printed).toEqual([path("etc/subtext"), `restore ${path("var/backups/subtext/2026-11-23")}`]);
       const { mode, uid } = statSync(path("var/lib/subtext"));
-      expect([mode & 0o777, uid]).toEqual([0o700, uidOf("subtext", machine)]);
+      expect([mode & 0o777, uid]).toEqual([0o700, readUid("subtext", machine)]);
       expect(readdirSync(path("var/lib/subtext"))).toEqual(["models"]);
       expect(readFileSync(path("var/lib/subtext.before/recording"), "utf8")).toBe("bytes");
     });
@@ -147,12 +146,12 @@ function installProgram(machine: string, script: string): void {
   writeFileSync(join(folder, "subtext"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 
-/** Runs commands whose absolute paths are in the folder `machine`; it records the calls of systemctl. Returns their output. */
+/** Runs commands with their absolute paths moved into the folder `machine`. Records the calls of systemctl. */
 function run(commands: string, machine: string): string {
   const programs = join(machine, "programs");
   mkdirSync(programs, { recursive: true });
   // The user and the group exist only in the folder.
-  const user = existsSync(join(machine, "etc/passwd")) ? uidOf("subtext", machine) : "subtext";
+  const user = existsSync(join(machine, "etc/passwd")) ? readUid("subtext", machine) : "subtext";
   const stubs = {
     sudo: '[ "$1" != -u ] || shift 2; exec "$@"',
     curl: 'echo curl "$@"',
@@ -172,7 +171,7 @@ function run(commands: string, machine: string): string {
   });
 }
 
-function uidOf(user: string, machine: string): number {
+function readUid(user: string, machine: string): number {
   if (user === "root") return 0;
   const line = readFileSync(join(machine, "etc/passwd"), "utf8")
     .split("\n")

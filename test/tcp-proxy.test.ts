@@ -4,8 +4,8 @@ import { buffer } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { startTcpProxy } from "./support/tcp-proxy.ts";
 
-/** An echo server that closes when its client does. */
-async function startBehindProxy() {
+/** The echo server ends a connection when its client does. */
+async function startEchoServerBehindProxy() {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on("error", () => {}).pipe(socket);
   });
@@ -20,45 +20,45 @@ async function startBehindProxy() {
   return { proxy, open };
 }
 
-const failure = (socket: Socket) =>
+const untilError = (socket: Socket) =>
   new Promise<string | undefined>((resolve) =>
     socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code)),
   );
 
-const answerTo = async (socket: Socket, text: string) => {
+const sendAndReceive = async (socket: Socket, text: string) => {
   socket.write(text);
-  const [piece] = (await once(socket, "data")) as [Buffer];
-  return piece.toString();
+  const [chunk] = (await once(socket, "data")) as [Buffer];
+  return chunk.toString();
 };
 
-test("carries bytes both ways, and the end of each way on its own", async () => {
-  const { open } = await startBehindProxy();
+test("relays bytes in both directions, and ends each direction separately", async () => {
+  const { open } = await startEchoServerBehindProxy();
   const sent = Buffer.alloc(3_000_000, "subtext");
   const socket = open();
   socket.end(sent);
   expect((await buffer(socket)).equals(sent)).toBe(true);
 });
 
-test("resets what is open when it is cut, and takes new connections", async () => {
-  const { proxy, open } = await startBehindProxy();
+test("resets open connections when it is cut, and accepts new ones", async () => {
+  const { proxy, open } = await startEchoServerBehindProxy();
   const socket = open();
-  expect(await answerTo(socket, "a")).toBe("a");
-  const failed = failure(socket);
+  expect(await sendAndReceive(socket, "a")).toBe("a");
+  const failed = untilError(socket);
   proxy.cut();
   expect(await failed).toBe("ECONNRESET");
   const next = open();
-  expect(await answerTo(next, "b")).toBe("b");
+  expect(await sendAndReceive(next, "b")).toBe("b");
   next.destroy();
 });
 
-test("lets nothing through while it hangs, also of new connections, and loses nothing of it", async () => {
-  const { proxy, open } = await startBehindProxy();
+test("transfers nothing while it hangs, and loses no data", async () => {
+  const { proxy, open } = await startEchoServerBehindProxy();
   const before = open();
-  expect(await answerTo(before, "a")).toBe("a");
+  expect(await sendAndReceive(before, "a")).toBe("a");
   await proxy.hang();
   const during = open();
   await once(during, "connect");
-  const answers = [answerTo(before, "b"), answerTo(during, "c")];
+  const answers = [sendAndReceive(before, "b"), sendAndReceive(during, "c")];
   const received = await Promise.race([
     ...answers,
     new Promise((resolve) => setTimeout(resolve, 100, "nothing")),
@@ -70,27 +70,27 @@ test("lets nothing through while it hangs, also of new connections, and loses no
   during.destroy();
 });
 
-test("refuses connections on the port that it has, and takes them there again", async () => {
-  const { proxy, open } = await startBehindProxy();
+test("refuses connections, then accepts them on the same port", async () => {
+  const { proxy, open } = await startEchoServerBehindProxy();
   const socket = open();
-  expect(await answerTo(socket, "a")).toBe("a");
-  const failed = failure(socket);
+  expect(await sendAndReceive(socket, "a")).toBe("a");
+  const failed = untilError(socket);
   await proxy.refuse();
   expect(await failed).toBe("ECONNRESET");
-  expect(await failure(open())).toBe("ECONNREFUSED");
+  expect(await untilError(open())).toBe("ECONNREFUSED");
   await proxy.pass();
   const next = open();
-  expect(await answerTo(next, "b")).toBe("b");
+  expect(await sendAndReceive(next, "b")).toBe("b");
   next.destroy();
 });
 
-test("holds back each piece while it is slow", async () => {
-  const { proxy, open } = await startBehindProxy();
+test("delays each chunk while it is slow", async () => {
+  const { proxy, open } = await startEchoServerBehindProxy();
   const socket = open();
-  expect(await answerTo(socket, "a")).toBe("a");
+  expect(await sendAndReceive(socket, "a")).toBe("a");
   await proxy.slow(50);
-  const begun = performance.now();
-  expect(await answerTo(socket, "b")).toBe("b");
-  expect(performance.now() - begun).toBeGreaterThan(90);
+  const startedAt = performance.now();
+  expect(await sendAndReceive(socket, "b")).toBe("b");
+  expect(performance.now() - startedAt).toBeGreaterThan(90);
   socket.destroy();
 });

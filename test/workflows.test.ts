@@ -31,13 +31,13 @@ describe.each(readdirSync(FOLDER))("the workflow %s", (name) => {
   const jobs = Object.entries((parse(text) as { jobs: Record<string, Job> }).jobs);
   const steps = jobs.flatMap(([, { steps = [] }]) => steps);
 
-  test("is what GitHub accepts", async () => {
-    expect(await errorsOf(text)).toEqual([]);
-    expect(await errorsOf(text.replaceAll("runs-on:", "run-on:"))).not.toEqual([]);
-    expect(await errorsOf(text.replaceAll("vars.", "wars."))).not.toEqual([]);
+  test("is accepted by GitHub's parser", async () => {
+    expect(await findErrors(text)).toEqual([]);
+    expect(await findErrors(text.replaceAll("runs-on:", "run-on:"))).not.toEqual([]);
+    expect(await findErrors(text.replaceAll("vars.", "wars."))).not.toEqual([]);
   });
 
-  test("uses actions of a major version", () => {
+  test("pins actions to a major version", () => {
     const actions = [...steps, ...jobs.map(([, job]) => job)].flatMap(({ uses }) => uses ?? []);
     expect(actions.length).toBeGreaterThan(2);
     expect(actions.filter((action) => !/^(\.\/|[\w-]+\/[\w-]+@v\d+$)/.test(action))).toEqual([]);
@@ -47,12 +47,12 @@ describe.each(readdirSync(FOLDER))("the workflow %s", (name) => {
     expect(text.match(/\b[\w-]+\.(io|com|org|net|dev)\b/g) ?? []).toEqual([]);
   });
 
-  test("runs scripts that there are", () => {
+  test("runs only scripts that exist", () => {
     const scripts = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, script]) => script!);
     expect(scripts.filter((script) => !(script in packageJson.scripts))).toEqual([]);
   });
 
-  test("runs only what .ci/run runs too, except on other platforms and to publish and sign", () => {
+  test("runs only commands of .ci/run, except on other platforms and to publish and sign", () => {
     const commands = jobs
       .filter(([, job]) => !job["runs-on"]?.startsWith("macos"))
       .flatMap(([, { steps = [] }]) => steps)
@@ -83,7 +83,7 @@ describe("scripts/release-notes", () => {
     return join(folder, "scripts/release-notes");
   };
 
-  test("prints the part of the changelog about the version", () => {
+  test("prints the changelog section of the version", () => {
     const script = scriptWith(
       `# Changelog\n\n## Unreleased\n\nSoon.\n\n## ${version} (a date)\n\n### Fixed\n\n- All.\n\n## 0.0.9\n\nOld.\n`,
     );
@@ -94,19 +94,19 @@ describe("scripts/release-notes", () => {
     ["without that heading", version, "## Unreleased\n\nSoon.\n"],
     ["without text below it", version, `## ${version}\n\n## 0.0.9\n\nOld.\n`],
     ["of another version than package.json", "9.9.9", "## 9.9.9\n\nNew.\n"],
-  ])("fails for a changelog %s", (_, asked, changelog) => {
-    expect(spawnSync(scriptWith(changelog), [asked]).status).toBe(1);
+  ])("fails for a changelog %s", (_, requestedVersion, changelog) => {
+    expect(spawnSync(scriptWith(changelog), [requestedVersion]).status).toBe(1);
   });
 });
 
-/** GitHub's own parser. It imports JSON in a way that only bundlers understand. */
+/** Bundles GitHub's parser, because it imports JSON in a way that Node.js does not support. */
 async function loadParser(): Promise<typeof import("@actions/workflow-parser")> {
   const bundle = await rolldown({ input: fileURLToPath(import.meta.resolve("@actions/workflow-parser")) });
   const { output } = await bundle.generate({ format: "esm" });
   return await import(`data:text/javascript;base64,${Buffer.from(output[0].code).toString("base64")}`);
 }
 
-async function errorsOf(content: string): Promise<string[]> {
+async function findErrors(content: string): Promise<string[]> {
   const { context, value } = parseWorkflow({ name: "workflow.yml", content }, new NoOperationTraceWriter());
   if (value) await convertWorkflowTemplate(context, value);
   return context.errors.getErrors().map(({ message }) => message);

@@ -6,17 +6,20 @@ import { readContents } from "../src/contents.ts";
 import { finishBuild } from "../src/finish-build.ts";
 import { anchorTableRows, dropEmptyHeaders, slugOf, unlinkSources } from "../src/markdown.ts";
 
-/** A copy of `docs/`: Vue resolves only from a folder next to its packages. */
+/** A copy of `docs/`, because pages must be next to `node_modules` to resolve Vue. */
 const PAGES = join(import.meta.dirname, "../pages");
 rmSync(PAGES, { recursive: true, force: true });
 cpSync(join(import.meta.dirname, "../../docs"), PAGES, { recursive: true });
 
 const CODE_STYLES = "code.css";
 
-/** Inline styles would need an exception in the Content-Security-Policy. */
+/** Replaces inline styles, which the Content-Security-Policy forbids. */
 const codeClasses = transformerStyleToClass({ classPrefix: "code-" });
 const contents = readContents(readFileSync(join(PAGES, "index.md"), "utf8"));
-/** Not a page of VitePress: its router must leave the link to the browser. Markdown cannot link to it, because GitHub shows it too. */
+/**
+ * Not a VitePress page, so `_self` bypasses VitePress's router. The Markdown pages cannot link to it, because their
+ * links must also work on GitHub.
+ */
 const reference = { text: "API reference", link: "/api-reference", target: "_self" };
 
 export default defineConfig({
@@ -26,10 +29,10 @@ export default defineConfig({
   base: "/docs/",
   srcDir: PAGES,
   outDir: join(import.meta.dirname, "../dist"),
-  // Only points to the decision records.
+  // Contains only a link to the decision records.
   srcExclude: ["decisions.md"],
   cleanUrls: true,
-  // The other inline scripts become files at the end of the build.
+  // Moves an inline script to a file, because the Content-Security-Policy forbids it. `finishBuild` moves the others.
   metaChunk: true,
   head: [["link", { rel: "stylesheet", href: `/docs/${CODE_STYLES}` }]],
   markdown: {

@@ -1,6 +1,6 @@
 Scalar.createApiReference("#app", {
   url: "/api/openapi.json",
-  // Nothing may be requested from other hosts.
+  // The page must not send requests to other hosts.
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },

@@ -8,7 +8,7 @@ import type { ContentsGroup } from "./contents.ts";
 
 const COMPRESSED = new Set([".html", ".js", ".css", ".json", ".svg", ".md", ".txt"]);
 
-/** Packages whose code is in the site. */
+/** Packages whose code is part of the site, so their licenses are too. */
 const BUNDLED = [
   "vitepress",
   "vue",
@@ -19,16 +19,16 @@ const BUNDLED = [
 ];
 
 interface Site {
-  /** The folder of the Markdown files. */
+  /** Folder of the Markdown files. */
   docs: string;
   /** Paths of the Markdown files that have a page. */
   pages: string[];
   contents: ContentsGroup[];
-  /** Further files, by path. */
+  /** Contents of additional files, keyed by path. */
   files: Record<string, string>;
 }
 
-/** Adds to VitePress's output what the service serves beside its pages, and compresses everything. */
+/** Adds all other files to VitePress's pages, removes inline scripts and styles, and compresses the result. */
 export async function finishBuild(folder: string, { docs, pages, contents, files }: Site): Promise<void> {
   for (const page of pages) cpSync(join(docs, page), join(folder, page));
   const markdown = (name: string) => readFileSync(join(docs, `${name}.md`), "utf8");
@@ -70,7 +70,7 @@ function removeInline(html: string, folder: string): string {
     });
 }
 
-/** The list of pages for language models, after llmstxt.org: its links are relative, as in the index page. */
+/** Returns the index page in the format of llmstxt.org, with relative links. */
 function llmsIndex(index: string): string {
   return index
     .replace(/^!.*\n\n/m, "")
@@ -86,7 +86,7 @@ function licenseOf(name: string): string {
   return `${name}\n\n${readFileSync(join(folder, file), "utf8")}`;
 }
 
-/** Only this package has the bundle without the 280 MB that it is built from. */
+/** Takes Scalar's bundle from its Fastify plugin, because other packages also install 280 MB of sources. */
 async function scalarBundle(): Promise<string> {
   const app = fastify();
   await app.register(scalar, { configuration: { url: "/api/openapi.json" } });

@@ -1,4 +1,4 @@
-/** What these plugins use of markdown-it. */
+/** The part of markdown-it's API that the plugins use. */
 interface Token {
   type: string;
   tag: string;
@@ -13,10 +13,10 @@ interface MarkdownIt {
   };
 }
 
-/** A first cell that contains only such a name is a link target: codes, settings, metrics. */
+/** An error code, setting or metric. */
 const ROW_NAME = /^[A-Za-z]\w*$/;
 
-/** GitHub's anchor of a heading. */
+/** Returns the anchor that GitHub generates for a heading. */
 export function slugOf(heading: string): string {
   return heading
     .trim()
@@ -25,7 +25,7 @@ export function slugOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-/** Gives a table row whose first cell is one name in backticks that name as its anchor. */
+/** Adds an anchor to each table row whose first cell contains only a name in backticks. */
 export function anchorTableRows(md: MarkdownIt): void {
   md.core.ruler.push("anchor_table_rows", ({ tokens }) => {
     const taken = new Set<string>();
@@ -41,7 +41,7 @@ export function anchorTableRows(md: MarkdownIt): void {
   });
 }
 
-/** Makes empty header cells ordinary ones: a header without text confuses screen readers. */
+/** Turns empty header cells into ordinary cells, because headers without text confuse screen readers. */
 export function dropEmptyHeaders(md: MarkdownIt): void {
   md.core.ruler.push("drop_empty_headers", ({ tokens }) => {
     for (const [index, token] of tokens.entries()) {
@@ -51,7 +51,7 @@ export function dropEmptyHeaders(md: MarkdownIt): void {
   });
 }
 
-/** Replaces links to files outside of `docs/`, which the site does not have, by their text. */
+/** Replaces links to files outside `docs/`, which the site does not contain, with their text. */
 export function unlinkSources(md: MarkdownIt): void {
   md.core.ruler.push("unlink_sources", ({ tokens }) => {
     for (const { children } of tokens) {

@@ -3,20 +3,20 @@ import { join, relative } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** A fenced block of the README or of a page in `docs/`. */
+/** A fenced code block in the README or in `docs/`. */
 export interface DocumentedBlock {
-  /** From the project's folder. */
+  /** Path from the repository root. */
   page: string;
   line: number;
   language: string;
   text: string;
-  /** The file that its comment names: `<!-- run by server/test/some.test.ts -->`. */
+  /** The file in the comment `<!-- run by server/test/some.test.ts -->` above the block. */
   runBy: string | null;
-  /** Of `<!-- not run: … -->`. */
+  /** The reason in the comment `<!-- not run: … -->` above the block. */
   notRunBecause: string | null;
 }
 
-/** The README and every page of `docs/`, from the project's folder. */
+/** Returns the paths of the README and of all pages in `docs/`, from the repository root. */
 export function documentedPages(): string[] {
   const pages = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
@@ -24,12 +24,11 @@ export function documentedPages(): string[] {
   return ["README.md", ...pages.sort()];
 }
 
-/** All blocks of a page; the comment that marks one is on the last nonempty line before it. */
-export function blocksOf(page: string): DocumentedBlock[] {
+export function readBlocks(page: string): DocumentedBlock[] {
   const blocks: DocumentedBlock[] = [];
   let open: { block: DocumentedBlock; fence: string } | undefined;
-  let mark = "";
-  for (const [place, line] of readFileSync(join(ROOT, page), "utf8").split("\n").entries()) {
+  let lastNonemptyLine = "";
+  for (const [index, line] of readFileSync(join(ROOT, page), "utf8").split("\n").entries()) {
     const fence = /^\s*(`{3,})(\w*)\s*$/.exec(line);
     if (open) {
       if (fence && fence[2] === "" && fence[1] === open.fence) open = undefined;
@@ -38,24 +37,24 @@ export function blocksOf(page: string): DocumentedBlock[] {
       const [, ticks = "", language = ""] = fence;
       const block = {
         page,
-        line: place + 1,
+        line: index + 1,
         language,
         text: "",
-        runBy: /^<!-- run by (\S+) -->$/.exec(mark)?.[1] ?? null,
-        notRunBecause: /^<!-- not run: (.+) -->$/.exec(mark)?.[1] ?? null,
+        runBy: /^<!-- run by (\S+) -->$/.exec(lastNonemptyLine)?.[1] ?? null,
+        notRunBecause: /^<!-- not run: (.+) -->$/.exec(lastNonemptyLine)?.[1] ?? null,
       };
       blocks.push(block);
       open = { block, fence: ticks };
-      mark = "";
-    } else if (line.trim() !== "") mark = line.trim();
+      lastNonemptyLine = "";
+    } else if (line.trim() !== "") lastNonemptyLine = line.trim();
   }
-  if (open) throw new Error(`${page}:${open.block.line}: the block has no end`);
+  if (open) throw new Error(`${page}:${open.block.line}: the code block is not closed`);
   return blocks;
 }
 
-/** @param testFile `import.meta.filename` of the test that is to run them; it has to run every one */
+/** @param testFile the test's `import.meta.filename`; the test must run all returned blocks */
 export function blocksRunBy(testFile: string): DocumentedBlock[] {
   const name = relative(ROOT, testFile);
-  const blocks = documentedPages().flatMap(blocksOf);
+  const blocks = documentedPages().flatMap(readBlocks);
   return blocks.filter(({ runBy }) => runBy === name);
 }

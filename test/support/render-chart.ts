@@ -6,51 +6,50 @@ import { Ajv } from "ajv";
 import { parse, parseAllDocuments } from "yaml";
 
 const RENDERER = join(import.meta.dirname, "render-chart/main.go");
-/** Where Debian puts the sources of Go's libraries. */
+/** Debian installs the sources of Go libraries here. */
 const GO_LIBRARIES = "/usr/share/gocode";
 
-/** Null where charts can be rendered here, else why not. */
-export function whyNoCharts(): string | null {
+/** Returns null if this machine can render charts, otherwise the reason. */
+export function chartSkipReason(): string | null {
   const hasGo = spawnSync("go", ["version"]).status === 0;
   const hasLibraries = existsSync(join(GO_LIBRARIES, "src/github.com/Masterminds/sprig"));
   return hasGo && hasLibraries ? null : "golang-go and golang-github-masterminds-sprig-dev are not installed";
 }
 
-/** Values as they stand in a chart's values.yaml, or are laid over them. */
+/** The contents of values.yaml, or values that override them. */
 export interface ChartValues {
   [name: string]: unknown;
 }
 
-/** What a Kubernetes object has at least. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
   metadata: { name: string; [name: string]: unknown };
-  // biome-ignore lint/suspicious/noExplicitAny: an object of any kind, which its schema is there to check
+  // biome-ignore lint/suspicious/noExplicitAny: the other fields depend on the kind
   [name: string]: any;
 }
 
-/** A chart that is compiled once and rendered with values of many kinds. */
+/** A Helm chart. The constructor compiles the renderer. */
 export class Chart {
   readonly #folder: string;
   readonly #renderer: string;
 
   constructor(folder: string) {
     this.#folder = folder;
-    const made = mkdtempSync(join(tmpdir(), "render-chart-"));
-    this.#renderer = join(made, "render");
+    const buildFolder = mkdtempSync(join(tmpdir(), "render-chart-"));
+    this.#renderer = join(buildFolder, "render");
     execFileSync("go", ["build", "-o", this.#renderer, RENDERER], {
       env: {
         ...process.env,
         GO111MODULE: "off",
         GOPATH: GO_LIBRARIES,
-        GOCACHE: join(made, "cache"),
+        GOCACHE: join(buildFolder, "cache"),
         GOFLAGS: "",
       },
     });
   }
 
-  /** @throws Error with the path of the first value that does not match values.schema.json */
+  /** @throws Error with the paths of values that do not match values.schema.json */
   check(values: ChartValues): ChartValues {
     const merged = overlay(this.#read("values.yaml"), values);
     const ajv = new Ajv({ allErrors: true, strict: false });
@@ -59,7 +58,7 @@ export class Chart {
     throw new Error(ajv.errorsText());
   }
 
-  /** As `helm template <release> --namespace <namespace>`. */
+  /** Like `helm template <release> --namespace <namespace>`. */
   render(
     values: ChartValues,
     release = { name: "captions", namespace: "media", revision: 1 },
@@ -96,7 +95,7 @@ function objectsOf(text: string, file: string): KubernetesObject[] {
   });
 }
 
-/** Like Helm: maps are merged, null removes a key, everything else replaces it. */
+/** Like Helm, merges maps recursively, removes keys whose override is null, and replaces all other values. */
 function overlay(base: ChartValues, over: ChartValues): ChartValues {
   const merged = { ...base };
   for (const [name, value] of Object.entries(over)) {

@@ -1,10 +1,10 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Prints which tests this machine skips, and the command that enables them. */
+/** Prints which tests this machine skips and which commands enable them. */
 export function setup(): void {
   const { TEST_DATABASE_URL, TEST_S3, TEST_WHISPER_CPP } = process.env;
-  const hints: [isThere: boolean, what: string, command: string][] = [
+  const hints: [isAvailable: boolean, what: string, command: string][] = [
     [
       Boolean(TEST_DATABASE_URL),
       "on PostgreSQL",
@@ -25,8 +25,8 @@ export function setup(): void {
     [isInstalled("nginx") && isInstalled("caddy"), "behind nginx and Caddy", "apt-get install nginx caddy"],
     [isInstalled("ruby") && isInstalled("php"), "of Ruby and PHP", "apt-get install ruby php-cli"],
   ];
-  for (const [isThere, what, command] of hints) {
-    if (!isThere) console.log(`Tests ${what} are skipped. To enable them: ${command}`);
+  for (const [isAvailable, what, command] of hints) {
+    if (!isAvailable) console.log(`Tests ${what} are skipped. To enable them: ${command}`);
   }
 }
 

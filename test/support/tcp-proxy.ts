@@ -2,69 +2,67 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How the network between the proxy's clients and its target is. */
-type Weather = "pass" | "hang" | { delayMs: number };
+type Network = "pass" | "hang" | { delayMs: number };
 
-/** A network on the way to a TCP service on this machine, which can be made bad and good again at any time. */
+/** A proxy for a TCP service. It can disrupt its connections and end the disruption at any time. */
 export interface TcpProxy {
-  /** On 127.0.0.1; it stays the same until `close`. */
+  /** On 127.0.0.1. Does not change until `close`. */
   readonly port: number;
-  /** Connections that are open through the proxy now. */
   connections(): number;
   /** Ends all faults: stalled connections resume without losing data. */
   pass(): Promise<void>;
-  /** Resets every connection that is open; new ones are taken. */
+  /** Resets open connections. New connections are accepted. */
   cut(): void;
-  /** A black hole: connections stay open and are taken, and nothing comes through either way. */
+  /** Keeps connections open and accepts new ones, but transfers nothing in either direction. */
   hang(): Promise<void>;
-  /** Each piece of at most 64 KiB waits so long, in both directions. */
+  /** Delays each chunk of at most 64 KiB in both directions. */
   slow(delayMs: number): Promise<void>;
   /** Resets open connections and refuses new ones, as if no process listened. */
   refuse(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts in fair weather. The caller closes it. */
+/** Starts a proxy, which the caller must close. */
 export async function startTcpProxy(target: { host?: string; port: number }): Promise<TcpProxy> {
   const open = new Set<Socket>();
-  let weather: Weather = "pass";
+  let network: Network = "pass";
   let changed = Promise.withResolvers<void>();
   let server: Server | null = null;
 
-  const moving = async () => {
-    while (weather === "hang") await changed.promise;
+  const untilNotHung = async () => {
+    while (network === "hang") await changed.promise;
   };
-  const fair = async () => {
-    await moving();
-    if (typeof weather === "object") await sleep(weather.delayMs);
-    // It may have turned bad meanwhile.
-    await moving();
+  const passNetwork = async () => {
+    await untilNotHung();
+    if (typeof network === "object") await sleep(network.delayMs);
+    // The network may hang since the delay started.
+    await untilNotHung();
   };
 
-  const carry = async (from: Socket, to: Socket) => {
-    for await (const piece of from) {
-      await fair();
-      if (!to.write(piece)) await once(to, "drain");
+  const relay = async (from: Socket, to: Socket) => {
+    for await (const chunk of from) {
+      await passNetwork();
+      if (!to.write(chunk)) await once(to, "drain");
     }
-    await fair();
+    await passNetwork();
     to.end();
   };
 
-  const take = async (client: Socket) => {
+  const accept = async (client: Socket) => {
     open.add(client);
     client.on("error", () => {}).on("close", () => open.delete(client));
-    await fair();
+    await passNetwork();
     if (client.destroyed) return;
     const upstream = connect({ host: target.host ?? "127.0.0.1", port: target.port, allowHalfOpen: true });
     const reset = (socket: Socket) => void (socket.destroyed || socket.resetAndDestroy());
     client.on("error", () => reset(upstream)).on("close", () => upstream.destroy());
     upstream.on("error", () => reset(client)).on("close", () => client.destroySoon());
-    // The handlers above already close the other side.
-    await Promise.allSettled([carry(client, upstream), carry(upstream, client)]);
+    // The handlers above close the other side on an error.
+    await Promise.allSettled([relay(client, upstream), relay(upstream, client)]);
   };
 
   const listen = async (port: number) => {
-    server = createServer({ allowHalfOpen: true }, (client) => void take(client));
+    server = createServer({ allowHalfOpen: true }, (client) => void accept(client));
     server.listen(port, "127.0.0.1");
     await once(server, "listening");
   };
@@ -73,8 +71,8 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
     for (const client of open) client.resetAndDestroy();
   };
 
-  const become = async (next: Weather) => {
-    weather = next;
+  const setNetwork = async (next: Network) => {
+    network = next;
     changed.resolve();
     changed = Promise.withResolvers();
     if (!server) await listen(port);
@@ -93,13 +91,13 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
   return {
     port,
     connections: () => open.size,
-    pass: () => become("pass"),
+    pass: () => setNetwork("pass"),
     cut,
-    hang: () => become("hang"),
-    slow: (delayMs) => become({ delayMs }),
+    hang: () => setNetwork("hang"),
+    slow: (delayMs) => setNetwork({ delayMs }),
     refuse,
     async close() {
-      await become("pass");
+      await setNetwork("pass");
       await refuse();
     },
   };

@@ -1,4 +1,4 @@
-// Without the theme's own font: system fonts are readable and need no download.
+// The variant without fonts: system fonts need no download.
 import theme from "vitepress/theme-without-fonts";
 import "./style.css";
 

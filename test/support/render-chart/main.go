@@ -1,5 +1,5 @@
-// Renders a chart as Helm does, with the same template language and the same library of functions (sprig), for a
-// machine without Helm. What it leaves out: dependencies between charts, lookups in a cluster, and `tpl`.
+// Renders a chart without Helm, using the template language and function library (sprig) of Helm. Does not support
+// dependencies between charts, lookups in a cluster, or `tpl`.
 //
 //	go run main.go CHART-FOLDER < {"Values": {…}, "Release": {…}, "Chart": {…}}  → {"file name": "text"}
 package main
@@ -74,7 +74,7 @@ func render(chart string) error {
 		if err := root.ExecuteTemplate(&text, name, data); err != nil {
 			return err
 		}
-		// Helm's own words for a value that is not there.
+		// Like Helm, print nothing for missing values.
 		rendered[name] = strings.ReplaceAll(text.String(), "<no value>", "")
 	}
 	return json.NewEncoder(os.Stdout).Encode(rendered)
