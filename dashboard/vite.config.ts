@@ -8,8 +8,8 @@ const SERVICE = "http://127.0.0.1:8080";
 const FIRST_PAINT = "/src/ui/theme/first-paint.ts";
 
 /**
- * Builds a blocking script that runs before the first paint. Modules run after it, and the Content-Security-Policy
- * forbids inline scripts, so it is a small file with a build of its own.
+ * Builds a separate script that runs before the first paint. A module would run later, and the Content-Security-Policy
+ * forbids inline scripts.
  */
 function firstPaint(): Plugin {
   let file: string | null = null;
@@ -61,7 +61,7 @@ function precompress(): Plugin {
 }
 
 export default defineConfig(({ command }) => {
-  // A build is always for production, whatever the environment says.
+  // Ignore a different NODE_ENV in the environment.
   if (command === "build") process.env.NODE_ENV = "production";
   return {
     plugins: [react(), firstPaint(), precompress()],
@@ -71,10 +71,10 @@ export default defineConfig(({ command }) => {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
-      // Before compression; the browser tests check the compressed size of the first load.
+      // This limit applies before compression. The browser tests check the compressed size of the first load.
       chunkSizeWarningLimit: 750,
       rolldownOptions: {
-        // Most of the time is compression, which is expected.
+        // Compression takes most of the time, which is expected.
         checks: { pluginTimings: false },
         onwarn(warning, warn) {
           // "use client" directives have no effect without server rendering.

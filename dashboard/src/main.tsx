@@ -16,7 +16,7 @@ const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: handleError }),
   mutationCache: new MutationCache({ onError: handleError }),
   defaultOptions: {
-    // The server may be on this machine or in a private network, so do not pause requests while the browser is offline.
+    // The server may be reachable while the browser is offline, for example on the same machine.
     mutations: { networkMode: "always" },
     queries: {
       networkMode: "always",
@@ -30,27 +30,24 @@ const uploads = new UploadQueue();
 const router = createAppRouter(queryClient);
 
 async function handleError(error: Error): Promise<void> {
-  await Promise.all([signInAgain(error), readRolesAgain(error)]);
+  await Promise.all([openSignInPage(error), refetchRoles(error)]);
 }
 
-/** Reads the operator's roles again if one was changed while a page was open. */
-async function readRolesAgain(error: Error): Promise<void> {
+/** Runs if one of the operator's roles was changed while a page was open. */
+async function refetchRoles(error: Error): Promise<void> {
   if (!(error instanceof ProblemError) || !ROLE_ERRORS.includes(error.code)) return;
   await queryClient.invalidateQueries(meQuery);
   await queryClient.invalidateQueries(environmentsQuery);
 }
 
-/**
- * Opens the sign-in page if the session ended while a page was open: it was revoked, expired, or signed out in another
- * tab.
- */
-async function signInAgain(error: Error): Promise<void> {
+/** Runs if the session ended while a page was open. */
+async function openSignInPage(error: Error): Promise<void> {
   const { pathname, href } = router.state.location;
   const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined;
-  // Without a previous session, the routes redirect.
+  // The routes redirect operators who were not signed in before.
   if (!isSignedOutError(error) || !wasSignedIn || pathname === "/sign-in") return;
   await router.navigate({ to: "/sign-in", search: returnTo(href), replace: true });
-  // The next operator must not see this operator's data. The queries of the sign-in page are active, so they are kept.
+  // The next operator must not see this operator's data. Active queries belong to the sign-in page.
   queryClient.removeQueries({ type: "inactive" });
 }
 

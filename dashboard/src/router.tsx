@@ -29,14 +29,13 @@ import { Shell } from "./shell/shell.tsx";
 import { ErrorPage, NotFoundPage } from "./ui/error-pages.tsx";
 import { Loading } from "./ui/page.tsx";
 
-/** The roles that may read API keys, webhooks, settings and operators. */
-const VIEWERS = ["owner", "viewer"] as const;
+/** Editors may not read API keys, webhooks, settings and operators. */
+const OWNERS_AND_VIEWERS = ["owner", "viewer"] as const;
 
 interface RouterContext {
   queryClient: QueryClient;
 }
 
-/** Returns whether the server responded that the session is missing or invalid. */
 export function isSignedOutError(error: unknown): boolean {
   return error instanceof ProblemError && error.status === 401 && error.code !== "sign_in_failed";
 }
@@ -70,7 +69,7 @@ const signInRoute = createRoute({
   path: "/sign-in",
   staticData: { page: "Sign in" },
   validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
-    // A path on this site; anything else would be an open redirect.
+    // Accept only paths on this site, to prevent open redirects.
     typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {},
   component: SignInPage,
 });
@@ -152,21 +151,21 @@ const searchRoute = createRoute({
 const apiKeysRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/api-keys",
-  staticData: { page: "API keys", roles: VIEWERS },
+  staticData: { page: "API keys", roles: OWNERS_AND_VIEWERS },
   component: lazyRouteComponent(() => import("./features/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
 });
 
 const webhooksRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/webhooks",
-  staticData: { page: "Webhooks", roles: VIEWERS },
+  staticData: { page: "Webhooks", roles: OWNERS_AND_VIEWERS },
   component: lazyRouteComponent(() => import("./features/webhooks/webhooks-page.tsx"), "WebhooksPage"),
 });
 
 const webhookEndpointRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/webhooks/$endpointId",
-  staticData: { page: "Webhook endpoint", roles: VIEWERS },
+  staticData: { page: "Webhook endpoint", roles: OWNERS_AND_VIEWERS },
   validateSearch: parseDeliveryFilter,
   component: lazyRouteComponent(() => import("./features/webhooks/endpoint-page.tsx"), "EndpointPage"),
 });
@@ -174,14 +173,14 @@ const webhookEndpointRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/settings",
-  staticData: { page: "Settings", roles: VIEWERS },
+  staticData: { page: "Settings", roles: OWNERS_AND_VIEWERS },
   component: SettingsPage,
 });
 
 const operatorsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/operators",
-  staticData: { page: "Operators", roles: VIEWERS },
+  staticData: { page: "Operators", roles: OWNERS_AND_VIEWERS },
   component: OperatorsPage,
 });
 
@@ -246,9 +245,9 @@ declare module "@tanstack/react-router" {
     router: ReturnType<typeof createAppRouter>;
   }
   interface StaticDataRouteOption {
-    /** Page name, shown in the error message if the page throws. */
+    /** Name of the page in error messages. */
     page: string;
-    /** Roles that may open the page: in its environment or, if it has none, in all environments. All if not set. */
+    /** Roles that may open the page, by default all. A page without an environment requires the role in all of them. */
     roles?: readonly OperatorRole[];
   }
 }

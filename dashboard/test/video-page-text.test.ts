@@ -1,7 +1,7 @@
 import type { TranscriptWordsView } from "@subtext/server/admin/contract/video-detail";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { barsOf, parseWaveform, speechShare } from "../src/features/video-detail/player/waveform.ts";
+import { computeBars, parseWaveform, speechShare } from "../src/features/video-detail/player/waveform.ts";
 import {
   paragraphOf,
   parseTranscript,
@@ -19,7 +19,7 @@ const spoken = fc.record({
   begins: fc.boolean(),
 });
 
-function viewOf(words: { word: string; pause: number; duration: number; begins: boolean }[]) {
+function toView(words: { word: string; pause: number; duration: number; begins: boolean }[]) {
   const begins = (index: number) => index === 0 || words[index]!.begins;
   return {
     language: "en",
@@ -33,7 +33,7 @@ function viewOf(words: { word: string; pause: number; duration: number; begins: 
 
 const transcripts = fc.array(spoken, { minLength: 1, maxLength: 60 }).map((words) => ({
   words,
-  transcript: parseTranscript(viewOf(words)),
+  transcript: parseTranscript(toView(words)),
 }));
 
 test("each word is found by its offset in the paragraph's text and by its time", () => {
@@ -42,15 +42,15 @@ test("each word is found by its offset in the paragraph's text and by its time",
       let milliseconds = 0;
       words.forEach(({ word, pause, duration }, index) => {
         const paragraph = transcript.paragraphs[paragraphOf(transcript, index)]!;
-        const place = index - paragraph.firstWord;
-        const [from, to] = [paragraph.wordStarts[place]!, paragraph.wordEnds[place]!];
+        const wordIndex = index - paragraph.firstWord;
+        const [from, to] = [paragraph.wordStarts[wordIndex]!, paragraph.wordEnds[wordIndex]!];
         expect(paragraph.text.slice(from, to)).toBe(word);
         expect(wordAtOffset(paragraph, from)).toBe(index);
         expect(wordAtOffset(paragraph, to - 1)).toBe(index);
 
         milliseconds += pause;
         expect(transcript.starts[index]).toBe(milliseconds / 1000);
-        // Of words with the same start time, only the last one is active.
+        // If several words start at the same time, only the last one is active.
         const active = wordAt(transcript, milliseconds / 1000);
         expect(transcript.starts[active]).toBe(milliseconds / 1000);
         milliseconds += duration;
@@ -122,7 +122,7 @@ test("a selection is copied with its time range, a whole transcript with the tim
   expect(textWithTimestamps(transcript)).toBe("[0:01] One two three.\n\n[1:04] Four five.");
 });
 
-test("the waveform's bars show every peak, and which bars are speech", () => {
+test("the waveform's bars show every peak and whether it is speech", () => {
   const peaks = Buffer.from([0, 10, 200, 20, 0, 0, 0, 100, 0, 0]).toString("base64");
   const waveform = parseWaveform({
     duration: 10,
@@ -133,7 +133,7 @@ test("the waveform's bars show every peak, and which bars are speech", () => {
       [6, 8],
     ],
   });
-  expect(barsOf(waveform, 5)).toEqual([
+  expect(computeBars(waveform, 5)).toEqual([
     { height: 0.05, isSpeech: true },
     { height: 1, isSpeech: true },
     { height: 0, isSpeech: false },
@@ -143,7 +143,7 @@ test("the waveform's bars show every peak, and which bars are speech", () => {
   expect(speechShare(waveform)).toEqual({ share: 0.5, pauses: 1 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 400 }), (count) => {
-      const bars = barsOf(waveform, count);
+      const bars = computeBars(waveform, count);
       expect(bars.length).toBe(count);
       expect(Math.max(...bars.map(({ height }) => height))).toBe(1);
     }),

@@ -4,8 +4,6 @@ import { request } from "./request.ts";
 
 const PAGE_SIZE = 50;
 
-/** Query keys and functions for cached responses of the admin API. */
-
 export const meQuery = queryOptions({
   queryKey: ["me"],
   queryFn: ({ signal }) => request("GET /me", { signal }),
@@ -14,7 +12,7 @@ export const meQuery = queryOptions({
   refetchOnWindowFocus: "always",
 });
 
-export const setUpQuery = queryOptions({
+export const setupQuery = queryOptions({
   queryKey: ["setup"],
   queryFn: ({ signal }) => request("GET /setup", { signal }),
   staleTime: 0,
@@ -69,7 +67,7 @@ export function videosQuery(environmentId: string, state: VideoState | null) {
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
-    // The event stream delivers changes. Refetching covers changes that the stream missed.
+    // Covers changes that the event stream missed.
     refetchInterval: 5 * 60_000,
   });
 }

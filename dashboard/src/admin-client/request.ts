@@ -8,7 +8,7 @@ import {
 } from "@subtext/server/admin/contract/operation";
 import type { Operations } from "@subtext/server/admin/contract/operations";
 
-/** An error response of the service. The message is for users. */
+/** An error response from the server, with a message for users. */
 export class ProblemError extends Error {
   readonly status: number;
   readonly code: string;
@@ -21,7 +21,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** No response arrived, because the network or the server is down. */
+/** No response arrived. */
 export class UnreachableError extends Error {
   constructor(cause: unknown) {
     super("Can't reach the server. Check your connection and that Subtext is running.", { cause });
@@ -29,10 +29,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/**
- * Returns whether the request failed to reach the server: no response arrived, or a proxy responded because the server
- * is down.
- */
+/** Also returns true if a proxy responded because the server is down. */
 export function isUnreachable(error: unknown): boolean {
   return (
     error instanceof UnreachableError ||
@@ -72,7 +69,7 @@ export async function request<Key extends JsonOperation>(
   }
 }
 
-/** Returns the URL of a GET operation, for elements and streams that load it themselves. */
+/** Returns the URL of a GET operation, for links, media elements and event streams. */
 export function urlOf<Key extends keyof Operations & `GET ${string}`>(
   operation: Key,
   input: InputOf<Key, Operations[Key]>,
@@ -128,7 +125,6 @@ function unexpected(status: number): Pick<Problem, "status" | "code" | "detail">
   };
 }
 
-/** Returns a message for users. A bug in the page keeps its original message, which is useful in a bug report. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

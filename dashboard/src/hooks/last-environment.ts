@@ -2,7 +2,6 @@ import { readLocal, writeLocal } from "./local-storage.ts";
 
 const KEY = "subtext.environment";
 
-/** Returns the id of the environment last opened in this browser. */
 export function lastEnvironment(): string | null {
   return readLocal(KEY);
 }

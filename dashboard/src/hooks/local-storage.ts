@@ -7,12 +7,12 @@ export function readLocal(key: string): string | null {
   }
 }
 
-/** Stores a value, unless the browser denies access. @param value null removes the key */
+/** @param value null removes the key */
 export function writeLocal(key: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
   } catch {
-    // The setting lasts until the page is closed.
+    // The browser denies access, so the value lasts only until the page is closed.
   }
 }

@@ -1,6 +1,5 @@
 import { readLocal, writeLocal } from "./local-storage.ts";
 
-/** A line of the keyboard shortcuts help. */
 export interface Shortcut {
   keys: readonly string[];
   action: string;
@@ -8,14 +7,12 @@ export interface Shortcut {
 
 const KEY = "subtext.single-keys";
 
-/**
- * Returns whether single-key shortcuts are enabled. Users of speech input must be able to disable them (WCAG 2.1.4).
- */
+/** Users of speech input must be able to disable single-key shortcuts (WCAG 2.1.4). */
 export function areSingleKeysEnabled(): boolean {
   return readLocal(KEY) !== "off";
 }
 
-export function enableSingleKeys(enabled: boolean): void {
+export function setSingleKeysEnabled(enabled: boolean): void {
   writeLocal(KEY, enabled ? null : "off");
 }
 
@@ -31,12 +28,11 @@ export function listenToKeys(actions: Record<string, () => void>): () => void {
     event.stopPropagation();
     action();
   };
-  // The capture phase precedes the player's handlers.
+  // Capture the event before the player handles it.
   addEventListener("keydown", onKeyDown, { capture: true, signal: controller.signal });
   return () => controller.abort();
 }
 
-/** Returns whether the focused element handles the key itself. */
 function isHandledByTarget(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("input, textarea, select, [contenteditable], [role=dialog], [role=menu]")) return true;

@@ -1,8 +1,6 @@
 import { type RefObject, useEffect } from "react";
 
-/**
- * Makes the up and down keys move the focus between the elements that match the selector, if one of them has the focus.
- */
+/** While an element that matches the selector has the focus, the up and down keys move it to the next one. */
 export function useArrowKeys(root: RefObject<HTMLElement | null>, selector: string): void {
   useEffect(() => {
     const element = root.current;

@@ -3,10 +3,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { environmentsQuery } from "../admin-client/queries.ts";
 
-/**
- * Returns the environment in the page's address. Use it only on pages below the environment's route, which checks that
- * it exists.
- */
+/** Returns the environment in the page's address. Use it only below the environment's route. */
 export function useEnvironment(): EnvironmentView {
   const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId" });
   const { data: environments } = useSuspenseQuery(environmentsQuery);

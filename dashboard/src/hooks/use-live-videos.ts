@@ -6,17 +6,16 @@ import { meQuery, videosKey } from "../admin-client/queries.ts";
 import { urlOf } from "../admin-client/request.ts";
 import { applyVideoChanges } from "./video-changes.ts";
 
-/** A brief switch to another tab should not close the stream. */
 const HIDDEN_GRACE_MS = 20_000;
 const MIN_RECONNECT_MS = 1_000;
 const MAX_RECONNECT_MS = 30_000;
 
-/** Receives the state of the live connection; the shell shows a notice while it is lost. */
+/** Called when the connection for live updates is opened or lost. */
 export const LiveUpdatesContext = createContext<(isConnected: boolean) => void>(() => {});
 
 /**
- * Keeps all loaded lists of the environment's videos up to date with server-sent events. A hidden page closes its
- * stream, because browsers allow only six connections to a server over HTTP/1.1.
+ * Keeps the cached video lists of an environment up to date with server-sent events. A page that stays hidden closes
+ * its stream, because browsers allow only six connections per server over HTTP/1.1.
  * @param onChanges receives the videos that changed or were deleted
  * @param onGap called when changes may have been missed
  */
@@ -61,8 +60,7 @@ export function useLiveVideos(
       });
       stream.addEventListener("error", () => {
         setConnected(false);
-        // The browser reconnects automatically, except after a response that is not a stream, for example a proxy's
-        // response or a 401.
+        // The browser reconnects automatically, except after a response that is not a stream, such as a 401.
         if (stream.readyState !== EventSource.CLOSED) return;
         queryClient.invalidateQueries(meQuery);
         timer = setTimeout(connect, reconnectDelayMs(failures));
@@ -80,7 +78,7 @@ export function useLiveVideos(
   }, [environmentId, queryClient, onChanges, onGap, setConnected, isVisible]);
 }
 
-/** Returns an exponential backoff with jitter, so that the pages of all operators do not reconnect simultaneously. */
+/** Exponential backoff with jitter, so that not all pages reconnect simultaneously. */
 function reconnectDelayMs(failures: number): number {
   return Math.min(MAX_RECONNECT_MS, MIN_RECONNECT_MS * 2 ** failures) * (0.5 + Math.random() / 2);
 }

@@ -9,7 +9,7 @@ export function useMe(): MeView {
   return useSuspenseQuery(meQuery).data;
 }
 
-/** Returns the operator's role in the environment in the page's address. Use it only below the environment's route. */
+/** Returns the operator's role in the page's environment. Use it only below the environment's route. */
 export function useRole(): OperatorRole {
   const { id } = useEnvironment();
   return roleIn(useMe(), id) ?? "viewer";
@@ -21,9 +21,8 @@ export function roleIn({ role, environments }: MeView, environmentId: string): O
 }
 
 /**
- * Returns whether the operator may open a page.
- * @param environmentId the environment in the page's address, if it has one
- * @param roles that may open the page; undefined for all
+ * @param environmentId the page's environment, if it has one
+ * @param roles the roles that may open the page; undefined for all
  */
 export function mayOpen(
   me: MeView,

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "react";
 
-/** Returns the current time in milliseconds, updated periodically. */
-export function useNow(everyMs: number): number {
+/** Returns the current time in milliseconds and rerenders periodically. */
+export function useNow(intervalMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    const timer = setInterval(() => setNow(Date.now()), intervalMs);
     return () => clearInterval(timer);
-  }, [everyMs]);
+  }, [intervalMs]);
   return now;
 }

@@ -2,9 +2,9 @@ import type { VideoChangesView, VideoPageView, VideoView } from "@subtext/server
 import type { VideoState } from "@subtext/server/db/enums";
 
 /**
- * Applies changes to the loaded pages of a video list, newest first. Updates loaded videos, or removes them if they
- * were deleted or no longer match the list's state. Inserts new videos by age. Videos older than the last loaded page
- * load with the next page.
+ * Applies changes to the loaded pages of a video list, which is sorted newest first. Updates loaded videos, or removes
+ * them if they were deleted or no longer match `state`. Inserts new videos, except those that are older than the loaded
+ * pages: they load with the next page.
  */
 export function applyVideoChanges(
   pages: readonly VideoPageView[],

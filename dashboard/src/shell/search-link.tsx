@@ -6,7 +6,6 @@ import css from "./shell.module.css";
 
 const SEARCH_PATH = "/environments/$environmentId/search";
 
-/** A link that looks like a search field and opens the search page. */
 export function SearchLink({ environmentId }: { environmentId: string }) {
   return (
     <Link
@@ -23,9 +22,7 @@ export function SearchLink({ environmentId }: { environmentId: string }) {
   );
 }
 
-/**
- * Opens the search page with Ctrl+K or ⌘K, and with `/` except on a video's page, where `/` searches the transcript.
- */
+/** Opens the search page with Ctrl+K or ⌘K, and with `/`, except on video pages, where `/` searches the transcript. */
 export function useSearchShortcut(environmentId: string | null): void {
   const navigate = useNavigate();
   const { videoId } = useParams({ strict: false });

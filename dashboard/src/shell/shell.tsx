@@ -38,7 +38,6 @@ import css from "./shell.module.css";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { useServerReachable } from "./use-server-reachable.ts";
 
-/** The frame around every page of a signed-in operator. */
 export function Shell() {
   // `location` changes before its page is shown, so use the resolved location.
   const path = useRouterState({
@@ -56,7 +55,7 @@ export function Shell() {
     if (lastPath.current === path) return;
     lastPath.current = path;
     setDrawerOpen(false);
-    // Keyboard and screen reader users continue at the top of the new page.
+    // Move the focus to the top of the new page for keyboard and screen reader users.
     const target =
       main.current?.querySelector<HTMLElement>("[data-initial-focus]") ??
       main.current?.querySelector<HTMLElement>("h1");
@@ -112,7 +111,7 @@ function useEnvironmentId(): string | null {
   return environmentId !== null && roleIn(me, environmentId) !== null ? environmentId : null;
 }
 
-/** The page in the address, or a notice if the operator's role does not include it. */
+/** Renders a notice instead of pages that the operator's role does not include. */
 function Page() {
   const me = useMe();
   const match = useMatches().at(-1);

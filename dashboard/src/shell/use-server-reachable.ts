@@ -5,10 +5,7 @@ import { isUnreachable, ProblemError } from "../admin-client/request.ts";
 
 const RETRY_MS = 3_000;
 
-/**
- * Returns whether the server responded to the last request. If not, retries until it responds, then refetches the
- * page's data.
- */
+/** Returns whether the server is reachable. If it is not, retries until it responds, then refetches the page's data. */
 export function useServerReachable(): boolean {
   const queryClient = useQueryClient();
   const [isReachable, setReachable] = useState(true);
@@ -21,7 +18,7 @@ export function useServerReachable(): boolean {
         if (action.type === "success") setReachable(true);
         else if (!("error" in action)) return;
         else if (isUnreachable(action.error)) setReachable(false);
-        // A problem document is a response too. An aborted request proves nothing.
+        // A problem document is a response, too. Other errors, such as an abort, do not show that the server responded.
         else if (action.error instanceof ProblemError) setReachable(true);
       }),
     [queryClient],

@@ -17,7 +17,7 @@ export function Confirm({
   /** Accessible name of the first button. */
   accessibleName?: string;
   title: string;
-  /** The consequences. */
+  /** Describes the consequences. */
   children: ReactNode;
   action(): Promise<unknown>;
 }) {

@@ -7,9 +7,9 @@ export const COPY_BLOCKED =
   "Your browser doesn't allow this page to copy. Select the text and copy it yourself.";
 
 /**
- * Copies text to the clipboard. On pages loaded over plain HTTP, which is common in private networks, browsers hide
- * `navigator.clipboard`. The text is then copied with a copy event.
- * @returns false if the browser doesn't allow it
+ * On pages loaded over plain HTTP, which is common in private networks, browsers do not provide `navigator.clipboard`.
+ * The function then uses a `copy` event.
+ * @returns false if the browser does not allow copying
  */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard) {
@@ -33,7 +33,6 @@ export async function copyText(text: string): Promise<boolean> {
   return isCopied;
 }
 
-/** @param props.label what is copied, for screen readers */
 function CopyButton({ label, text, variant }: { label: string; text: string; variant?: "quiet" }) {
   const [isCopied, setCopied] = useState(false);
   const showToast = useToast();
@@ -77,7 +76,6 @@ export function CodeBlock({
   );
 }
 
-/** A secret that the server shows only once. */
 export function Secret({ label, value }: { label: string; value: string }) {
   return (
     <div className={css.secret}>

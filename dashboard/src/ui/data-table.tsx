@@ -1,10 +1,7 @@
 import type { ReactNode } from "react";
 import table from "./table.module.css";
 
-/**
- * @param props.hasActions whether each row ends with a cell of buttons, whose column has no heading
- * @param props.children the rows
- */
+/** @param props.hasActions adds a column without a heading, for buttons */
 export function DataTable({
   label,
   columns,

@@ -15,7 +15,6 @@ export function NotFoundPage() {
   );
 }
 
-/** Replaces a page that the operator's role does not include. */
 export function ForbiddenPage({ page }: { page: string }) {
   return (
     <>
@@ -27,7 +26,7 @@ export function ForbiddenPage({ page }: { page: string }) {
   );
 }
 
-/** Replaces a page that threw. The shell around it keeps working. */
+/** Replaces a page that threw an error. The shell around it keeps working. */
 export function ErrorPage({ error }: { error: unknown }) {
   const router = useRouter();
   const queryClient = useQueryClient();
@@ -40,7 +39,7 @@ export function ErrorPage({ error }: { error: unknown }) {
         <div>
           <Button
             onPress={() => {
-              // Also resets the cached data that caused the error.
+              // The error may have been caused by cached data.
               queryClient.removeQueries({ type: "inactive" });
               void router.invalidate();
             }}

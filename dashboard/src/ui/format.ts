@@ -1,4 +1,4 @@
-/** `4.2 MB` */
+/** Returns e.g. `4.2 MB`. */
 export function formatBytes(count: number): string {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
   const power = Math.min(Math.floor(Math.log10(Math.max(count, 1)) / 3), units.length - 1);
@@ -10,17 +10,20 @@ export function formatBytes(count: number): string {
   }).format(count / 1000 ** power);
 }
 
-/** `1 video`, `1,200 videos` */
+/** Returns e.g. `1 video` or `1,200 videos`. */
 export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? singular : plural}`;
 }
 
-/** Formats whole percent, rounded down so that 100% means complete: `43%`. @param share 0 … 1 */
+/**
+ * Rounds down, so that `100%` means complete.
+ * @param share 0 … 1
+ */
 export function formatPercent(share: number): string {
   return `${Math.floor(share * 100)}%`;
 }
 
-/** Formats a position in a recording or its duration: `0:43`, `1:02:03`. */
+/** Formats a position or duration, e.g. `0:43` or `1:02:03`. */
 export function formatClock(seconds: number): string {
   const whole = Math.round(seconds);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
@@ -28,7 +31,7 @@ export function formatClock(seconds: number): string {
   return hours > 0 ? `${hours}:${pad(minutes)}:${pad(rest)}` : `${minutes}:${pad(rest)}`;
 }
 
-/** Formats an estimate: `about 3 min`. */
+/** Formats an estimate, e.g. `about 3 min`. */
 export function formatEstimate(seconds: number): string {
   if (seconds < 5) return "a few seconds";
   if (seconds < 90) return `about ${Math.ceil(seconds / 5) * 5} s`;
@@ -36,7 +39,7 @@ export function formatEstimate(seconds: number): string {
   return `about ${(seconds / 3600).toFixed(1)} h`;
 }
 
-/** `45 s`, `12 min`, `3 h 20 min`, `5 days` */
+/** Returns e.g. `45 s`, `12 min`, `3 h 20 min` or `5 days`. */
 export function formatDuration(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
   const hours = Math.floor(minutes / 60);
@@ -63,7 +66,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-/** `5 minutes ago`, or the date if more than a week has passed. */
+/** Returns e.g. `5 minutes ago`, or the date if more than a week has passed. */
 export function formatAgo(time: string, now: number): string {
   const seconds = (now - Date.parse(time)) / 1000;
   if (seconds < 60) return "just now";
@@ -75,7 +78,7 @@ export function formatAgo(time: string, now: number): string {
 
 const DATE_TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 
-/** `21 Nov 2026, 12:04:11` in the user's time zone. */
+/** Returns e.g. `21 Nov 2026, 12:04:11` in the user's time zone. */
 export function formatDateTime(time: string): string {
   return DATE_TIME.format(new Date(time));
 }

@@ -13,7 +13,7 @@ const SVG = {
   focusable: false,
 } as const;
 
-/** An icon of 16 × 16 pixels in the text color. It is decorative: its label is next to it or on its control. */
+/** Creates a decorative icon in the text color. Its label must be next to it or on its control. */
 function icon(...shapes: ReactElement[]): FunctionComponent {
   return () => createElement("svg", SVG, ...shapes);
 }

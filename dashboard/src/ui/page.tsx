@@ -45,7 +45,7 @@ export function PageTitle({ title, description }: { title: string; description?:
   );
 }
 
-/** Placeholder while content loads. It is invisible at first, so that it does not flash if the response is fast. */
+/** Invisible at first, so that it does not flash if the response is fast. */
 export function Loading() {
   return (
     <p className={css.loading} role="status">
@@ -83,7 +83,7 @@ export function EmptyState({ title, children }: { title: string; children?: Reac
   );
 }
 
-/** A button that loads the next page of an infinite query. Renders nothing on the last page. */
+/** Loads the next page of an infinite query. Renders nothing on the last page. */
 export function ShowMore({
   query,
 }: {

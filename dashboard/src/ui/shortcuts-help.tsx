@@ -1,6 +1,6 @@
 import { Fragment, useState } from "react";
 import { Button as AriaButton, Dialog, DialogTrigger, Heading, Popover } from "react-aria-components";
-import { areSingleKeysEnabled, enableSingleKeys, type Shortcut } from "../hooks/shortcuts.ts";
+import { areSingleKeysEnabled, type Shortcut, setSingleKeysEnabled } from "../hooks/shortcuts.ts";
 import controls from "./forms/controls.module.css";
 import { Switch } from "./forms/controls.tsx";
 import { KeyboardIcon } from "./icons.tsx";
@@ -17,7 +17,7 @@ export function ShortcutsHelp({
 }: ShortcutsHelpProps & { shortcuts: readonly Shortcut[] }) {
   const [isEnabled, setEnabled] = useState(areSingleKeysEnabled);
   const enable = (enabled: boolean) => {
-    enableSingleKeys(enabled);
+    setSingleKeysEnabled(enabled);
     setEnabled(enabled);
   };
   return (

@@ -13,10 +13,7 @@ interface Toast {
 
 const ToastContext = createContext<((text: string) => void) | null>(null);
 
-/**
- * Shows a short confirmation that is not visible on the page otherwise. Do not use it for errors, because it
- * disappears.
- */
+/** Returns a function that shows a confirmation. Do not use it for errors, because toasts disappear. */
 export function useToast(): (text: string) => void {
   const showToast = useContext(ToastContext);
   if (!showToast) throw new Error("useToast must be used within <Toasts>");

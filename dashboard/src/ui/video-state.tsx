@@ -31,12 +31,11 @@ export function StateBadge({
 }: {
   video: Pick<VideoView, "state" | "transcription">;
 }) {
-  // The recording has speech, but no words were recognized, which the owner should notice.
+  // Highlight recordings with speech but without recognized words.
   const isUnrecognized = transcription?.language === "und" && emptyTranscriptText(transcription) !== null;
   return <Badge label={STATE_NAMES[state]} tone={isUnrecognized ? "wait" : TONES[state]} />;
 }
 
-/** Problem and remedy for each failure code. */
 const FAILURES: Record<string, FailureText> = {
   unreadable_media: {
     problem: "This isn't a valid media file.",
@@ -171,10 +170,10 @@ export function emptyTranscriptText(
   return transcription.language === "und" ? "Language not recognized – no transcript" : "No speech detected";
 }
 
-/** `Next in queue`, `9th in queue`. @param place null if unknown */
-export function queuePlaceText(place: number | null): string {
-  if (place === null) return "In queue";
-  return place === 1 ? "Next in queue" : `${ordinal(place)} in queue`;
+/** @param position 1 for the next video; null if unknown */
+export function queuePositionText(position: number | null): string {
+  if (position === null) return "In queue";
+  return position === 1 ? "Next in queue" : `${ordinal(position)} in queue`;
 }
 
 const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });

@@ -114,7 +114,7 @@ function Password() {
   );
 }
 
-/** The order matters: the user agents of Edge and Opera also contain Chrome, and Chrome's contains Safari. */
+/** The order matters: Edge and Opera also call themselves Chrome, and Chrome also calls itself Safari. */
 const BROWSERS: [RegExp, string][] = [
   [/Firefox\//, "Firefox"],
   [/Edg\//, "Edge"],
@@ -130,7 +130,6 @@ const SYSTEMS: [RegExp, string][] = [
   [/Linux/, "Linux"],
 ];
 
-/** `Firefox on Linux` */
 function browserName(userAgent: string | null): string {
   const find = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(userAgent ?? ""))?.[1];
   const [browser, system] = [find(BROWSERS), find(SYSTEMS)];

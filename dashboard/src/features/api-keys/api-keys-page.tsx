@@ -7,7 +7,7 @@ import { EmptyState, Loading, PageHeader, Section, ShowMore } from "../../ui/pag
 import table from "../../ui/table.module.css";
 import { KeyTable } from "./key-table.tsx";
 import { NewKey } from "./new-key.tsx";
-import { activeKeysQuery, inactiveKeysQuery, keysKey } from "./queries.ts";
+import { activeKeysQuery, apiKeysKey, inactiveKeysQuery } from "./queries.ts";
 
 export function ApiKeysPage() {
   const environment = useEnvironment();
@@ -44,7 +44,7 @@ function ActiveKeys({ environmentId, isOwner }: { environmentId: string; isOwner
       </EmptyState>
     );
   }
-  const refetch = () => queryClient.invalidateQueries({ queryKey: keysKey(environmentId) });
+  const refetch = () => queryClient.invalidateQueries({ queryKey: apiKeysKey(environmentId) });
   return (
     <Section title="Active keys">
       <KeyTable label="Active keys" keys={keys} now={now} {...(isOwner && { onRevoked: refetch })} />

@@ -6,7 +6,7 @@ import { formatAgo } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
 import { PERMISSION_TEXTS } from "./permissions.ts";
 
-/** @param props.onRevoked undefined if the keys cannot be revoked: viewers may not, and inactive keys need not */
+/** @param props.onRevoked undefined hides the buttons that revoke keys */
 export function KeyTable({
   label,
   keys,

@@ -9,7 +9,7 @@ import { Button, Form, FormActions, ModalDialog, Notice, TextField } from "../..
 import { CheckboxList, type SelectedTime, TimeSelect } from "../../ui/forms/form-fields.tsx";
 import { PlusIcon } from "../../ui/icons.tsx";
 import { curlExample, PERMISSION_TEXTS } from "./permissions.ts";
-import { keysKey } from "./queries.ts";
+import { apiKeysKey } from "./queries.ts";
 
 const EXPIRIES = {
   never: "Never",
@@ -92,7 +92,7 @@ function KeyForm({
     },
     onSuccess: async (key) => {
       onCreated(key);
-      await queryClient.invalidateQueries({ queryKey: keysKey(environmentId) });
+      await queryClient.invalidateQueries({ queryKey: apiKeysKey(environmentId) });
     },
   });
   return (
@@ -125,7 +125,6 @@ function KeyForm({
   );
 }
 
-/** ISO 8601; undefined for never. */
 function expiryTime({ id, custom }: SelectedTime<Expiry>, now: number): string | undefined {
   if (id === "never") return undefined;
   if (id === "date") return new Date(`${custom}T23:59:59.999`).toISOString();
@@ -144,7 +143,7 @@ function CreatedKey({
   close(): void;
 }) {
   const text = useRef<HTMLParagraphElement>(null);
-  // The focused button was removed with the form.
+  // The element with the focus was removed with the form.
   useEffect(() => text.current?.focus(), []);
   return (
     <>

@@ -3,7 +3,7 @@ import type { Permission } from "@subtext/client/contract/permission";
 interface PermissionText {
   name: string;
   hint: string;
-  /** A request that requires the permission: path under `/api/v1`, followed by curl arguments. */
+  /** A request that requires the permission: a path under `/api/v1`, followed by curl options. */
   example: string;
 }
 
@@ -30,7 +30,7 @@ export const PERMISSION_TEXTS: Record<Permission, PermissionText> = {
   },
 };
 
-/** Returns a command that the key permits, read-only if possible. */
+/** Returns a command that the key's permissions allow, preferably one that only reads. */
 export function curlExample(key: string, permissions: readonly Permission[], serviceUrl: string): string {
   const examples = permissions.map((permission) => PERMISSION_TEXTS[permission].example);
   const example = examples.find((request) => !request.includes(" ")) ?? examples[0];

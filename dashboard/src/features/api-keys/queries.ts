@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
 
-export function keysKey(environmentId: string) {
+export function apiKeysKey(environmentId: string) {
   return ["api-keys", environmentId] as const;
 }
 
@@ -11,7 +11,7 @@ const PAGE_SIZE = 20;
 
 export function activeKeysQuery(environmentId: string) {
   return queryOptions({
-    queryKey: [...keysKey(environmentId), "valid"],
+    queryKey: [...apiKeysKey(environmentId), "valid"],
     queryFn: async ({ signal }) => {
       const page = await request("GET /environments/:environment/api-keys", {
         params: { environment: environmentId },
@@ -27,7 +27,7 @@ export function activeKeysQuery(environmentId: string) {
 
 export function inactiveKeysQuery(environmentId: string) {
   return infiniteQueryOptions({
-    queryKey: [...keysKey(environmentId), "ended"],
+    queryKey: [...apiKeysKey(environmentId), "ended"],
     queryFn: ({ pageParam, signal }) =>
       request("GET /environments/:environment/api-keys", {
         params: { environment: environmentId },

@@ -10,7 +10,7 @@ export interface AuditFilter {
   by?: string;
 }
 
-/** Parses the page's search parameters; invalid ones are ignored. */
+/** Ignores invalid search parameters. */
 export function parseAuditFilter({ action, by }: Record<string, unknown>): AuditFilter {
   const valid = AUDIT_ACTIONS.find((value) => value === action);
   return {
@@ -33,7 +33,7 @@ export function auditQuery({ action, by }: AuditFilter) {
   });
 }
 
-/** Operators in the log, including removed ones. */
+/** Includes removed operators. */
 export const auditOperatorsQuery = queryOptions({
   queryKey: ["audit-operators"],
   queryFn: async ({ signal }) => (await request("GET /audit/operators", { signal })).data,

@@ -54,7 +54,6 @@ export function entryTitle({ action, detail }: AuditEventView): string {
   return ACTION_NAMES[action];
 }
 
-/** The subject, the environment and what changed. */
 export function entryDetails({ action, environment, subject, detail }: AuditEventView): string[] {
   const names = [subject && (subject.name ?? subject.id), environment?.name].filter(
     (name) => typeof name === "string",
@@ -101,9 +100,8 @@ function isPermission(code: string): code is Permission {
   return Object.hasOwn(PERMISSION_TEXTS, code);
 }
 
-/** @param none the text for no value */
-function listText(value: AuditDetail[string] | undefined, none: string): string {
-  if (value === undefined || value === null) return none;
-  if (Array.isArray(value)) return value.length === 0 ? none : value.join(", ");
+function listText(value: AuditDetail[string] | undefined, emptyText: string): string {
+  if (value === undefined || value === null) return emptyText;
+  if (Array.isArray(value)) return value.length === 0 ? emptyText : value.join(", ");
   return String(value);
 }

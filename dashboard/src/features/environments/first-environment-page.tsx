@@ -3,7 +3,7 @@ import { useMe } from "../../hooks/use-me.ts";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { EnvironmentForm } from "./environment-form.tsx";
 
-/** The page at `/` while no environment exists. */
+/** Shown at `/` while no environment exists. */
 export function FirstEnvironmentPage() {
   const { role } = useMe();
   const navigate = useNavigate();

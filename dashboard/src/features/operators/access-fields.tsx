@@ -5,16 +5,16 @@ import { SegmentedControl } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
 import { ROLE_NAMES } from "./roles.ts";
 
-/** The state of the fields. It keeps the choices of the mode that is not selected. */
 export interface AccessChoice {
+  /** Switching the mode keeps the choices made in the other mode. */
   mode: "all" | "some";
-  /** In all environments. */
+  /** Role in all environments. */
   role: OperatorRole;
-  /** Keyed by environment id. */
+  /** Roles in some environments, keyed by environment id. */
   roles: Record<string, OperatorRole>;
 }
 
-export function choiceOf({ role, environments }: OperatorAccess): AccessChoice {
+export function toAccessChoice({ role, environments }: OperatorAccess): AccessChoice {
   return {
     mode: role === null ? "some" : "all",
     role: role ?? "viewer",
@@ -22,8 +22,8 @@ export function choiceOf({ role, environments }: OperatorAccess): AccessChoice {
   };
 }
 
-/** Returns the choice as the server expects it; null if no environment is chosen. */
-export function accessRequestOf({ mode, role, roles }: AccessChoice) {
+/** Returns null if no environment is chosen. */
+export function toAccessRequest({ mode, role, roles }: AccessChoice) {
   if (mode === "all") return { role };
   const environments = Object.entries(roles).map(([environment, role]) => ({ environment, role }));
   return environments.length > 0 ? { environments } : null;

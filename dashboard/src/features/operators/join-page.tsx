@@ -8,7 +8,7 @@ import { Loading } from "../../ui/page.tsx";
 import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 import { invitedAs } from "./roles.ts";
 
-/** The page that an invitation link opens. */
+/** Opened by invitation links. */
 export function JoinPage() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

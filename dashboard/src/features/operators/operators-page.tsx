@@ -15,7 +15,7 @@ import { PlusIcon } from "../../ui/icons.tsx";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { useToast } from "../../ui/toasts.tsx";
-import { AccessFields, accessRequestOf, choiceOf } from "./access-fields.tsx";
+import { AccessFields, toAccessChoice, toAccessRequest } from "./access-fields.tsx";
 import { roleText } from "./roles.ts";
 
 export function OperatorsPage() {
@@ -70,8 +70,8 @@ function ChangeRole({ operator }: { operator: OperatorView }) {
 
 function RoleForm({ operator, close }: { operator: OperatorView; close: () => void }) {
   const queryClient = useQueryClient();
-  const [choice, setChoice] = useState(() => choiceOf(operator));
-  const body = accessRequestOf(choice);
+  const [choice, setChoice] = useState(() => toAccessChoice(operator));
+  const body = toAccessRequest(choice);
   const change = useMutation({
     mutationFn: () => request("PATCH /operators/:id", { params: { id: operator.id }, body: body ?? {} }),
     onSuccess: async () => {
@@ -166,8 +166,8 @@ function Invite() {
 function InviteForm({ close }: { close: () => void }) {
   const queryClient = useQueryClient();
   const [email, setEmail] = useState("");
-  const [choice, setChoice] = useState(() => choiceOf({ role: "viewer", environments: [] }));
-  const access = accessRequestOf(choice);
+  const [choice, setChoice] = useState(() => toAccessChoice({ role: "viewer", environments: [] }));
+  const access = toAccessRequest(choice);
   const invite = useMutation({
     mutationFn: () => request("POST /invitations", { body: { email, ...access } }),
     onSuccess: () => queryClient.invalidateQueries(invitationsQuery),

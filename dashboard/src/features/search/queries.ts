@@ -6,7 +6,7 @@ export interface SearchParams {
   language?: string;
 }
 
-/** Parses the page's search parameters. The router has already parsed a query of digits as a number. */
+/** The router has already parsed queries such as `2026` and `true` as JSON. */
 export function parseSearchParams({ q, language }: Record<string, unknown>): SearchParams {
   const text = typeof q === "string" || typeof q === "number" || typeof q === "boolean" ? String(q) : "";
   return {
@@ -27,7 +27,7 @@ export function searchQuery(environmentId: string, { q = "", language }: SearchP
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     enabled: q !== "",
-    // While the user types, keep the previous results until the next ones arrive.
+    // While the user types, show the previous results until the next ones arrive.
     placeholderData: keepPreviousData,
     staleTime: 10_000,
   });

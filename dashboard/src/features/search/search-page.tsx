@@ -18,7 +18,6 @@ import css from "./search-page.module.css";
 import { SearchResult } from "./search-result.tsx";
 
 const ROUTE = "/signed-in/environments/$environmentId/search";
-/** Avoids a request for every keystroke. */
 const DEBOUNCE_MS = 180;
 
 export function SearchPage() {
@@ -104,25 +103,25 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
 }
 
 /**
- * Keeps the field's text and the query in the page's address in sync. Typing updates the address after a delay; links
- * and the back button update the text.
+ * Synchronizes the field's text with the query in the page's address. Typing changes the address after a delay; links
+ * and the back button change the text.
  */
 function useSearchText(q: string): [string, (text: string) => void] {
   const navigate = useNavigate({ from: "/environments/$environmentId/search" });
   const [text, setText] = useState(q);
-  const sent = useRef(q);
+  const lastQuery = useRef(q);
   useEffect(() => {
-    // Changed by a link or the back button, not by typing.
-    if (q !== sent.current) {
-      sent.current = q;
+    // A link or the back button changed the query.
+    if (q !== lastQuery.current) {
+      lastQuery.current = q;
       setText(q);
     }
   }, [q]);
   useEffect(() => {
     const next = text.trim();
-    if (next === sent.current.trim()) return;
+    if (next === lastQuery.current.trim()) return;
     const timer = setTimeout(() => {
-      sent.current = next;
+      lastQuery.current = next;
       void navigate({
         search: ({ q: _, ...rest }) => ({ ...rest, ...(next && { q: next }) }),
         replace: true,

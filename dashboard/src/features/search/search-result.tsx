@@ -4,7 +4,6 @@ import { Fragment, memo } from "react";
 import { formatAgo, formatClock, formatCount, languageName } from "../../ui/format.ts";
 import css from "./search-page.module.css";
 
-/** A video and its best matches. Each match is a link that starts playback there. */
 export const SearchResult = memo(function SearchResult({
   environmentId,
   video,

@@ -21,11 +21,11 @@ const MAX_COUNTED = 10_000;
 
 interface Preview {
   retention: RetentionPolicy;
-  /** Number of videos that the rule would affect immediately. */
+  /** Number of videos that the policy would affect immediately. */
   videos: number;
 }
 
-/** Shows how many videos a rule affects, and asks for confirmation, before it is saved. */
+/** Before saving a policy, shows how many videos it affects and asks for confirmation. */
 export function Retention({ environment }: { environment: EnvironmentView }) {
   const isOwner = useRole() === "owner";
   const { retention: saved } = environment;

@@ -23,7 +23,6 @@ export function useChangeEnvironment({ id }: EnvironmentView) {
   });
 }
 
-/** Radio buttons, each with a hint. */
 export function RadioOptions<Value extends string>({
   label,
   options,
@@ -58,7 +57,7 @@ export function RadioOptions<Value extends string>({
   );
 }
 
-/** A save button for owners; a note for viewers. */
+/** Renders a note instead of the button if the operator is not an owner. */
 export function SaveButton(props: { isOwner: boolean; isDisabled: boolean; isPending: boolean }) {
   const { isOwner, ...button } = props;
   if (!isOwner) return <OwnerOnly />;

@@ -2,7 +2,7 @@ import type { SetUpRequest } from "@subtext/server/admin/contract/operator";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
 import { useState } from "react";
-import { setUpQuery } from "../../admin-client/queries.ts";
+import { setupQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
 import { NameField, NewPasswordField } from "../../ui/forms/account-fields.tsx";
 import controls from "../../ui/forms/controls.module.css";
@@ -10,9 +10,9 @@ import { Button, ErrorNotice, Form, Switch, TextField } from "../../ui/forms/con
 import { Loading } from "../../ui/page.tsx";
 import { FieldGroup, SignedOutPage } from "../../ui/signed-out-page.tsx";
 
-/** The page of the setup link that the server prints on its first start. */
+/** Opened by the setup link, which the server prints on its first start. */
 export function SetupPage() {
-  const state = useQuery(setUpQuery);
+  const state = useQuery(setupQuery);
   const token = useRouterState({ select: ({ location }) => location.hash });
   if (state.isPending) return <Loading />;
   if (state.error) {

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { setUpQuery } from "../../admin-client/queries.ts";
+import { setupQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, Form, TextField } from "../../ui/forms/controls.tsx";
@@ -12,7 +12,7 @@ export function SignInPage() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const router = useRouter();
-  const setup = useQuery(setUpQuery);
+  const setup = useQuery(setupQuery);
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const signIn = useMutation({

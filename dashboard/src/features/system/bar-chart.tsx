@@ -1,7 +1,6 @@
 import css from "./bar-chart.module.css";
 
 export interface Bar {
-  /** `14:00` */
   label: string;
   completed: number;
   failed: number;
@@ -10,11 +9,11 @@ export interface Bar {
 const [WIDTH, HEIGHT, GAP] = [720, 120, 4];
 const MIN_BAR_HEIGHT = 2;
 
-/** Stacked bars, with the same data as a table for screen readers. */
+/** Renders the same data as a table for screen readers. */
 export function BarChart({ title, bars }: { title: string; bars: Bar[] }) {
   const highest = Math.max(1, ...bars.map(({ completed, failed }) => completed + failed));
   const column = (WIDTH + GAP) / bars.length;
-  // A single failure among hundreds must stay visible.
+  // Keep a single failure among hundreds visible.
   const heightOf = (count: number) =>
     count === 0 ? 0 : Math.max(MIN_BAR_HEIGHT, (count / highest) * (HEIGHT - 8));
   return (

@@ -9,9 +9,7 @@ export function Card({
   children,
 }: {
   title: string;
-  /** An anchor for links. */
   id?: string;
-  /** Shown next to the title: a number, a time or a button. */
   aside?: ReactNode;
   isWide?: boolean;
   children: ReactNode;
@@ -50,7 +48,7 @@ export function StatCard({
   );
 }
 
-/** Renders parts between backticks as code. */
+/** Renders text between backticks as code. */
 export function TextWithCode({ text }: { text: string }) {
   return text.split("`").map((part, index, { length }) => {
     const isCode = index % 2 === 1 && index < length - 1;

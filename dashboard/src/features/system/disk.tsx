@@ -4,7 +4,7 @@ import { Card } from "./card.tsx";
 import { ShareBar } from "./share-bar.tsx";
 import css from "./tables.module.css";
 
-/** Labels for the subfolders of the data folder. Other folders are shown by name. */
+/** Labels for subfolders of the data folder. Other subfolders are labeled with their name. */
 const FOLDER_NAMES: Record<string, string> = {
   uploads: "Recordings",
   files: "Transcripts",

@@ -40,7 +40,7 @@ export function Engines({ engines, model, now }: Pick<SystemView, "engines" | "m
   );
 }
 
-/** `34×`; `–` if nothing was transcribed. */
+/** Returns e.g. `34×`, or `–` if nothing was transcribed. */
 export function realTimeFactor(mediaSeconds: number, workSeconds: number): string {
   if (workSeconds === 0) return "–";
   const factor = mediaSeconds / workSeconds;

@@ -20,7 +20,6 @@ const BADGES: Record<Status, string> = {
 };
 const WORST_FIRST: Status[] = ["missing", "warning", "ok"];
 
-/** The worst status of all checks, with a link to them. */
 export function HealthBadge() {
   const { data } = useQuery(doctorQuery);
   const status = data && WORST_FIRST.find((value) => data.some((finding) => finding.status === value));

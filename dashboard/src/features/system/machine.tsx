@@ -9,7 +9,7 @@ const ROLES: Record<ProcessView["role"], string> = {
   decoder: "Decoder",
 };
 
-/** The machine that responded, and the service's processes on it. */
+/** Shows the machine that sent the response and the service's processes on it. */
 export function Machine({ machine, processes }: Pick<SystemView, "machine" | "processes">) {
   const { cores, load, memoryBytes, freeMemoryBytes } = machine;
   return (

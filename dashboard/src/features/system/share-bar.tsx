@@ -6,7 +6,7 @@ export interface Share {
   text: string;
 }
 
-/** One bar divided into parts, with a legend. Parts beyond the fourth share one color. */
+/** Parts beyond the fourth share one color. */
 export function ShareBar({ total, parts, rest }: { total: number; parts: Share[]; rest: Share | null }) {
   const shares = [
     ...parts.map((part, index) => ({ ...part, color: Math.min(index, 4) })),

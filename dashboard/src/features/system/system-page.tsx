@@ -43,7 +43,7 @@ export function SystemPage() {
 
 function Stats({ queue, hours, engines, now }: SystemView) {
   const lastHour = hours.at(-1)!;
-  const day = sumOf(hours);
+  const day = sumHours(hours);
   const mediaSeconds = engines.reduce((sum, engine) => sum + engine.mediaSeconds, 0);
   const workSeconds = engines.reduce((sum, engine) => sum + engine.workSeconds, 0);
   const oldest = queue.oldestPendingAt;
@@ -84,7 +84,7 @@ function Throughput({ hours, now }: Pick<SystemView, "hours" | "now">) {
     completed,
     failed,
   }));
-  const { completed, failed, skipped } = sumOf(hours);
+  const { completed, failed, skipped } = sumHours(hours);
   const totals = [
     `${completed.toLocaleString("en")} completed`,
     failed > 0 && `${failed} failed`,
@@ -97,7 +97,7 @@ function Throughput({ hours, now }: Pick<SystemView, "hours" | "now">) {
   );
 }
 
-function sumOf(hours: HourView[]): HourView {
+function sumHours(hours: HourView[]): HourView {
   return hours.reduce((sum, hour) => ({
     completed: sum.completed + hour.completed,
     failed: sum.failed + hour.failed,

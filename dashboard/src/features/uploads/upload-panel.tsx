@@ -6,7 +6,6 @@ import css from "./upload-panel.module.css";
 import type { UploadView } from "./upload-queue.ts";
 import { useUploads } from "./use-uploads.ts";
 
-/** The uploads of this browser. The panel stays open across pages. */
 export function UploadPanel() {
   const { uploads, views } = useUploads();
   if (views.length === 0) return null;
@@ -65,7 +64,7 @@ function UploadItem({ view }: { view: UploadView }) {
             variant="quiet"
             iconOnly
             aria-label={`Cancel upload of ${filename}`}
-            onPress={() => uploads.remove(id)}
+            onPress={() => uploads.cancel(id)}
           >
             <CloseIcon />
           </Button>

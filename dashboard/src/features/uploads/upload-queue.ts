@@ -5,7 +5,7 @@ import { formatBytes } from "../../ui/format.ts";
 const MAX_CONCURRENT = 3;
 const RETRY_DELAYS_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000];
 const STORAGE_PREFIX = "subtext.upload:";
-/** Statuses which mean that an upload URL can no longer accept the file: it was deleted, expired or became invalid. */
+/** Response statuses of upload URLs that were deleted, expired or became invalid. */
 const GONE = [403, 404, 410];
 
 export interface UploadView {
@@ -16,21 +16,20 @@ export interface UploadView {
   sizeBytes: number;
   sentBytes: number;
   state: "waiting" | "uploading" | "done" | "failed";
-  /** Why the upload failed. */
   problem: string | null;
 }
 
 interface UploadItem {
   view: UploadView;
   file: File;
-  /** Identifies the file and its environment across tabs and reloads; the key in local storage. */
+  /** Key in local storage. Identifies the file and its environment across tabs and reloads. */
   key: string;
-  /** Stops sending. `terminate` also deletes the upload on the server. Null if nothing is being sent. */
+  /** Stops sending; `terminate` also deletes the upload on the server. Null if nothing is being sent. */
   abort: ((terminate: boolean) => Promise<void>) | null;
 }
 
 /**
- * Uploads files from this browser, three at a time, independently of the current page. An interrupted upload resumes
+ * Uploads files from this browser. Uploads continue when the user opens another page. An interrupted upload resumes
  * when the same file is added again.
  */
 export class UploadQueue {
@@ -44,7 +43,7 @@ export class UploadQueue {
     return () => this.#listeners.delete(listener);
   };
 
-  /** The same array until an upload changes. */
+  /** Returns the same array until an upload changes. */
   readonly views = (): readonly UploadView[] => this.#views;
 
   get isBusy(): boolean {
@@ -81,8 +80,8 @@ export class UploadQueue {
     this.#startNext();
   }
 
-  /** Cancels an upload and deletes what the server has received. */
-  async remove(id: string): Promise<void> {
+  /** Also deletes what the server has received. */
+  async cancel(id: string): Promise<void> {
     const item = this.#find(id);
     if (!item) return;
     this.#items = this.#items.filter((other) => other !== item);
@@ -93,7 +92,7 @@ export class UploadQueue {
     this.#startNext();
   }
 
-  /** Stops all uploads. The server keeps what it has received; adding the same file resumes its upload. */
+  /** Stops all uploads. The server keeps what it has received, so that the uploads can resume. */
   async stop(): Promise<void> {
     const stopped = this.#items;
     this.#items = [];
@@ -127,7 +126,7 @@ export class UploadQueue {
     this.#notify();
   }
 
-  /** Takes a lock, so that two tabs do not send the same file. */
+  /** Holds a lock, so that two tabs do not send the same file. */
   async #sendExclusively(item: UploadItem): Promise<void> {
     // Browsers offer locks only to pages loaded over HTTPS or from localhost.
     if (!navigator.locks) return await this.#send(item);
@@ -138,7 +137,7 @@ export class UploadQueue {
   }
 
   async #send(item: UploadItem): Promise<void> {
-    // Without bytes to send, tus would never complete the upload.
+    // tus completes an upload when its last byte arrives, so an empty upload would never complete.
     if (item.file.size === 0) throw new Error("The file is empty.");
     const storedUrl = readLocal(item.key);
     if (storedUrl !== null) {
@@ -154,7 +153,7 @@ export class UploadQueue {
       params: { environment: environmentId },
       body: { filename, sizeBytes },
     });
-    // The page may have another origin than PUBLIC_URL, and may send requests only to its own origin.
+    // Use the page's own origin, because it may differ from PUBLIC_URL and requests to other origins are blocked.
     const { pathname, search } = new URL(upload.url);
     writeLocal(item.key, pathname + search);
     await this.#sendTo(pathname + search, item);
@@ -204,18 +203,18 @@ function keyOf(environmentId: string, { name, size, lastModified }: File): strin
   return STORAGE_PREFIX + JSON.stringify([environmentId, name, size, lastModified]);
 }
 
-/** The properties of a tus-js-client error that describe the failed request. */
+/** Part of tus-js-client's errors. */
 interface FailedRequest {
   originalRequest?: object | null;
   originalResponse?: { getStatus(): number; getBody(): string } | null;
 }
 
-/** Returns the response's status; null if no response arrived or the error is not about a tus request. */
+/** Returns null if no response arrived or the error did not come from tus-js-client. */
 function statusOf(error: unknown): number | null {
   return (error as FailedRequest).originalResponse?.getStatus() ?? null;
 }
 
-/** Returns the error message, with byte counts formatted like `4 MB`. */
+/** Formats byte counts in the error message, e.g. as `4 MB`. */
 function uploadProblem(error: unknown): string {
   return errorMessage(error).replace(/\b(\d{4,}) bytes\b/g, (_, count) => formatBytes(Number(count)));
 }

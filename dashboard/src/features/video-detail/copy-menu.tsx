@@ -13,7 +13,7 @@ interface CopyMenuProps {
 }
 
 export function CopyMenu({ transcript, controller, onCopy }: CopyMenuProps) {
-  // Read when the menu opens, because the menu takes the focus.
+  // Read the selection when the menu opens, because the menu takes the focus.
   const [selected, setSelected] = useState<{ first: number; last: number } | null>(null);
   const actions: Record<string, () => void> = {
     selection: () => selected && onCopy(quote(transcript, selected), "Selection"),

@@ -74,7 +74,7 @@ function Facts({ video }: { video: VideoDetailView }) {
   return <FactList facts={facts} />;
 }
 
-/** The uploader's metadata, in a separate list because its names may collide with those of the facts. */
+/** A separate list, because names of metadata may collide with names of facts. */
 function Metadata({ video: { metadata } }: { video: VideoDetailView }) {
   const entries = Object.entries(metadata).filter(([name]) => name !== "filename");
   return <FactList facts={entries.map(([name, value]) => [name, value ?? ""])} />;
@@ -96,7 +96,6 @@ function FactList({ facts }: { facts: readonly (readonly [name: string, value: s
   );
 }
 
-/** The steps as bars on a common time axis. */
 function Timeline({ steps }: { steps: readonly TimelineStepView[] }) {
   const [first] = steps;
   if (!first) return null;

@@ -5,7 +5,7 @@ import { formatRange } from "./texts.ts";
 
 const COLORS = 5;
 
-/** Shows when each language is spoken, if a recording has several languages. */
+/** Renders nothing for a recording in a single language. */
 export function Languages({ segments, duration }: { segments: LanguageSegmentView[]; duration: number }) {
   const languages = [...new Set(segments.map((segment) => segment.language))];
   if (languages.length < 2) return null;

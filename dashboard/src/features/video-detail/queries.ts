@@ -33,18 +33,15 @@ function awaitsDelivery({ transcription }: VideoDetailView): boolean {
   return deliveries.some(({ status }) => status === "pending");
 }
 
-/** URL of the captions of a completed video, for the player. */
 export function captionsUrl(address: VideoAddress): string {
   return urlOf("GET /environments/:environment/videos/:video/captions", { params: videoParams(address) });
 }
 
-/** URL of a transcript file for download. */
 export function fileUrl(address: VideoAddress, format: FileFormat): string {
   const params = { ...videoParams(address), format };
   return urlOf("GET /environments/:environment/videos/:video/files/:format", { params });
 }
 
-/** A completed transcript never changes. */
 export function transcriptQuery(address: VideoAddress) {
   return queryOptions({
     queryKey: ["transcript", address.environmentId, address.videoId] as const,
@@ -55,11 +52,12 @@ export function transcriptQuery(address: VideoAddress) {
           signal,
         }),
       ),
+    // A completed transcript never changes.
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
-/** @param finishedAt end of the transcription; part of the key, because a retry may detect more speech */
+/** @param finishedAt end of the transcription; part of the key, because another attempt may detect other speech */
 export function waveformQuery(address: VideoAddress, finishedAt: string | null) {
   return queryOptions({
     queryKey: ["waveform", address.environmentId, address.videoId, finishedAt] as const,
@@ -74,10 +72,7 @@ export function waveformQuery(address: VideoAddress, finishedAt: string | null) 
   });
 }
 
-/**
- * Merges a live update into the loaded video.
- * @returns null if more changed than the update contains, so that the video must be refetched
- */
+/** Returns null if more changed than the update contains, so that the video must be refetched. */
 export function applyChange(loaded: VideoDetailView, update: VideoView): VideoDetailView | null {
   const { transcription } = update;
   if (loaded.state !== update.state || !loaded.transcription || !transcription) {

@@ -4,7 +4,7 @@ import { formatBytes, formatDateTime, formatEstimate, formatPercent } from "../.
 import { Progress } from "../../ui/progress.tsx";
 import {
   failureText,
-  queuePlaceText,
+  queuePositionText,
   skipReasonText,
   videoName,
   WAITING_FOR_MODEL,
@@ -52,7 +52,7 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
     const { queuePlace } = video;
     return (
       <div className={css.state} data-tone="wait">
-        <h2>{queuePlaceText(queuePlace)}</h2>
+        <h2>{queuePositionText(queuePlace)}</h2>
         {failure && (
           <p>
             {failure.problem} {failure.remedy} Retrying
@@ -110,7 +110,6 @@ function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Shown instead of the player. */
 export function RecordingDeleted({ at, hasTranscript }: { at: string; hasTranscript: boolean }) {
   return (
     <div className={css.state}>

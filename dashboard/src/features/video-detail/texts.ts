@@ -2,7 +2,7 @@ import type { AttemptView, EventView, TimelineStepView } from "@subtext/server/a
 import type { AttemptOutcome } from "@subtext/server/db/enums";
 import { formatClock } from "../../ui/format.ts";
 
-/** Formats a position for screen readers: `1 minute, 5 seconds`. */
+/** Formats a position for screen readers, e.g. `1 minute, 5 seconds`. */
 export function spokenClock(seconds: number): string {
   const whole = Math.floor(seconds);
   const parts: [number, string][] = [
@@ -16,7 +16,7 @@ export function spokenClock(seconds: number): string {
   return spoken.join(", ") || "the beginning";
 }
 
-/** `< 0.1 s`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+/** Returns e.g. `< 0.1 s`, `0.4 s`, `12 s`, `3 min 5 s` or `2 h 10 min`. */
 export function formatElapsed(seconds: number): string {
   if (seconds < 0.05) return "< 0.1 s";
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -54,7 +54,6 @@ export const OUTCOMES: Record<AttemptOutcome, string> = {
   lost: "Worker lost",
 };
 
-/** Why an attempt started. */
 export const REASONS: Record<AttemptView["begunBy"], string> = {
   upload: "Initial attempt",
   resumption: "Resumed",
@@ -76,7 +75,6 @@ export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-/** `0:12–0:15` */
 export function formatRange(start: number, end: number): string {
   return `${formatClock(start)}–${formatClock(end)}`;
 }

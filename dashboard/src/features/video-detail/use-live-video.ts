@@ -4,10 +4,7 @@ import { useCallback } from "react";
 import { useLiveVideos } from "../../hooks/use-live-videos.ts";
 import { applyChange, type VideoAddress, videoQuery } from "./queries.ts";
 
-/**
- * Keeps the loaded video up to date.
- * @param onChange called when the video changes
- */
+/** Keeps the cached video up to date. Calls `onChange` when the video changes. */
 export function useLiveVideo(address: VideoAddress, onChange: (video: VideoView) => void): void {
   const { environmentId, videoId } = address;
   const queryClient = useQueryClient();

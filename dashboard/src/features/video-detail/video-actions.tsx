@@ -6,7 +6,6 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { type VideoAddress, videoParams, videoQuery } from "./queries.ts";
 
-/** For failed transcriptions. */
 export function RetryTranscription({ address }: { address: VideoAddress }) {
   const queryClient = useQueryClient();
   const retry = useMutation({

@@ -6,7 +6,7 @@ import { useEffect, useState } from "react";
  * @returns whether files are being dragged over the page
  */
 export function useFileDrop(onFiles: ((files: File[]) => void) | null): boolean {
-  const [isOver, setOver] = useState(false);
+  const [isDragging, setDragging] = useState(false);
   useEffect(() => {
     if (!onFiles) return;
     const controller = new AbortController();
@@ -19,7 +19,7 @@ export function useFileDrop(onFiles: ((files: File[]) => void) | null): boolean 
       (event) => {
         if (!hasFiles(event)) return;
         depth += 1;
-        setOver(true);
+        setDragging(true);
       },
       { signal },
     );
@@ -28,7 +28,7 @@ export function useFileDrop(onFiles: ((files: File[]) => void) | null): boolean 
       (event) => {
         if (!hasFiles(event)) return;
         depth = Math.max(0, depth - 1);
-        if (depth === 0) setOver(false);
+        if (depth === 0) setDragging(false);
       },
       { signal },
     );
@@ -39,7 +39,7 @@ export function useFileDrop(onFiles: ((files: File[]) => void) | null): boolean 
         if (!hasFiles(event)) return;
         event.preventDefault();
         depth = 0;
-        setOver(false);
+        setDragging(false);
         const files = [...(event.dataTransfer?.files ?? [])];
         if (files.length > 0) onFiles(files);
       },
@@ -47,8 +47,8 @@ export function useFileDrop(onFiles: ((files: File[]) => void) | null): boolean 
     );
     return () => {
       controller.abort();
-      setOver(false);
+      setDragging(false);
     };
   }, [onFiles]);
-  return isOver;
+  return isDragging;
 }

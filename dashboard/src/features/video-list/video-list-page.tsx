@@ -53,7 +53,7 @@ function Videos({ environment }: { environment: EnvironmentView }) {
     (files: Iterable<File>) => uploads.add(environment.id, files),
     [uploads, environment.id],
   );
-  const isOver = useFileDrop(canEdit ? add : null);
+  const isDragging = useFileDrop(canEdit ? add : null);
   const list = useRef<HTMLDivElement>(null);
   useArrowKeys(list, VIDEO_LINKS);
   const [announcement, announce] = useAnnouncement();
@@ -101,7 +101,7 @@ function Videos({ environment }: { environment: EnvironmentView }) {
       <p className={controls.hidden} role="status">
         {announcement}
       </p>
-      {isOver && (
+      {isDragging && (
         <div className={css.dropTarget}>
           <p>Drop to upload to {environment.name}</p>
         </div>
@@ -143,7 +143,7 @@ function useAnnouncement(): [string, (video: VideoView) => void] {
   return [text, announce];
 }
 
-/** Refetches the counts per state shortly after a change. Debounced, so that many changes cause one request. */
+/** Refetches the counts after a delay, so that many changes cause one request. */
 function useRefreshCounts(environmentId: string): () => void {
   const queryClient = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -156,7 +156,7 @@ function useRefreshCounts(environmentId: string): () => void {
   }, [queryClient, environmentId]);
 }
 
-/** Formats a count: `12`, `10,000+`. Empty for zero and until the counts are loaded. */
+/** Returns e.g. `12` or `10,000+`, or an empty text for zero and until the counts are loaded. */
 function countText(counts: VideoCountsView | undefined, state: VideoState | undefined): string {
   if (!counts) return "";
   const counted = state === undefined ? Object.values(counts) : [counts[state]];
@@ -196,7 +196,7 @@ function VideoList({ environmentId, canUpload }: { environmentId: string; canUpl
   const now = useNow(30_000);
   const rows = useMemo(() => videos.data?.pages.flatMap(({ data }) => data) ?? [], [videos.data]);
   const { refetch } = videos;
-  // All loaded videos left the list, but there are more pages.
+  // All loaded videos have left the list, but there are more pages.
   const needsRefetch = rows.length === 0 && videos.hasNextPage;
   useEffect(() => {
     if (needsRefetch) void refetch();

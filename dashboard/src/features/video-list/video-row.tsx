@@ -13,7 +13,7 @@ import { Progress } from "../../ui/progress.tsx";
 import {
   emptyTranscriptText,
   failureText,
-  queuePlaceText,
+  queuePositionText,
   StateBadge,
   skipReasonText,
   videoName,
@@ -53,7 +53,6 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
   );
 });
 
-/** Shows the progress, the place in the queue, or why there is no transcript. */
 function Detail({ video }: { video: VideoView }) {
   const { state, transcription, sizeBytes, uploadedBytes, queuePlace } = video;
   if (state === "uploading") {
@@ -77,7 +76,7 @@ function Detail({ video }: { video: VideoView }) {
     return (
       <span className={css.detail}>
         {failure && `${failure.problem} Retrying. `}
-        {queuePlaceText(queuePlace)}
+        {queuePositionText(queuePlace)}
       </span>
     );
   }

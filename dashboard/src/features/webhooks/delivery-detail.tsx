@@ -17,7 +17,6 @@ interface DeliveryDetailProps {
   canRedeliver: boolean;
 }
 
-/** Shows the requests and responses of all attempts, latest first. */
 export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: DeliveryDetailProps) {
   const queryClient = useQueryClient();
   const now = useNow(1_000);

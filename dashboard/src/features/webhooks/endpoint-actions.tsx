@@ -10,7 +10,6 @@ import { EndpointForm } from "./endpoint-form.tsx";
 import { endpointKey, endpointsQuery } from "./queries.ts";
 import css from "./webhooks.module.css";
 
-/** Buttons that edit, disable or enable, and delete an endpoint. */
 export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

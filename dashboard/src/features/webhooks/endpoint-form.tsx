@@ -12,7 +12,6 @@ import { EVENT_TEXTS } from "./texts.ts";
 const DEBOUNCE_MS = 300;
 
 interface EndpointFormProps {
-  /** The initial values. */
   endpoint?: Required<NewWebhookEndpoint>;
   saveLabel: string;
   save(endpoint: NewWebhookEndpoint): Promise<unknown>;
@@ -82,10 +81,7 @@ function parseMetadata(text: string): { value: Record<string, unknown> } | { err
   }
 }
 
-/**
- * Returns why the server rejects this URL; null if the server accepts it or the check is pending. Checks once the user
- * pauses typing.
- */
+/** Returns why the server rejects the URL; null if the server accepts it or the result is pending. */
 function useUrlCheck(url: string): string | null {
   const [debounced, setDebounced] = useState(url);
   useEffect(() => {

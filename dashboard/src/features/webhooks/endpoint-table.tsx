@@ -48,7 +48,6 @@ export function EndpointTable({
   );
 }
 
-/** Shows when and why an endpoint started to fail or was disabled. */
 export function HealthDetail({ endpoint }: { endpoint: WebhookEndpointView }) {
   const { enabled, disabledAt, disabledReason, failingSince } = endpoint;
   if (!enabled && disabledAt) {

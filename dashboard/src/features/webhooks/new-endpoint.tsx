@@ -53,7 +53,7 @@ export function NewEndpoint({ environmentId }: { environmentId: string }) {
 
 function CreatedEndpoint({ created, close }: { created: WebhookEndpointWithSecret; close(): void }) {
   const text = useRef<HTMLParagraphElement>(null);
-  // The focused button was removed with the form.
+  // The element with the focus was removed with the form.
   useEffect(() => text.current?.focus(), []);
   return (
     <>

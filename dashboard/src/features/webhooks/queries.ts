@@ -5,10 +5,7 @@ import { request } from "../../admin-client/request.ts";
 import { SENT_EVENT_NAMES, STATUS_BADGES } from "./texts.ts";
 
 const PAGE_SIZE = 25;
-/**
- * Polling interval while an attempt is pending. The page does not compute when the attempt is due, because clocks
- * differ.
- */
+/** Polls because the page cannot compute when a pending attempt is due: its clock may differ from the server's. */
 const PENDING_MS = 1_000;
 const IDLE_MS = 10_000;
 
@@ -41,7 +38,7 @@ export interface DeliveryFilter {
   event?: SentEventType;
 }
 
-/** Parses the page's search parameters; invalid ones are ignored. */
+/** Ignores invalid search parameters. */
 export function parseDeliveryFilter({ status, event }: Record<string, unknown>): DeliveryFilter {
   return {
     ...(typeof status === "string" &&

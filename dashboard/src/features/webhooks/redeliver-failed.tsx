@@ -24,7 +24,6 @@ const CUSTOM_TIME = {
 } as const;
 const HOURS = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30 } as const;
 
-/** Resends everything that has not succeeded since a given time. */
 export function RedeliverFailed({ endpointId }: { endpointId: string }) {
   return (
     <DialogTrigger>
@@ -70,7 +69,6 @@ function RedeliverForm({ endpointId, close }: { endpointId: string; close(): voi
   );
 }
 
-/** ISO 8601. */
 function sinceTime({ id, custom }: SelectedTime<Period>, now: number): string {
   return (id === "custom" ? new Date(custom) : new Date(now - HOURS[id] * 3_600_000)).toISOString();
 }

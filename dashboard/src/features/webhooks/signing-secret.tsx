@@ -21,8 +21,7 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
   });
   const rotate = useMutation({
     mutationFn: () => request("POST /webhook-endpoints/:id/rotate-secret", { params }),
-    // Not awaited, because the refetched endpoint must not announce the rotation while the page still shows the old
-    // secret.
+    // Not awaited: the page must show the new secret before the refetched endpoint announces the rotation.
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: endpointKey(endpoint.id) }),
     gcTime: 0,
   });

@@ -3,7 +3,6 @@ import type { DeliveryAttempt, DeliveryStatus } from "@subtext/client/contract/w
 import type { WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import type { Tone } from "../../ui/badge.tsx";
 
-/** The events that an endpoint can subscribe to. */
 export const EVENT_TEXTS: Record<EventType, { name: string; hint: string }> = {
   "transcriptions.transcription.completed": {
     name: "Completed",
@@ -50,7 +49,7 @@ const FAILURES: Record<string, string> = {
   protocol: "Invalid HTTP response",
 };
 
-/** Returns the result of an attempt: `HTTP 500`, `Timed out (…)`. */
+/** Returns e.g. `HTTP 500` or `Timed out (…)`. */
 export function responseText({
   statusCode,
   failure,
@@ -70,7 +69,6 @@ export function healthBadge(endpoint: WebhookEndpointView): BadgeProps {
     : { label: "Healthy", tone: "good" };
 }
 
-/** `12 delivered, 1 retrying` */
 export function recentText({ health: { recent } }: WebhookEndpointView): string {
   const parts = [
     `${recent.succeeded.toLocaleString("en")} delivered`,
@@ -81,7 +79,7 @@ export function recentText({ health: { recent } }: WebhookEndpointView): string 
   return parts.filter(Boolean).join(", ");
 }
 
-/** Formats a time in the future: `in 4 minutes`. */
+/** Formats a time in the future, e.g. `in 4 minutes`. */
 export function formatUntil(time: string, now: number): string {
   const seconds = (Date.parse(time) - now) / 1000;
   if (seconds < 5) return "now";

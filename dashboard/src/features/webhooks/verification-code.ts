@@ -1,7 +1,7 @@
 export const LANGUAGES = ["Node", "Python"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Sample code that verifies a webhook, with the standardwebhooks package and without. */
+/** Samples that verify a webhook, with and without the standardwebhooks package. */
 export const VERIFICATION_CODE: Record<
   Language,
   { install: string; withPackage: string; standardLibrary: string }

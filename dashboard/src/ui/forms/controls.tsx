@@ -72,7 +72,6 @@ export function Switch({ children, ...props }: Omit<SwitchProps, "className"> & 
   );
 }
 
-/** A choice of one of a few options. The label is visible unless the options are icons. */
 export function SegmentedControl<Value extends string>({
   label,
   hideLabel,
@@ -111,7 +110,6 @@ export function SegmentedControl<Value extends string>({
   );
 }
 
-/** Calls `onSubmit` and shows the error of the last attempt above the fields. */
 export function Form({
   onSubmit,
   error,
@@ -134,14 +132,13 @@ export function Form({
 }
 
 /**
- * When a field loses the focus, its error may appear or disappear. That would move a button or a switch away from the
- * pointer before the click, so the field keeps the focus until the click.
+ * When a field loses the focus, its error may appear or disappear, which would move a button or a switch away from the
+ * pointer before the click. So the field keeps the focus until the click.
  */
 function keepFocusUntilClick(event: MouseEvent): void {
   if (event.target instanceof Element && event.target.closest("button, label")) event.preventDefault();
 }
 
-/** The buttons at the end of a form in a dialog. Without `onCancel`, there is only the button that submits. */
 export function FormActions({
   submitLabel,
   isPending,
@@ -165,12 +162,10 @@ export function FormActions({
   );
 }
 
-/** Renders nothing if there is no error. */
 export function ErrorNotice({ error }: { error: unknown }) {
   return error ? <Notice tone="bad">{messageOf(error)}</Notice> : null;
 }
 
-/** A notice. Screen readers announce errors when they appear. */
 export function Notice({ tone, children }: { tone: "good" | "bad" | "plain"; children: ReactNode }) {
   return (
     <div className={css.notice} data-tone={tone} role={tone === "bad" ? "alert" : "status"}>

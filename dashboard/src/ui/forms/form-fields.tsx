@@ -19,7 +19,6 @@ interface CheckboxListProps<Id extends string> {
   onChange(value: Id[]): void;
 }
 
-/** Checkboxes of which at least one must be checked. */
 export function CheckboxList<Id extends string>({ label, options, value, onChange }: CheckboxListProps<Id>) {
   const ids = Object.keys(options) as Id[];
   return (
@@ -81,11 +80,10 @@ export function Select<Id extends string>({ label, options, value, onChange }: S
 
 export interface SelectedTime<Id extends string> {
   id: Id;
-  /** Value of the custom time field. */
   custom: string;
 }
 
-/** A select of times. One option shows a field for a custom time. */
+/** A select whose option `custom.id` shows a field for a custom time. */
 export function TimeSelect<Id extends string>({
   label,
   options,
@@ -130,7 +128,6 @@ export function MultilineField({
 }: {
   label: string;
   hint: string;
-  /** The error; null if the value is valid. */
   error: string | null;
   value: string;
   onChange(value: string): void;

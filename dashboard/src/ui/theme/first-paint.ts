@@ -1,4 +1,4 @@
 import { applyTheme, selectedTheme } from "./theme.ts";
 
-// Runs before the first paint, so that a dark page does not flash white. See `vite.config.ts`.
+// Runs before the first paint, so that dark pages do not flash white. See `vite.config.ts`.
 applyTheme(selectedTheme());

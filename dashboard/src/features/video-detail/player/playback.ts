@@ -1,9 +1,9 @@
-/** @param isSeek whether the user changed the position, not playback */
+/** @param isSeek false if the position changed only because playback advanced */
 type Listener = (seconds: number, isSeek: boolean) => void;
 
 /**
- * The position in a recording: the player's time, or the last chosen position if the recording cannot be played. The
- * transcript and the waveform therefore also work without playback.
+ * The current position in a recording. Seeking also works for a recording that cannot be played, so that its transcript
+ * and waveform stay usable.
  */
 export class Playback {
   #media: HTMLMediaElement | null = null;
@@ -19,7 +19,7 @@ export class Playback {
     const update = (event: Event | number) => {
       cancelAnimationFrame(this.#frame);
       this.#notify(event instanceof Event && event.type === "seeking");
-      // On every frame, because `timeupdate` fires only four times per second.
+      // Update on every frame, because `timeupdate` fires only four times per second.
       if (!media.paused) this.#frame = requestAnimationFrame(update);
     };
     for (const event of ["play", "pause", "seeking", "seeked", "timeupdate", "ended"]) {
@@ -53,7 +53,7 @@ export class Playback {
     this.seek(end !== undefined && Number.isFinite(end) ? Math.min(target, end) : target);
   }
 
-  /** Seeks and plays. Stays paused at the new position if the browser blocks autoplay. */
+  /** Stays paused at the new position if the browser blocks autoplay. */
   playFrom(seconds: number): void {
     this.seek(seconds);
     this.#play();
@@ -73,7 +73,10 @@ export class Playback {
     else this.#media?.requestFullscreen();
   }
 
-  /** Calls the listener now, on every frame during playback, and on every seek. */
+  /**
+   * Calls the listener immediately, on every frame during playback, and on every seek.
+   * @returns a function that removes the listener
+   */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     listener(this.#seconds, false);
@@ -82,7 +85,7 @@ export class Playback {
 
   #play(): void {
     if (!this.canPlay) return;
-    // The autoplay policy rejected `play`, or a pause interrupted it. The position is correct in both cases.
+    // The autoplay policy may reject `play`, and a pause may interrupt it. The position is correct in both cases.
     this.#media?.play().catch(() => {});
   }
 

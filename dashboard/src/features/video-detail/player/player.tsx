@@ -96,11 +96,10 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
   );
 }
 
-/** Returns a reason why the recording cannot be played, if it is known before the browser loads the file. */
+/** Returns why the recording cannot be played, if that is known before the browser loads it. */
 function knownFault({ contentType }: MediaView): string | null {
   if (contentType === null) return "unknown";
-  // Chromium mistakes a transport stream for an MP3 and plays noise. Other types may play even if `canPlayType` returns
-  // "".
+  // Chromium mistakes a transport stream for an MP3 and plays noise. For other types, `canPlayType` is unreliable.
   return contentType === TRANSPORT_STREAM && document.createElement("video").canPlayType(contentType) === ""
     ? "unplayable"
     : null;

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useS
 import { formatClock, formatCount } from "../../../ui/format.ts";
 import { spokenClock } from "../texts.ts";
 import type { Playback } from "./playback.ts";
-import { type Bar, barsOf, speechShare, type Waveform } from "./waveform.ts";
+import { type Bar, computeBars, speechShare, type Waveform } from "./waveform.ts";
 import css from "./waveform-slider.module.css";
 
 const BAR_PX = 3;
@@ -10,13 +10,15 @@ const HEIGHT_PX = 56;
 const STEP_SECONDS = 5;
 const PAGE_SECONDS = 30;
 
-/** Drawn as SVG paths, which follow the theme's colors and stay sharp at any zoom. */
 export function WaveformSlider({ waveform, playback }: { waveform: Waveform; playback: Playback }) {
   const slider = useRef<HTMLDivElement>(null);
   const width = useWidth(slider);
   const { duration } = waveform;
-  const bars = useMemo(() => barsOf(waveform, Math.max(1, Math.floor(width / BAR_PX))), [waveform, width]);
-  const paths = useMemo(() => ({ speech: pathOf(bars, true), pause: pathOf(bars, false) }), [bars]);
+  const bars = useMemo(
+    () => computeBars(waveform, Math.max(1, Math.floor(width / BAR_PX))),
+    [waveform, width],
+  );
+  const paths = useMemo(() => ({ speech: svgPath(bars, true), pause: svgPath(bars, false) }), [bars]);
   const { share, pauses } = useMemo(() => speechShare(waveform), [waveform]);
 
   useEffect(
@@ -100,7 +102,7 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
   );
 }
 
-/** Returns the element's width in whole CSS pixels, updated when the layout changes. */
+/** Returns the element's current width in whole CSS pixels. */
 function useWidth(element: React.RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(320);
   useEffect(() => {
@@ -111,7 +113,7 @@ function useWidth(element: React.RefObject<HTMLElement | null>): number {
   return width;
 }
 
-function pathOf(bars: readonly Bar[], isSpeech: boolean): string {
+function svgPath(bars: readonly Bar[], isSpeech: boolean): string {
   return bars
     .map((bar, index) => {
       if (bar.isSpeech !== isSpeech) return "";

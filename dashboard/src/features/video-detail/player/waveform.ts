@@ -1,7 +1,7 @@
 import type { WaveformView } from "@subtext/server/admin/contract/video-detail";
 
 export interface Waveform {
-  /** Seconds. */
+  /** In seconds. */
   duration: number;
   peaksPerSecond: number;
   /** 0 to 255. */
@@ -16,7 +16,6 @@ export interface Bar {
   isSpeech: boolean;
 }
 
-/** Shorter gaps between words are not pauses. */
 const MIN_PAUSE_SECONDS = 1;
 
 export function parseWaveform({ peaks, ...rest }: WaveformView): Waveform {
@@ -25,10 +24,10 @@ export function parseWaveform({ peaks, ...rest }: WaveformView): Waveform {
 }
 
 /**
- * Divides the waveform into bars. A bar's height is its highest peak relative to the highest peak of the waveform. A
- * bar counts as speech if at least half of its duration is speech.
+ * Divides the waveform into bars. Heights are relative to the highest peak of the recording. A bar counts as speech if
+ * at least half of its duration is speech.
  */
-export function barsOf({ duration, peaksPerSecond, peaks, speech }: Waveform, count: number): Bar[] {
+export function computeBars({ duration, peaksPerSecond, peaks, speech }: Waveform, count: number): Bar[] {
   const loudest = Math.max(1, maximum(peaks, 0, peaks.length));
   const seconds = duration / count;
   let next = 0;
@@ -45,7 +44,6 @@ export function barsOf({ duration, peaksPerSecond, peaks, speech }: Waveform, co
   });
 }
 
-/** Returns the share of speech and the number of pauses between speech segments. */
 export function speechShare({ duration, speech }: Waveform): { share: number; pauses: number } {
   let seconds = 0;
   let pauses = 0;
@@ -58,7 +56,7 @@ export function speechShare({ duration, speech }: Waveform): { share: number; pa
 }
 
 function maximum(values: Uint8Array, from: number, to: number): number {
-  let most = 0;
-  for (let index = from; index < Math.min(to, values.length); index++) most = Math.max(most, values[index]!);
-  return most;
+  let max = 0;
+  for (let index = from; index < Math.min(to, values.length); index++) max = Math.max(max, values[index]!);
+  return max;
 }

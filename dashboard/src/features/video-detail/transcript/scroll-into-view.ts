@@ -1,14 +1,11 @@
-/** Vertical position of the target, as a share of the visible height. */
+/** Target position of the text, as a share of the visible height. */
 const READING_LINE = 0.35;
 /** Text within this range of the visible height is not scrolled. */
 const COMFORTABLE = { from: 0.1, to: 0.65 };
-/** The longest distance of a smooth scroll, in visible heights. */
+/** Longest distance of a smooth scroll, in visible heights. Longer distances jump. */
 const MAX_SMOOTH = 1.5;
-/**
- * Maximum number of corrections after a jump. A jump uses estimated heights, so the target moves slightly once it is
- * laid out.
- */
-const CORRECTIONS = 4;
+/** A jump uses estimated heights, so its target moves when the text around it is laid out. */
+const MAX_CORRECTIONS = 4;
 
 interface ScrollOptions {
   scroller: HTMLElement;
@@ -16,8 +13,8 @@ interface ScrollOptions {
   coveredHeight(): number;
 }
 
-/** Returns whether the transcript is scrollable itself, as on desktops. On phones it scrolls with the page. */
-export function scrollIntoView(range: Range, options: ScrollOptions, corrections = CORRECTIONS): void {
+/** Scrolls the transcript itself on desktops, and the page on phones. */
+export function scrollIntoView(range: Range, options: ScrollOptions, corrections = MAX_CORRECTIONS): void {
   const { scroller, coveredHeight } = options;
   const scrollsItself = getComputedStyle(scroller).overflowY === "auto";
   const box = scroller.getBoundingClientRect();

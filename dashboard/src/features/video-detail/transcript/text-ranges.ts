@@ -1,9 +1,7 @@
-/**
- * Text ranges in the document and their highlighting. Offsets count the UTF-16 code units of an element's entire text.
- */
+// Offsets count the UTF-16 code units of an element's entire text.
 
 /** Returns null if the offsets are outside the text. */
-export function rangeOf(element: Element, from: number, to: number): Range | null {
+export function createTextRange(element: Element, from: number, to: number): Range | null {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   let offset = 0;
@@ -23,15 +21,14 @@ export function rangeOf(element: Element, from: number, to: number): Range | nul
   return null;
 }
 
-/** Returns the text offset of a DOM position inside the element. */
-export function offsetOf(element: Element, node: Node, offsetInNode: number): number {
+export function textOffset(element: Element, node: Node, offsetInNode: number): number {
   const range = document.createRange();
   range.selectNodeContents(element);
   range.setEnd(node, offsetInNode);
   return range.toString().length;
 }
 
-/** Returns the text position at a point of the window; null if there is no text. */
+/** Returns the text position at a point in the window; null if there is no text. */
 export function caretAt(x: number, y: number): { node: Node; offset: number } | null {
   if ("caretPositionFromPoint" in document) {
     const position = document.caretPositionFromPoint(x, y);
@@ -41,7 +38,7 @@ export function caretAt(x: number, y: number): { node: Node; offset: number } | 
   return range && { node: range.startContainer, offset: range.startOffset };
 }
 
-/** Returns whether the point is on the text, not between its lines. */
+/** Returns false for a point between the lines of the text. */
 export function containsPoint(range: Range, x: number, y: number): boolean {
   return [...range.getClientRects()].some(
     ({ left, right, top, bottom }) => x >= left - 2 && x <= right + 2 && y >= top - 4 && y <= bottom + 4,
@@ -59,8 +56,8 @@ const LAYERS = [
 type Layer = (typeof LAYERS)[number];
 
 /**
- * Highlights text without changing the document, which is fast even with tens of thousands of words. Without the CSS
- * Custom Highlight API, the browser shows only the current paragraph.
+ * Highlights text without changing the document, which is fast even with tens of thousands of words. Does nothing in
+ * browsers without the CSS Custom Highlight API.
  */
 export function highlight(layer: Layer, ranges: readonly Range[]): void {
   if (!("highlights" in CSS)) return;

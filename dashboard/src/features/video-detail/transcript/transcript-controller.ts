@@ -1,6 +1,13 @@
 import type { Playback } from "../player/playback.ts";
 import { scrollIntoView } from "./scroll-into-view.ts";
-import { caretAt, clearHighlights, containsPoint, highlight, offsetOf, rangeOf } from "./text-ranges.ts";
+import {
+  caretAt,
+  clearHighlights,
+  containsPoint,
+  createTextRange,
+  highlight,
+  textOffset,
+} from "./text-ranges.ts";
 import {
   type Paragraph,
   paragraphOf,
@@ -19,13 +26,12 @@ interface TranscriptControllerOptions {
   /** Height of the elements that cover the top of the window, in CSS pixels. */
   coveredHeight(): number;
   onFollowingChange(isFollowing: boolean): void;
-  /** Called when the keyboard cursor moves to another word. */
   onCursorMove(word: number): void;
 }
 
 /**
- * Highlights the spoken word, the words under the pointer and the keyboard cursor, and search matches. Works directly
- * on the rendered text, because rerendering thousands of words in React for each change would be too slow.
+ * Highlights the spoken word, search matches, and the words under the pointer and the keyboard cursor. Works on the
+ * rendered text, because React would be too slow to render thousands of words for each change.
  */
 export class TranscriptController {
   readonly #options: TranscriptControllerOptions;
@@ -53,7 +59,7 @@ export class TranscriptController {
     for (const type of ["wheel", "touchmove"]) {
       root.addEventListener(type, () => this.follow(false), passive);
     }
-    // If the target is the root and not a paragraph, the pointer is on the scroll bar.
+    // On the root itself, the pointer is on the scroll bar.
     root.addEventListener("pointerdown", ({ target }) => target === root && this.follow(false), { signal });
     const stop = playback.listen((seconds, isSeek) => {
       this.#setActive(wordAt(this.#options.transcript, seconds));
@@ -66,7 +72,7 @@ export class TranscriptController {
     };
   }
 
-  /** Turns scrolling with playback on or off. */
+  /** Starts or stops scrolling with playback. */
   follow(isFollowing: boolean): void {
     if (isFollowing) this.#showSpokenWord();
     if (isFollowing === this.#isFollowing) return;
@@ -90,7 +96,7 @@ export class TranscriptController {
     this.#scrollTo(range);
   }
 
-  /** Returns the first and the last selected word, including partially selected ones; null without a selection. */
+  /** Includes partially selected words. Returns null without a selection. */
   selectedWords(): { first: number; last: number } | null {
     const selection = getSelection();
     if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -100,10 +106,10 @@ export class TranscriptController {
     if (from === undefined || to === undefined) return null;
     const { paragraphs } = this.#options.transcript;
     const offsetIn = (index: number, node: Node, offset: number, fallback: number) =>
-      this.#texts[index]!.contains(node) ? offsetOf(this.#texts[index]!, node, offset) : fallback;
+      this.#texts[index]!.contains(node) ? textOffset(this.#texts[index]!, node, offset) : fallback;
     const start = offsetIn(from, range.startContainer, range.startOffset, 0);
     const end = offsetIn(to, range.endContainer, range.endOffset, paragraphs[to]!.text.length);
-    const first = firstEndingAfter(paragraphs[from]!, start);
+    const first = firstWordEndingAfter(paragraphs[from]!, start);
     const last = wordAtOffset(paragraphs[to]!, end - 1);
     return first <= last ? { first, last } : null;
   }
@@ -113,7 +119,7 @@ export class TranscriptController {
     const { transcript } = this.#options;
     const range = this.#rangeOfWord(word);
     highlight("subtext-active", range ? [range] : []);
-    // During a pause, the paragraph stays current.
+    // Keep the paragraph current during a pause.
     if (word >= 0) {
       const [before, now] = [paragraphOf(transcript, this.#active), paragraphOf(transcript, word)];
       this.#active = word;
@@ -144,7 +150,7 @@ export class TranscriptController {
       this.follow(true);
       return;
     }
-    // The user is selecting text.
+    // The click ends a selection of text.
     if (getSelection()?.isCollapsed === false) return;
     const word = this.#wordUnder(clientX, clientY);
     if (word >= 0) this.#playFrom(word);
@@ -177,7 +183,6 @@ export class TranscriptController {
     event.stopPropagation();
   }
 
-  /** The keyboard cursor starts at the spoken word. */
   #cursorStart(): number {
     return Math.max(0, wordBefore(this.#options.transcript, this.#options.playback.seconds));
   }
@@ -212,7 +217,7 @@ export class TranscriptController {
     const index = text ? this.#texts.indexOf(text) : -1;
     if (!caret || index < 0) return -1;
     const paragraph = this.#options.transcript.paragraphs[index]!;
-    const word = wordAtOffset(paragraph, offsetOf(text!, caret.node, caret.offset));
+    const word = wordAtOffset(paragraph, textOffset(text!, caret.node, caret.offset));
     // A caret between two words may belong to either.
     for (const candidate of [word, word - 1]) {
       const range = candidate >= paragraph.firstWord ? this.#rangeOfWord(candidate) : null;
@@ -227,12 +232,12 @@ export class TranscriptController {
     const [text, paragraph] = [this.#texts[index], transcript.paragraphs[index]];
     if (!text || !paragraph) return null;
     const wordIndex = word - paragraph.firstWord;
-    return rangeOf(text, paragraph.wordStarts[wordIndex]!, paragraph.wordEnds[wordIndex]!);
+    return createTextRange(text, paragraph.wordStarts[wordIndex]!, paragraph.wordEnds[wordIndex]!);
   }
 
   #rangeOfMatch({ paragraph, from, to }: Match): Range | null {
     const text = this.#texts[paragraph];
-    return text ? rangeOf(text, from, to) : null;
+    return text ? createTextRange(text, from, to) : null;
   }
 
   #scrollTo(range: Range): void {
@@ -241,7 +246,7 @@ export class TranscriptController {
   }
 }
 
-function firstEndingAfter({ firstWord, wordEnds }: Paragraph, offset: number): number {
+function firstWordEndingAfter({ firstWord, wordEnds }: Paragraph, offset: number): number {
   const index = wordEnds.findIndex((end) => end > offset);
   return firstWord + (index < 0 ? wordEnds.length : index);
 }

@@ -2,7 +2,6 @@ import type { TranscriptWordsView } from "@subtext/server/admin/contract/video-d
 import { formatClock } from "../../../ui/format.ts";
 import { formatRange } from "../texts.ts";
 
-/** Words below this confidence are highlighted. */
 export const LOW_CONFIDENCE_PERCENT = 50;
 
 /** A word stays highlighted this long after its end, unless the next word starts. */
@@ -10,12 +9,12 @@ const LINGER_SECONDS = 0.1;
 
 export interface Paragraph {
   text: string;
-  /** Index of its first word in the transcript. */
+  /** Index of the paragraph's first word in the transcript. */
   firstWord: number;
   /** Offsets of the words in the text, in UTF-16 code units. */
   wordStarts: Uint32Array;
   wordEnds: Uint32Array;
-  /** Seconds. */
+  /** In seconds. */
   start: number;
 }
 
@@ -59,13 +58,13 @@ function parseParagraph(words: string[], position: Pick<Paragraph, "firstWord" |
   return { ...position, text: words.join(""), wordStarts, wordEnds };
 }
 
-/** Returns the index of the word to highlight at that time; -1 in pauses. */
+/** Returns the index of the word to highlight at a time; -1 in pauses. */
 export function wordAt({ starts, ends }: Transcript, seconds: number): number {
   const word = lastNotAfter(starts, seconds);
   return word >= 0 && seconds <= ends[word]! + LINGER_SECONDS ? word : -1;
 }
 
-/** Returns the index of the last word that started by that time; -1 before the first word. */
+/** Returns the index of the last word that started before or at a time; -1 before the first word. */
 export function wordBefore({ starts }: Transcript, seconds: number): number {
   return lastNotAfter(starts, seconds);
 }
@@ -81,7 +80,7 @@ export function paragraphOf({ paragraphs }: Transcript, word: number): number {
   return low - 1;
 }
 
-/** Returns the word at or directly before an offset in a paragraph's text. */
+/** Returns the index of the word at or directly before an offset in the paragraph's text. */
 export function wordAtOffset({ wordStarts, firstWord }: Paragraph, offset: number): number {
   return firstWord + Math.max(0, lastNotAfter(wordStarts, offset));
 }
@@ -94,7 +93,7 @@ export function textWithTimestamps({ paragraphs }: Transcript): string {
   return paragraphs.map(({ text, start }) => `[${formatClock(start)}] ${text}`).join("\n\n");
 }
 
-/** Returns the words from first to last with their time range. */
+/** Returns the text from the first to the last word, with its time range. */
 export function quote(transcript: Transcript, { first, last }: { first: number; last: number }): string {
   const { paragraphs, starts, ends } = transcript;
   const [from, to] = [paragraphOf(transcript, first), paragraphOf(transcript, last)];

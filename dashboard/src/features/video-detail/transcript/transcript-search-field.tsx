@@ -11,7 +11,7 @@ interface TranscriptSearchFieldProps {
   transcript: Transcript;
   controller: TranscriptController | null;
   inputRef: React.Ref<HTMLInputElement>;
-  /** Called on Escape in the empty field, to move the focus to the transcript. */
+  /** Called on Escape in the empty field. */
   onLeave(): void;
 }
 
@@ -29,7 +29,7 @@ export function TranscriptSearchField({
     matches,
     index: 0,
   });
-  // A new query starts at its first match.
+  // Start a new query at its first match.
   const index = selected.matches === matches ? selected.index : 0;
   const countId = useId();
 

@@ -12,7 +12,7 @@ export const MAX_MATCHES = 2_000;
 
 interface Folded {
   text: string;
-  /** The original offset of each code unit of the folded text; null if the offsets are identical. */
+  /** Original offset of each code unit of the folded text; null if the offsets are identical. */
   origins: Uint32Array | null;
 }
 
@@ -36,7 +36,7 @@ export class TranscriptSearch {
       for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + needle.length)) {
         const end = at + needle.length;
         const from = origins ? origins[at]! : at;
-        // Removed combining marks belong to the preceding letter.
+        // A match includes the combining marks that folding removed after its last letter.
         matches.push({ paragraph, from, to: origins ? Math.max(origins[end]!, from + 1) : end });
         if (matches.length === MAX_MATCHES) return matches;
       }
@@ -50,7 +50,7 @@ function fold(text: string): Folded {
   const parts: string[] = [];
   const origins: number[] = [];
   let offset = 0;
-  // Fast path: folds entire runs of ASCII, the bulk of most texts.
+  // Fold entire runs of ASCII, which make up the bulk of most texts.
   for (const [run] of text.matchAll(/[\0-\x7f]+|[^\0-\x7f]/gu)) {
     const isPlain = run.charCodeAt(0) < 0x80;
     const part = isPlain ? run.toLowerCase() : foldCharacter(run);

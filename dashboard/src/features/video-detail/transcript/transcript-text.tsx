@@ -4,7 +4,7 @@ import { formatClock } from "../../../ui/format.ts";
 import css from "./transcript.module.css";
 import { LOW_CONFIDENCE_PERCENT, type Paragraph, type Transcript } from "./transcript-model.ts";
 
-/** Estimates the height of paragraphs that are not laid out yet. */
+/** For estimating the height of paragraphs that are not laid out yet. */
 const CHARACTERS_PER_LINE = 56;
 const LINE_REM = 1.75;
 
@@ -15,7 +15,7 @@ interface TranscriptTextProps {
   ref: Ref<HTMLElement>;
 }
 
-/** Renders the entire text, so that the browser's search finds it. The browser lays out only visible paragraphs. */
+/** Renders the entire text for the browser's own search. The browser lays out only visible paragraphs. */
 export const TranscriptText = memo(function TranscriptText(props: TranscriptTextProps) {
   const { transcript, segments, showLowConfidence, ref } = props;
   return (
@@ -69,7 +69,6 @@ const ParagraphText = memo(function ParagraphText(props: {
   );
 });
 
-/** Wraps low-confidence words in elements. */
 function markLowConfidence(
   { text, wordStarts, wordEnds, firstWord }: Paragraph,
   confidences: readonly (number | null)[],

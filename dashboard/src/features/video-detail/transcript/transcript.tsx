@@ -21,13 +21,13 @@ interface TranscriptProps {
   video: VideoDetailView;
   transcript: TranscriptModel;
   playback: Playback;
-  /** The player, which is sticky at the top of the window on phones. */
+  /** Contains the player, which covers the top of the window on phones. */
   stage: React.RefObject<HTMLElement | null>;
 }
 
 const NONE: never[] = [];
 
-/** A transcript with at least one word. */
+/** @param props.transcript has at least one word */
 export function Transcript({ address, video, transcript, playback, stage }: TranscriptProps) {
   const root = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
@@ -124,7 +124,6 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
   );
 }
 
-/** Returns a word and its time, for screen readers. */
 function spokenWord({ paragraphs, starts }: TranscriptModel, word: number): string {
   const paragraph = paragraphs.findLast(({ firstWord }) => firstWord <= word)!;
   const index = word - paragraph.firstWord;
