@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["*/test/**/*.browser.ts"],
-    globalSetup: ["server/test/support/made-data-folder.ts", "dashboard/test/build-dashboard.ts"],
+    globalSetup: ["server/test/support/template-data-folder.ts", "dashboard/test/build-dashboard.ts"],
     // Two cores: while one page waits for its service, the other is drawn.
     maxWorkers: 2,
     // The files of a worker load the service once.

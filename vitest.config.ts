@@ -32,7 +32,7 @@ const elsewhere = process.env.TEST_DATABASE_URL ? EMBEDDED_ONLY : [];
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/skip-hints.ts", "server/test/support/made-data-folder.ts"],
+    globalSetup: ["test/support/skip-hints.ts", "server/test/support/template-data-folder.ts"],
     // Two cores: a third worker only makes the engine and the database wait for each other.
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -49,11 +49,11 @@ try {
   for (const { file, original } of stale) problems.push(`not found exactly once in ${file}: ${original}`);
   const waiting = chosen.filter((mutation) => !stale.includes(mutation));
   const copies = Array.from({ length: COPIES }, (_, number) => copySources(join(folder, String(number))));
-  const madeDataFolder = join(folder, "made-data-folder");
-  const config = readConfig({ DATA_DIR: madeDataFolder });
+  const templateDataFolder = join(folder, "template-data-folder");
+  const config = readConfig({ DATA_DIR: templateDataFolder });
   await (await openService({ config, log: createLog("silent") })).stop();
   // All runs share this data folder, because creating one takes seconds.
-  process.env.MADE_DATA_FOLDER = madeDataFolder;
+  process.env.TEMPLATE_DATA_FOLDER = templateDataFolder;
   const tests = [...new Set(waiting.flatMap((mutation) => mutation.tests))];
   console.log(`${tests.length} test files without a mutation`);
   const before = await runTests(copies[0]!, tests);

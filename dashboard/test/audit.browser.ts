@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { addViewer } from "../../server/test/admin/operator-requests.ts";
-import { accessibilityFaults } from "./accessibility.ts";
-import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { accessibilityViolations } from "./accessibility.ts";
+import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 
@@ -10,7 +10,7 @@ const rows = (page: Page) => page.getByRole("table", { name: "Audit log" }).loca
 
 test("an owner's actions appear in the audit log, which can be filtered by action and user", async () => {
   const { page } = await dashboard.visit();
-  await setUpBy(page, dashboard);
+  await completeSetup(page, dashboard);
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("Website backend");
@@ -27,14 +27,14 @@ test("an owner's actions appear in the audit log, which can be filtered by actio
   await created.getByText("127.0.0.1").waitFor();
   await rows(page).filter({ hasText: "Service set up" }).waitFor();
   expect(await page.textContent("main")).not.toContain(key);
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 
   await page.getByLabel("Action", { exact: true }).selectOption("Environment created");
   await rows(page).filter({ hasText: "API key created" }).waitFor({ state: "detached" });
   expect(await rows(page).count()).toBe(1);
   await page.getByLabel("User", { exact: true }).selectOption("Command line");
   await page.getByText("No results").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.reload();
   await page.getByText("No results").waitFor();
   await page.getByLabel("Action", { exact: true }).selectOption("All actions");
@@ -58,7 +58,7 @@ test("a long log loads page by page", async () => {
       })),
     )
     .execute();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.goto(`${dashboard.url}/audit?action=video.deleted`);
   await rows(page).filter({ hasText: "video_59" }).waitFor();
   expect(await rows(page).count()).toBe(50);
@@ -71,15 +71,15 @@ test("a long log loads page by page", async () => {
   await expect.poll(() => rows(page).count()).toBe(60);
 });
 
-test("a viewer learns that the log is for owners, and sees no link to it", async () => {
+test("a viewer sees no link to the log, and a notice instead of its page", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 } });
-  await signInBy(page, dashboard, await addViewer(dashboard));
+  await signIn(page, dashboard, await addViewer(dashboard));
   await page.goto(`${dashboard.url}/audit`);
   await page.getByText("Your role doesn't include this page.").waitFor();
   expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 });
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

@@ -11,14 +11,13 @@ declare module "vitest" {
   }
 }
 
-/** Runs once before all tests. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await buildDashboard();
   project.provide("dashboardFolder", folder);
   return () => rm(folder, { recursive: true, force: true });
 }
 
-/** Builds into a new folder, so that no other build empties it while a server reads it. */
+/** Builds into a new folder, because a server may still read files of an earlier build. */
 export async function buildDashboard(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "subtext-pages-"));
   const args = [

@@ -2,23 +2,23 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { createEnvironment } from "../../server/src/environments/environments.ts";
 import { systemClock } from "../../server/src/lib/clock.ts";
-import { accessibilityFaults } from "./accessibility.ts";
-import { OWNER, openDashboard, setUpOwner, signInBy } from "./open-dashboard.ts";
+import { accessibilityViolations } from "./accessibility.ts";
+import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 import { seedEveryState } from "./seed-videos.ts";
 
 const dashboard = openDashboard();
 const EDITOR = { email: "eve@subtext.example", password: "another long password" };
 
-/** Id of the environment in which the editor has no role, and of the one in which the editor has. */
-let production: string;
-let staging: string;
+/** The editor has a role only in `stagingId`. */
+let productionId: string;
+let stagingId: string;
 
 beforeAll(async () => {
-  await setUpOwner(dashboard);
+  await createOwner(dashboard);
   const deps = { db: dashboard.service.parts.database.kysely, clock: systemClock };
-  production = (await createEnvironment(deps, { name: "Production", aiTranscription: true })).id;
-  staging = (await createEnvironment(deps, { name: "Staging", aiTranscription: true })).id;
-  await seedEveryState(dashboard.service, staging);
+  productionId = (await createEnvironment(deps, { name: "Production", aiTranscription: true })).id;
+  stagingId = (await createEnvironment(deps, { name: "Staging", aiTranscription: true })).id;
+  await seedEveryState(dashboard.service, stagingId);
 });
 
 const links = (page: Page) =>
@@ -27,7 +27,7 @@ const pages = async (page: Page) => (await links(page)).map((text) => text.trim(
 
 test("an owner invites an editor to one environment", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByRole("link", { name: "Operators" }).click();
   await page.getByRole("button", { name: "Invite" }).click();
   await page.getByLabel("Email").fill(EDITOR.email);
@@ -35,7 +35,7 @@ test("an owner invites an editor to one environment", async () => {
   const create = page.getByRole("button", { name: "Create invite link" });
   expect(await create.isDisabled()).toBe(true);
   await page.getByLabel("Role in Staging").selectOption("Editor");
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await create.click();
   const link = await page.getByRole("textbox", { name: "Invitation link" }).inputValue();
   await page.getByRole("button", { name: "Done" }).click();
@@ -52,10 +52,10 @@ test("an owner invites an editor to one environment", async () => {
 
 test("an editor sees the videos of one environment, retries one, and sees no page of keys", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, EDITOR);
+  await signIn(page, dashboard, EDITOR);
   await page.getByRole("button", { name: "Upload videos" }).waitFor();
   expect(await pages(page)).toEqual(["Videos", "Account"]);
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Environment: Staging. Switch" }).click();
   expect(await page.getByRole("menuitem").allTextContents()).toEqual(["Staging"]);
   await page.keyboard.press("Escape");
@@ -67,7 +67,7 @@ test("an editor sees the videos of one environment, retries one, and sees no pag
   await page.getByRole("heading", { name: "Transcription failed" }).waitFor({ state: "detached" });
   await page.getByText("Transcription starts when a worker is free.").waitFor();
 
-  const own = `/environments/${staging}`;
+  const own = `/environments/${stagingId}`;
   for (const path of [
     `${own}/api-keys`,
     `${own}/webhooks`,
@@ -79,32 +79,32 @@ test("an editor sees the videos of one environment, retries one, and sees no pag
     await page.goto(dashboard.url + path);
     await page.getByText("Your role doesn't include this page.").waitFor();
   }
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   for (const path of ["videos", "api-keys"]) {
-    await page.goto(`${dashboard.url}/environments/${production}/${path}`);
+    await page.goto(`${dashboard.url}/environments/${productionId}/${path}`);
     await page.getByRole("heading", { name: "Page not found" }).waitFor();
   }
   const status = await page.evaluate(
-    `fetch("/internal/environments/${staging}/api-keys").then(({ status }) => status)`,
+    `fetch("/internal/environments/${stagingId}/api-keys").then(({ status }) => status)`,
   );
   expect(status).toBe(403);
 });
 
 test("an owner makes the editor a viewer of all environments", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByRole("link", { name: "Operators" }).click();
   await page.getByRole("button", { name: "Change role of Eve Editor" }).click();
   expect(await page.getByLabel("Role in Staging").inputValue()).toBe("editor");
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByText("All", { exact: true }).click();
   await page.getByRole("radio", { name: "Viewer" }).check({ force: true });
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
 
   const { page: viewer } = await dashboard.visit({ viewport: { width: 390, height: 844 } });
-  await signInBy(viewer, dashboard, EDITOR);
-  await viewer.goto(`${dashboard.url}/environments/${production}/videos`);
+  await signIn(viewer, dashboard, EDITOR);
+  await viewer.goto(`${dashboard.url}/environments/${productionId}/videos`);
   await viewer.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
   expect(await viewer.getByRole("button", { name: "Upload videos" }).count()).toBe(0);
   await viewer.getByRole("button", { name: "Menu" }).click();
@@ -116,5 +116,5 @@ test("an owner makes the editor a viewer of all environments", async () => {
 });
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

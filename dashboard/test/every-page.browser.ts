@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { PAGE_PATHS } from "@subtext/server/admin/contract/pages";
 import type { Page, Request } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
-import { accessibilityFaults } from "./accessibility.ts";
-import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { accessibilityViolations } from "./accessibility.ts";
+import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 import { LOCAL_WEBHOOKS, makeIntegrations } from "./screenshots/integrations.ts";
 import { transcribeSample } from "./screenshots/transcribe-sample.ts";
 import { seedEveryState } from "./seed-videos.ts";
@@ -12,14 +12,14 @@ interface RouterSource {
   createAppRouter(queryClient: object): { routesByPath: Record<string, { children?: object }> };
 }
 
-// A variable, so that the compiler does not check the dashboard's sources with the settings of the tests.
+// A variable prevents the compiler from checking the dashboard's sources with the options for tests.
 const ROUTER: string = join(import.meta.dirname, "../src/router.tsx");
 
 const dashboard = openDashboard(LOCAL_WEBHOOKS);
 let environmentId: string;
 
 interface Visit {
-  /** The router's path. */
+  /** Path of the route, with parameters. */
   route: string;
   path: string;
   title: string;
@@ -27,58 +27,62 @@ interface Visit {
   shows: string;
 }
 
-/** Every page and its title. */
 let visits: Visit[] = [];
 
 test("every page shows its title and content", async () => {
   const { page } = await dashboard.visit();
-  await setUpBy(page, dashboard);
+  await completeSetup(page, dashboard);
   environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
   const { endpointId, stop } = await makeIntegrations(dashboard.service, environmentId);
   onTestFinished(stop);
   const videoId = await transcribeSample(dashboard.service, environmentId);
   await seedEveryState(dashboard.service, environmentId);
-  const of = (rest: string) => `/environments/${environmentId}${rest}`;
-  const inEnvironment = (rest: string) => `/environments/$environmentId${rest}`;
+  const environmentPath = (rest: string) => `/environments/${environmentId}${rest}`;
+  const environmentRoute = (rest: string) => `/environments/$environmentId${rest}`;
   visits = [
     { route: "/setup", path: "/setup", title: "All set up", shows: "Subtext is already set up" },
     { route: "/join", path: "/join", title: "Join Subtext", shows: "This invitation link is incomplete" },
     { route: "/sign-in", path: "/sign-in", title: "Sign in", shows: "Password" },
     { route: "/", path: "/", title: "Videos", shows: "customer call" },
-    { route: inEnvironment("/videos"), path: of("/videos"), title: "Videos", shows: "customer call" },
     {
-      route: inEnvironment("/videos/$videoId"),
-      path: of(`/videos/${videoId}`),
+      route: environmentRoute("/videos"),
+      path: environmentPath("/videos"),
+      title: "Videos",
+      shows: "customer call",
+    },
+    {
+      route: environmentRoute("/videos/$videoId"),
+      path: environmentPath(`/videos/${videoId}`),
       title: "Welcome to Subtext.mp4",
       shows: "Highlight low-confidence words",
     },
     {
-      route: inEnvironment("/search"),
-      path: of("/search?q=captions"),
+      route: environmentRoute("/search"),
+      path: environmentPath("/search?q=captions"),
       title: "Search",
       shows: "Welcome to Subtext.mp4",
     },
     {
-      route: inEnvironment("/api-keys"),
-      path: of("/api-keys"),
+      route: environmentRoute("/api-keys"),
+      path: environmentPath("/api-keys"),
       title: "API keys",
       shows: "Uploader",
     },
     {
-      route: inEnvironment("/webhooks"),
-      path: of("/webhooks"),
+      route: environmentRoute("/webhooks"),
+      path: environmentPath("/webhooks"),
       title: "Webhooks",
       shows: "127.0.0.1",
     },
     {
-      route: inEnvironment("/webhooks/$endpointId"),
-      path: of(`/webhooks/${endpointId}`),
+      route: environmentRoute("/webhooks/$endpointId"),
+      path: environmentPath(`/webhooks/${endpointId}`),
       title: "Webhook endpoint",
       shows: "Deliveries",
     },
     {
-      route: inEnvironment("/settings"),
-      path: of("/settings"),
+      route: environmentRoute("/settings"),
+      path: environmentPath("/settings"),
       title: "Settings",
       shows: "Transcribe new uploads",
     },
@@ -105,16 +109,16 @@ for (const { colorScheme, width } of [
 ] as const) {
   test(`every page is accessible and fits its window: ${colorScheme}, ${width} pixels`, async () => {
     const { page } = await dashboard.visit({ colorScheme, viewport: { width, height: 844 } });
-    const faults: string[] = [];
-    await signInBy(page, dashboard, OWNER);
+    const violations: string[] = [];
+    await signIn(page, dashboard, OWNER);
     for (const visit of visits) {
       await open(page, visit);
-      const found = await accessibilityFaults(page);
-      const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-      if (wider) found.push("it is wider than the window");
-      faults.push(...found.map((fault) => `${visit.path}: ${fault}`));
+      const found = await accessibilityViolations(page);
+      const isWider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      if (isWider) found.push("the page is wider than the window");
+      violations.push(...found.map((violation) => `${visit.path}: ${violation}`));
     }
-    expect(faults).toEqual([]);
+    expect(violations).toEqual([]);
   }, 120_000);
 }
 
@@ -124,7 +128,7 @@ test("every page loads only from its own origin, under a policy that allows noth
   page.on("request", (request: Request) => {
     if (!request.url().startsWith(`${dashboard.url}/`)) foreign.push(request.url());
   });
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   for (const visit of visits) {
     const answered = page.waitForResponse((response) => response.request().resourceType() === "document");
     await open(page, visit);
@@ -141,7 +145,7 @@ test("every page loads only from its own origin, under a policy that allows noth
 
 test("following a link sets the document's title and focuses the page's heading", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   for (const name of ["Operators", "System", "Account", "Settings", "Videos"]) {
     await page.getByRole("link", { name, exact: true }).focus();
     await page.keyboard.press("Enter");
@@ -159,7 +163,7 @@ test("following a link sets the document's title and focuses the page's heading"
 
 test("a dark page is dark before the application has loaded", async () => {
   const { page } = await dashboard.visit({ colorScheme: "light" });
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByRole("radio", { name: "Dark" }).check({ force: true });
   await page.route(/\/assets\/index-.*\.js$/, (route) => route.abort());
   await page.reload();
@@ -169,12 +173,12 @@ test("a dark page is dark before the application has loaded", async () => {
 
 test("the page reports a lost connection, and refreshes its data when the connection is back", async () => {
   const { page, context } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByRole("link", { name: "System" }).click();
   await page.getByRole("region", { name: "Queue" }).waitFor();
   await context.setOffline(true);
   await page.getByText("Connection lost. Reconnecting… Data may be out of date.").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await context.setOffline(false);
   await page
     .getByText("Connection lost. Reconnecting… Data may be out of date.")
@@ -182,7 +186,7 @@ test("the page reports a lost connection, and refreshes its data when the connec
 });
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults.filter((fault) => !fault.includes("net::ERR"))).toEqual([]);
+  expect(dashboard.errors.filter((fault) => !fault.includes("net::ERR"))).toEqual([]);
 });
 
 async function open(page: Page, { path, title, shows }: Visit): Promise<void> {

@@ -5,7 +5,7 @@ import { enqueue } from "../../server/src/queue/transcription-jobs.ts";
 import { emitEvent } from "../../server/src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../../server/src/webhooks/endpoints.ts";
 import { seedSearchable } from "../../server/test/support/seed-transcript.ts";
-import { OWNER, openDashboard, setUpOwner, signInBy } from "./open-dashboard.ts";
+import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 import { LOCAL_WEBHOOKS } from "./screenshots/integrations.ts";
 
 const dashboard = openDashboard(LOCAL_WEBHOOKS);
@@ -14,16 +14,15 @@ const WORDS = 30_000;
 const SENTENCE = "naïve captions follow every word that people say today.";
 
 interface State {
-  /** Of the only video in its own environment. */
   language: string | null;
   text: string;
-  /** Columns of its transcription, or of its video, that differ from those of a completed one. */
+  /** Columns that differ from those of a completed transcription. */
   transcription?: Record<string, unknown>;
   video?: Record<string, unknown>;
   isDeleted?: true;
-  /** Of its badge. */
+  /** Tone of the state badge. */
   tone?: "good" | "wait";
-  /** What the pages say about it. */
+  /** Texts that the list of videos and the video page show. */
   onList: string;
   onPage: string;
 }
@@ -109,7 +108,7 @@ interface Seeded {
 }
 
 beforeAll(async () => {
-  await setUpOwner(dashboard);
+  await createOwner(dashboard);
 });
 
 async function seed(name: string, state: State): Promise<Seeded> {
@@ -123,7 +122,7 @@ async function seed(name: string, state: State): Promise<Seeded> {
   } = dashboard.service.parts;
   const db = database.kysely;
   const now = clock.now();
-  // No worker claims the job of a PENDING one.
+  // Pending videos must stay pending.
   await queue.pause();
   const { id: environmentId } = await createEnvironment(
     { db, clock },
@@ -163,8 +162,8 @@ async function seed(name: string, state: State): Promise<Seeded> {
   return { environmentId, videoId, endpointId };
 }
 
-/** Every page of an environment, with its heading and what is shown once it has loaded. */
-function visitsOf(
+/** Returns every page of the environment with its heading and a text that is visible when it has loaded. */
+function visitsFor(
   { environmentId, videoId, endpointId }: Seeded,
   { text, onList, onPage, isDeleted }: State,
 ) {
@@ -191,9 +190,9 @@ function visitsOf(
 }
 
 test.each(Object.entries(STATES))("every page shows an environment with %s", async (name, state) => {
-  const visits = visitsOf(await seed(name, state), state);
+  const visits = visitsFor(await seed(name, state), state);
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   for (const { path, title, shows } of visits) {
     await page.goto(`${dashboard.url}${path}`);
     await page.getByRole("heading", { level: 1, name: title }).waitFor();
@@ -202,5 +201,5 @@ test.each(Object.entries(STATES))("every page shows an environment with %s", asy
     if (title !== "made.mp4" || !state.tone) continue;
     await page.locator(`[data-tone="${state.tone}"]`, { hasText: /^Completed$/ }).waitFor();
   }
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

@@ -2,15 +2,15 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { createEnvironment } from "../../server/src/environments/environments.ts";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
-import { accessibilityFaults } from "./accessibility.ts";
-import { OWNER, openDashboard, setUpOwner, signInBy } from "./open-dashboard.ts";
+import { accessibilityViolations } from "./accessibility.ts";
+import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 const CONNECTION_LOST = "Connection lost. Reconnecting… Data may be out of date.";
 const STREAM = "**/videos/changes";
 
 let environmentId: string;
-const at = (path: string) => `/environments/${environmentId}${path}`;
+const environmentPath = (path: string) => `/environments/${environmentId}${path}`;
 const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
 
 async function addVideo(filename: string): Promise<string> {
@@ -20,18 +20,23 @@ async function addVideo(filename: string): Promise<string> {
 
 beforeAll(async () => {
   const { database, clock } = dashboard.service.parts;
-  await setUpOwner(dashboard);
-  const made = { name: "Production", aiTranscription: true };
-  environmentId = (await createEnvironment({ db: database.kysely, clock }, made)).id;
+  await createOwner(dashboard);
+  const options = { name: "Production", aiTranscription: true };
+  environmentId = (await createEnvironment({ db: database.kysely, clock }, options)).id;
 });
 
 test("a page that throws is named, and the rest of the dashboard keeps working", async () => {
   const videoId = await addVideo("thrown.mp4");
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   for (const { path, data, name, title } of [
-    { path: at("/videos"), data: "/videos?", name: "Videos", title: "Videos" },
-    { path: at(`/videos/${videoId}`), data: `/videos/${videoId}`, name: "Video", title: "thrown.mp4" },
+    { path: environmentPath("/videos"), data: "/videos?", name: "Videos", title: "Videos" },
+    {
+      path: environmentPath(`/videos/${videoId}`),
+      data: `/videos/${videoId}`,
+      name: "Video",
+      title: "thrown.mp4",
+    },
     { path: "/system", data: "/system", name: "System", title: "System" },
     { path: "/audit", data: "/audit?", name: "Audit log", title: "Audit log" },
   ]) {
@@ -41,7 +46,7 @@ test("a page that throws is named, and the rest of the dashboard keeps working",
     await page.goto(`${dashboard.url}${path}`);
     await page.getByText(`The page “${name}” could not be shown.`).waitFor();
     expect(await page.getByRole("alert").textContent()).toMatch(/undefined|Invalid time value/);
-    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await page.unroute(isData);
     await page.getByRole("link", { name: "Account" }).click();
     await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
@@ -49,8 +54,8 @@ test("a page that throws is named, and the rest of the dashboard keeps working",
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("heading", { level: 1, name: title }).waitFor();
   }
-  // React reports there what the pages threw.
-  dashboard.faults.length = 0;
+  // React logs the errors that pages throw.
+  dashboard.errors.length = 0;
 });
 
 test("after a proxy's 502, live updates reconnect and show what happened in the meantime", async () => {
@@ -61,7 +66,7 @@ test("after a proxy's 502, live updates reconnect and show what happened in the 
     if (refused > 2) return await route.continue();
     await route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad Gateway</h1>" });
   });
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByText(CONNECTION_LOST).waitFor();
   await addVideo("meanwhile.mp4");
   await page.getByText(CONNECTION_LOST).waitFor({ state: "detached" });
@@ -71,9 +76,9 @@ test("after a proxy's 502, live updates reconnect and show what happened in the 
   expect(refused).toBe(3);
 });
 
-test("while a proxy answers for a server that is down, the page says so, and recovers", async () => {
+test("the page reports a lost connection while a proxy responds with 502, and recovers", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.goto(`${dashboard.url}/system`);
   await page.getByRole("region", { name: "Queue" }).waitFor();
   await page.route("**/internal/**", (route) => route.fulfill({ status: 502, body: "Bad Gateway" }));
@@ -85,19 +90,19 @@ test("while a proxy answers for a server that is down, the page says so, and rec
 test("after a sign-out in another tab, every page redirects to the sign-in as soon as it is visible", async () => {
   const videoId = await addVideo("private.mp4");
   for (const [path, title] of [
-    [at("/videos"), "Videos"],
-    [at(`/videos/${videoId}`), "private.mp4"],
-    [at("/search?q=hello"), "Search"],
-    [at("/api-keys"), "API keys"],
-    [at("/webhooks"), "Webhooks"],
-    [at("/settings"), "Settings"],
+    [environmentPath("/videos"), "Videos"],
+    [environmentPath(`/videos/${videoId}`), "private.mp4"],
+    [environmentPath("/search?q=hello"), "Search"],
+    [environmentPath("/api-keys"), "API keys"],
+    [environmentPath("/webhooks"), "Webhooks"],
+    [environmentPath("/settings"), "Settings"],
     ["/system", "System"],
     ["/operators", "Operators"],
     ["/audit", "Audit log"],
     ["/account", "Account"],
   ] as const) {
     const { page } = await dashboard.visit();
-    await signInBy(page, dashboard, OWNER);
+    await signIn(page, dashboard, OWNER);
     await page.goto(`${dashboard.url}${path}`);
     await page.getByRole("heading", { level: 1, name: title }).waitFor();
     const status = await page.evaluate(`fetch("/internal/auth/sign-out", {
@@ -114,12 +119,12 @@ test("a page that loads slowly shows no error in the meantime, and no old data o
   const first = await addVideo("first.mp4");
   const second = await addVideo("second.mp4");
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  await page.goto(`${dashboard.url}${at(`/videos/${first}`)}`);
+  await page.goto(`${dashboard.url}${environmentPath(`/videos/${first}`)}`);
   await page.getByRole("heading", { level: 1, name: "first.mp4" }).waitFor();
   await page.route(`**/internal/**/videos/${second}**`, async (route) => {
     await held;
@@ -136,16 +141,16 @@ test("a page that loads slowly shows no error in the meantime, and no old data o
 
 test("an environment or a video that does not exist is not found, on every page", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   const unknown = "env_01h455vb4pex5vsknk084sn02q";
   for (const path of ["/videos", "/videos/video_1", "/search", "/api-keys", "/webhooks", "/settings"]) {
     await page.goto(`${dashboard.url}/environments/${unknown}${path}`);
     await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
   }
-  await page.goto(`${dashboard.url}${at("/videos/video_1")}`);
+  await page.goto(`${dashboard.url}${environmentPath("/videos/video_1")}`);
   await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
 });
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

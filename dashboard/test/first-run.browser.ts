@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { accessibilityFaults } from "./accessibility.ts";
-import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { accessibilityViolations } from "./accessibility.ts";
+import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 
@@ -35,13 +35,13 @@ test("the setup page creates the owner and the first environment, and its link w
 
   await page.goto(`${dashboard.url}/`);
   await page.getByRole("heading", { name: "Welcome to Subtext" }).waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 
   await page.goto(`${dashboard.url}/setup#invalid`);
   await page.reload();
   await page.getByLabel("Name", { exact: true }).fill("Mallory");
   await page.getByLabel("Email").fill("mallory@subtext.example");
-  // The first click counts, whether it makes the password's error appear or disappear.
+  // The first click must count, even if it makes the password's error appear or disappear.
   await page.getByLabel("Password").click();
   for (const password of ["short", "a long enough password"]) {
     await page.keyboard.press("Control+A");
@@ -54,8 +54,8 @@ test("the setup page creates the owner and the first environment, and its link w
   await page.goto(link);
   await page.reload();
   await page.getByRole("button", { name: "Finish setup" }).waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
-  await setUpBy(page, dashboard);
+  expect(await accessibilityViolations(page)).toEqual([]);
+  await completeSetup(page, dashboard);
   await page.getByRole("button", { name: "Environment: Production" }).waitFor();
   await page.getByText("New uploads are transcribed automatically.").waitFor();
 
@@ -66,10 +66,10 @@ test("the setup page creates the owner and the first environment, and its link w
 
 test("signing out, a wrong password, and signing in to the previous page work with the keyboard", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 
   await page.goto(`${dashboard.url}/account`);
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -82,14 +82,14 @@ test("signing out, a wrong password, and signing in to the previous page work wi
   await page.keyboard.type(OWNER.password);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 });
 
 test("a session that was ended on another device ends at its next request", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   const { page: another } = await dashboard.visit();
-  await signInBy(another, dashboard, OWNER);
+  await signIn(another, dashboard, OWNER);
   await another.getByRole("link", { name: "Account" }).click();
   await another.getByText("This device").waitFor();
   await another.getByRole("button", { name: "End all other sessions" }).click();
@@ -101,21 +101,21 @@ test("a session that was ended on another device ends at its next request", asyn
 
 test("an invited viewer sees everything and cannot change anything", async () => {
   const { page: owner } = await dashboard.visit();
-  await signInBy(owner, dashboard, OWNER);
+  await signIn(owner, dashboard, OWNER);
   await owner.getByRole("link", { name: "Operators" }).click();
   await owner.getByRole("button", { name: "Invite" }).click();
   await owner.getByLabel("Email").fill("Vera@Subtext.example");
-  expect(await accessibilityFaults(owner)).toEqual([]);
+  expect(await accessibilityViolations(owner)).toEqual([]);
   await owner.getByRole("button", { name: "Create invite link" }).click();
   const link = await owner.getByRole("textbox", { name: "Invitation link" }).inputValue();
   await owner.getByRole("button", { name: "Done" }).click();
   await owner.getByText("vera@subtext.example").waitFor();
-  expect(await accessibilityFaults(owner)).toEqual([]);
+  expect(await accessibilityViolations(owner)).toEqual([]);
 
   const { page } = await dashboard.visit();
   await page.goto(link);
   await page.getByText("You've been invited as a viewer").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByLabel("Name").fill("Vera Viewer");
   await page.getByLabel("Password").fill("another long password");
   await page.getByRole("button", { name: "Join" }).click();
@@ -140,7 +140,7 @@ test("an invited viewer sees everything and cannot change anything", async () =>
   await late.getByRole("alert").getByText("This invitation was used").waitFor();
 });
 
-/** Clicks near an edge, without following a control that moves between press and release, like a user. */
+/** Clicks near an edge of the control. Like a user, does not follow a control that moves while the button is down. */
 async function press(page: Page, control: Locator, edge: "top" | "bottom"): Promise<void> {
   const { x, y, width, height } = (await control.boundingBox())!;
   await page.mouse.move(x + width / 2, edge === "top" ? y + 3 : y + height - 3);
@@ -150,5 +150,5 @@ async function press(page: Page, control: Locator, edge: "top" | "bottom"): Prom
 }
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

@@ -3,8 +3,8 @@ import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { addViewer } from "../../server/test/admin/operator-requests.ts";
-import { accessibilityFaults } from "./accessibility.ts";
-import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { accessibilityViolations } from "./accessibility.ts";
+import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 
@@ -18,27 +18,27 @@ async function run(command: string): Promise<Record<string, unknown>> {
 
 test("a key is created, shown once, works with curl, and stops working when it is revoked", async () => {
   const { page } = await dashboard.visit();
-  await setUpBy(page, dashboard);
+  await completeSetup(page, dashboard);
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByText("No API keys yet").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("Website backend");
   await page.getByText("Upload", { exact: true }).click();
   await page.getByLabel("Expires").selectOption("In 90 days");
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Create key" }).click();
   const key = await page.getByLabel("API key", { exact: true }).inputValue();
   const command = (await page.getByRole("figure").locator("pre").textContent()) ?? "";
   expect(command).toContain(key);
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   expect(await run(command)).toEqual({ data: [], nextCursor: null });
 
-  // Escape asks for confirmation too.
+  // Escape also asks for confirmation.
   await page.keyboard.press("Escape");
   await page.getByText("Have you saved this key?").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Back", exact: true }).click();
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("button", { name: "I've saved this key" }).click();
@@ -50,11 +50,11 @@ test("a key is created, shown once, works with curl, and stops working when it i
   await line.getByText("Read", { exact: true }).waitFor();
   await line.getByText("just now").last().waitFor();
   expect(await page.content()).not.toContain(key);
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 
   await page.getByRole("button", { name: "Revoke Website backend" }).click();
   await page.getByText("will fail immediately").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("table", { name: "Revoked and expired keys" }).getByText("Website backend").waitFor();
   expect(await run(command)).toMatchObject({ status: 401, code: "invalid_api_key" });
@@ -62,7 +62,7 @@ test("a key is created, shown once, works with curl, and stops working when it i
 
 test("a key with an expiry date is created with the keyboard, and errors are shown", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.goto(page.url().replace("/videos", "/api-keys"));
   await page.getByRole("button", { name: "New key" }).focus();
   await page.keyboard.press("Enter");
@@ -87,7 +87,7 @@ test("a key with an expiry date is created with the keyboard, and errors are sho
   await row(page, "Nightly export").getByText("3 Feb 2031").waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   }
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
 });
@@ -95,14 +95,14 @@ test("a key with an expiry date is created with the keyboard, and errors are sho
 test("a viewer sees the keys and cannot change them", async () => {
   const viewer = await addViewer(dashboard);
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, viewer);
+  await signIn(page, dashboard, viewer);
   await page.getByRole("link", { name: "API keys" }).click();
   await row(page, "Nightly export").waitFor();
   await page.getByText("Only owners can create or revoke keys.").waitFor();
   expect(await page.getByRole("button", { name: /New key|Revoke/ }).count()).toBe(0);
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 });
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

@@ -13,22 +13,22 @@ import { MovableClock } from "../../server/test/support/service.ts";
 export interface Dashboard {
   service: Service;
   url: string;
-  /** A browser context without a session. Errors of its pages are added to `faults`. */
+  /** Opens a browser context without a session. */
   visit(options?: Parameters<import("playwright-core").Browser["newContext"]>[0]): Promise<{
     context: BrowserContext;
     page: Page;
   }>;
-  /** Errors of consoles and pages, including violations of the Content-Security-Policy. */
-  faults: string[];
+  /** Errors that pages threw or logged, including violations of the Content-Security-Policy. */
+  errors: string[];
 }
 
-/** The real server with the current dashboard, and a real browser, shared by the tests of a file. */
+/** Starts the real server with the current dashboard, and a real browser, for all tests of a file. */
 export function openDashboard(env: Record<string, string> = {}): Dashboard {
-  const dashboard = { faults: [] } as unknown as Dashboard;
+  const dashboard = { errors: [] } as unknown as Dashboard;
   beforeAll(async () => {
     const dataFolder = await mkdtemp(join(tmpdir(), "subtext-dashboard-"));
-    // Creating a database takes seconds.
-    await cp(inject("madeDataFolder"), dataFolder, { recursive: true });
+    // Copy a data folder, because creating a database takes seconds.
+    await cp(inject("templateDataFolder"), dataFolder, { recursive: true });
     const port = await freePort();
     const config = readConfig({
       DATA_DIR: dataFolder,
@@ -50,17 +50,17 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
       service,
       url: config.publicUrl,
       async visit(options) {
-        // All sign-in attempts come from one address and would reach its rate limit.
+        // All sign-ins come from the same address and would reach its rate limit.
         clock.advance(60_000);
         const context = await browser.newContext({ reducedMotion: "reduce", ...options });
-        // An open page keeps streaming and playing, which slows down the tests after it.
+        // Open pages keep streaming and playing, which would slow down later tests.
         onTestFinished(() => context.close());
         const page = await context.newPage();
-        page.on("pageerror", (error) => dashboard.faults.push(String(error)));
+        page.on("pageerror", (error) => dashboard.errors.push(String(error)));
         page.on("console", (message) => {
-          // Chromium logs rejected requests too, which some tests expect.
-          const isRefusal = message.text().startsWith("Failed to load resource");
-          if (message.type() === "error" && !isRefusal) dashboard.faults.push(message.text());
+          // Chromium also logs rejected requests, which some tests expect.
+          const isRejectedRequest = message.text().startsWith("Failed to load resource");
+          if (message.type() === "error" && !isRejectedRequest) dashboard.errors.push(message.text());
         });
         return { context, page };
       },
@@ -74,15 +74,15 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
   return dashboard;
 }
 
-/** Creates the owner, but no environment, without the setup page. */
-export async function setUpOwner({ service }: Dashboard): Promise<void> {
+/** Creates the owner without using the setup page. Does not create an environment. */
+export async function createOwner({ service }: Dashboard): Promise<void> {
   const { operators } = service.parts;
   const token = (await operators.newSetUpToken())!;
   await operators.setUp(token, { name: "Olive Owner", ...OWNER }, async () => {});
 }
 
-/** Opens the setup link and fills in the page. */
-export async function setUpBy(page: Page, { service, url }: Dashboard): Promise<void> {
+/** Completes the setup page, which creates the owner and an environment. */
+export async function completeSetup(page: Page, { service, url }: Dashboard): Promise<void> {
   await page.goto(`${url}/setup#${await service.parts.operators.newSetUpToken()}`);
   await page.getByLabel("Name", { exact: true }).fill("Olive Owner");
   await page.getByLabel("Email").fill(OWNER.email);
@@ -93,7 +93,7 @@ export async function setUpBy(page: Page, { service, url }: Dashboard): Promise<
 
 export const OWNER = { email: "olive@subtext.example", password: "a long enough password" };
 
-export async function signInBy(
+export async function signIn(
   page: Page,
   { url }: Dashboard,
   { email, password }: { email: string; password: string },

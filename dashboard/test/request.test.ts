@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ProblemError, request, urlOf } from "../src/admin-client/request.ts";
 
 test.each([".", ".."])(
-  "an id %s from the page's address, which would lead to another path, is refused",
+  "an id %s in the page's address, which would change the request's path, is rejected",
   async (id) => {
     const params = { environment: "env_1", video: id };
     const deleted = request("DELETE /environments/:environment/videos/:video", { params });
@@ -10,7 +10,7 @@ test.each([".", ".."])(
   },
 );
 
-test("ids are encoded, and parameters without a value are left out of the query", () => {
+test("ids are encoded, and parameters without a value are omitted from the query", () => {
   expect(
     urlOf("GET /environments/:environment/videos", {
       params: { environment: "a/../b?c" },
@@ -24,6 +24,6 @@ test("a request with ids and a query is sent", async () => {
     params: { environment: "env_1" },
     query: { limit: 1 },
   });
-  // No page is loaded here, so there is no address to resolve the path against.
+  // Without a page, there is no address to resolve the path against.
   await expect(sent).rejects.toThrow("Can't reach the server");
 });

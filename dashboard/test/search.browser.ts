@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { createApiKey } from "../../server/src/api-keys/api-keys.ts";
 import { seedSearchable } from "../../server/test/support/seed-transcript.ts";
 import { type TestService, until, upload } from "../../server/test/support/service.ts";
-import { accessibilityFaults } from "./accessibility.ts";
-import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { accessibilityViolations } from "./accessibility.ts";
+import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
@@ -21,7 +21,7 @@ async function environmentId(): Promise<string> {
 
 test("spoken words are found while typing, and playback starts there", async () => {
   const { page } = await dashboard.visit();
-  await setUpBy(page, dashboard);
+  await completeSetup(page, dashboard);
   const { database, clock } = dashboard.service.parts;
   const db = database.kysely;
   const { key } = await createApiKey(
@@ -71,11 +71,11 @@ test("results are usable with the keyboard, in any language and script", async (
     await seedSearchable(service, { environmentId: id, language, filename, text });
   }
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.keyboard.press("/");
   await field(page).fill("cafe");
   await page.getByText("2 matches in 2 videos").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   expect((await page.locator("mark").allTextContents()).toSorted()).toEqual(["café", "cafés"]);
   await page.getByLabel("Language").selectOption({ label: "French" });
   await page.getByText("1 match in 1 video").waitFor();
@@ -97,12 +97,12 @@ test("results are usable with the keyboard, in any language and script", async (
   await page.keyboard.press("Escape");
   await page.getByText("Find spoken words").waitFor();
   expect(new URL(page.url()).search).not.toContain("q=");
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 
   await page.goto(`${url}/environments/${id}/search?q=2026`);
   await page.getByText("No results for “2026”").waitFor();
   expect(await field(page).inputValue()).toBe("2026");
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   for (const [q, answer] of HOPELESS) {
     await field(page).fill(q);
     await page.getByText(answer).waitFor();
@@ -113,7 +113,7 @@ test("results are usable with the keyboard, in any language and script", async (
 }, 60_000);
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });
 
 const SAID = "listened";

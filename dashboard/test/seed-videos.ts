@@ -6,7 +6,7 @@ import { insertVideo } from "../../server/src/videos/queries.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Inserts rows of videos in every state. From then on, the service's worker claims no jobs, so that they stay as they are. */
+/** Inserts videos in every state, and pauses the queue so that they keep their states. */
 export async function seedEveryState({ parts }: Service, environmentId: string): Promise<void> {
   const db = parts.database.kysely;
   await parts.queue.pause();

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { drop } from "./drop.ts";
-import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 import { seedEveryState } from "./seed-videos.ts";
 import { untilTrue } from "./video-page.ts";
 
@@ -15,7 +15,7 @@ async function endSessions(): Promise<void> {
 
 test("a session that ends while a page is open leads to the sign-in page, and from there back", async () => {
   const { page } = await dashboard.visit();
-  await setUpBy(page, dashboard);
+  await completeSetup(page, dashboard);
   const environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
   await seedEveryState(dashboard.service, environmentId);
   await page.getByRole("link", { name: "System" }).click();
@@ -31,7 +31,7 @@ test("a session that ends while a page is open leads to the sign-in page, and fr
 
 test("a video deleted in one tab disappears from the list and page of other tabs", async () => {
   const { page: list, context } = await dashboard.visit();
-  await signInBy(list, dashboard, OWNER);
+  await signIn(list, dashboard, OWNER);
   const [detail, third] = [await context.newPage(), await context.newPage()];
   for (const page of [detail, third]) {
     await page.goto(list.url());
@@ -47,7 +47,7 @@ test("a video deleted in one tab disappears from the list and page of other tabs
 
 test("single-key shortcuts move through the list until they are disabled; arrow keys move from a focused video", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await row(page, "phone-recording").waitFor();
   const focused = () => page.evaluate("document.activeElement.textContent");
   await page.keyboard.press("j");
@@ -74,7 +74,7 @@ test("single-key shortcuts move through the list until they are disabled; arrow 
 test("a hidden page closes its stream, and refreshes when it is visible again", async () => {
   const { page } = await dashboard.visit();
   await page.clock.install();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await row(page, "weekly.mp4").waitFor();
   await page.evaluate(`{
     window.streams = 0;
@@ -100,7 +100,7 @@ test("a hidden page closes its stream, and refreshes when it is visible again", 
 
 test("names are shown literally, whatever they contain", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   const names = ["<img src=x onerror=alert(1)>.mp4", "javascript:alert(1)", "\u202egnp.mp4", "اجتماع.mp4"];
   await drop(
     page,
@@ -113,7 +113,7 @@ test("names are shown literally, whatever they contain", async () => {
 test("a secret is copied even if the browser provides no clipboard API", async () => {
   const { page, context } = await dashboard.visit();
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: dashboard.url });
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("Copied");
@@ -129,5 +129,5 @@ test("a secret is copied even if the browser provides no clipboard API", async (
 });
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

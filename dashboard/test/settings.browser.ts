@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { createApiKey } from "../../server/src/api-keys/api-keys.ts";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
-import { accessibilityFaults } from "./accessibility.ts";
-import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { accessibilityViolations } from "./accessibility.ts";
+import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 
 test("saving a retention rule asks for confirmation with the number of affected videos, and the video's page mentions the deletion", async () => {
   const { page } = await dashboard.visit();
-  await setUpBy(page, dashboard);
+  await completeSetup(page, dashboard);
   const { database, clock } = dashboard.service.parts;
   const environment = await database.kysely.selectFrom("environment").select("id").executeTakeFirstOrThrow();
   const { videoId } = await seedTranscript(dashboard.service, {
@@ -29,10 +29,10 @@ test("saving a retention rule asks for confirmation with the number of affected 
   const retention = page.getByRole("region", { name: "Retention" });
   await retention.getByText("Delete recordings").click();
   await retention.getByLabel("Delete after (days)").fill("30");
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await retention.getByRole("button", { name: "Save" }).click();
   await page.getByText("The recordings of 1 video older than 30 days will be deleted").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Save and delete" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.reload();
@@ -48,22 +48,22 @@ test("saving a retention rule asks for confirmation with the number of affected 
   await page.getByRole("heading", { name: "The recording was deleted" }).waitFor();
   await page.getByText("Kept words.").first().waitFor();
   expect(await page.locator("video").count()).toBe(0);
-  expect(await accessibilityFaults(page)).toEqual([]);
-  expect(dashboard.faults).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });
 
 test("listed websites may upload, an invalid origin is rejected with a message, and other websites are blocked", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByRole("link", { name: "Settings" }).click();
   const uploads = page.getByRole("region", { name: "Uploads from browsers" });
   await uploads.getByText("Only these websites").click();
   const origins = uploads.getByLabel("Origins");
   await origins.fill("app.example.com");
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await uploads.getByRole("button", { name: "Save" }).click();
   await uploads.getByText("app.example.com is no origin").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await origins.fill("https://app.example.com\nhttps://www.example.com");
   await uploads.getByRole("button", { name: "Save" }).click();
   await uploads.getByText("is no origin").waitFor({ state: "detached" });
@@ -86,5 +86,5 @@ test("listed websites may upload, an invalid origin is rejected with a message, 
   };
   expect(await uploadFrom("https://www.example.com")).toBe(201);
   expect(await uploadFrom("https://www.example.org")).toBe(403);
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

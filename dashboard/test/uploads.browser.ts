@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { accessibilityFaults } from "./accessibility.ts";
+import { accessibilityViolations } from "./accessibility.ts";
 import { drop } from "./drop.ts";
-import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 
 const LIMIT_BYTES = 4_000_000;
 const dashboard = openDashboard({ MAX_UPLOAD_BYTES: String(LIMIT_BYTES) });
@@ -14,7 +14,7 @@ const row = (page: Page, name: string) =>
 test("an upload interrupted by a reload resumes when the same file is dropped again", async () => {
   const { page, context } = await dashboard.visit();
   page.on("dialog", (dialog) => dialog.accept());
-  await setUpBy(page, dashboard);
+  await completeSetup(page, dashboard);
   const network = await context.newCDPSession(page);
   await network.send("Network.emulateNetworkConditions", {
     offline: false,
@@ -55,7 +55,7 @@ test("an upload interrupted by a reload resumes when the same file is dropped ag
 
 test("several files upload at once; a rejected one shows the reason, and the others continue", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   const small = ["one.mp4", "two.mp4", "three.mp4", "four.mp4"].map((name) => ({
     name,
     bytes: randomBytes(1000),
@@ -68,7 +68,7 @@ test("several files upload at once; a rejected one shows the reason, and the oth
   await panel(page).getByText("2 uploads failed").waitFor();
   await panel(page).getByText("An upload may have at most 4 MB.").waitFor();
   expect(await panel(page).getByText("Done", { exact: true }).count()).toBe(4);
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   for (const { name } of small) await row(page, name).getByText("Failed").waitFor();
   for (const name of ["too large.mp4", "empty.mp4"]) expect(await row(page, name).count()).toBe(0);
   await page.getByRole("link", { name: "Failed 5" }).waitFor();
@@ -84,10 +84,10 @@ test("several files upload at once; a rejected one shows the reason, and the oth
   await panel(page).waitFor({ state: "detached" });
 });
 
-test("an upload that the server keeps busy with 409 and 423 is resumed, not restarted", async () => {
+test("an upload whose requests get 409 and 423 is resumed, not restarted", async () => {
   const { page } = await dashboard.visit();
   await page.clock.install();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   let created = 0;
   page.on("request", (request) => {
     if (request.method() === "POST" && request.url().endsWith("/videos")) created += 1;
@@ -113,7 +113,7 @@ test("an upload that the server keeps busy with 409 and 423 is resumed, not rest
 
 test("a file that is added twice, here and in another tab, is uploaded once", async () => {
   const { page, context } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   let created = 0;
   let release = () => {};
   const held = new Promise<void>((resolve) => {
@@ -152,5 +152,5 @@ test("a file that is added twice, here and in another tab, is uploaded once", as
 });
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { VERIFICATION_CODE } from "../src/features/webhooks/verification-code.ts
 const body =
   '{"type":"transcriptions.transcription.completed","data":{"videoMetadata":{"filename":"años.mp4"}}}';
 const [before, secret] = [newSigningSecret(), newSigningSecret()];
-/** Signed with two secrets, as during a rotation. */
+/** Signs with two secrets, as during a rotation. */
 const sign = (timestamp = new Date()) =>
   signWebhook({ id: "event_1", timestamp, body, secrets: [secret, before] });
 
@@ -30,22 +30,26 @@ print(json.dumps(verify(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3].encode
   ],
 };
 
-/** Runs the code next to the installed packages and returns its output. */
-async function run(command: string[], known: string, headers: object, sent: string): Promise<unknown> {
-  const [program = "", ...fixed] = command;
+/** Runs the code in a folder with the installed packages and returns its output. */
+async function run(
+  command: string[],
+  secret: string,
+  headers: object,
+  requestBody: string,
+): Promise<unknown> {
+  const [program = "", ...options] = command;
+  const args = [...options, secret, JSON.stringify(headers), requestBody];
   const cwd = join(import.meta.dirname, "../..");
-  const { stdout } = await promisify(execFile)(program, [...fixed, known, JSON.stringify(headers), sent], {
-    cwd,
-  });
+  const { stdout } = await promisify(execFile)(program, args, { cwd });
   return JSON.parse(stdout);
 }
 
-// Python's package is not installed where these tests run.
+// The Python package is not installed on machines that run these tests.
 describe.for([
   ["Node with the package", CALLS.Node(VERIFICATION_CODE.Node.withPackage)],
   ["Node, standard library", CALLS.Node(VERIFICATION_CODE.Node.standardLibrary)],
   ["Python, standard library", CALLS.Python(VERIFICATION_CODE.Python.standardLibrary)],
-] as const)("the code that the page shows for %s", ([, command]) => {
+] as const)("the sample code for %s", ([, command]) => {
   test("accepts a signature of the current or the previous secret", async () => {
     expect(await run(command, secret, sign(), body)).toEqual(JSON.parse(body));
     expect(await run(command, before, sign(), body)).toEqual(JSON.parse(body));

@@ -5,24 +5,24 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
-import { accessibilityFaults } from "./accessibility.ts";
-import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { accessibilityViolations } from "./accessibility.ts";
+import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 import { seedEveryState } from "./seed-videos.ts";
-import { beginUpload, clickWord, untilTrue, watch, wordsOf } from "./video-page.ts";
+import { beginUpload, clickWord, downloadWords, sampleHighlights, untilTrue } from "./video-page.ts";
 
 const dashboard = openDashboard();
 const SAMPLE = readFileSync(join(import.meta.dirname, "../../demo/sample/sample.mp4"));
-/** The delay from a word's time to its highlight, by the player's clock. */
-const LIT_WITHIN_SECONDS = 0.15;
+/** From a word's time to its highlight, by the player's clock. */
+const MAX_DELAY_SECONDS = 0.15;
 
 let environmentId = "";
 let sampleUrl = "";
-const urlOf = (videoId: string) => `${dashboard.url}/environments/${environmentId}/videos/${videoId}`;
+const pageUrl = (videoId: string) => `${dashboard.url}/environments/${environmentId}/videos/${videoId}`;
 const transcript = (page: Page) => page.locator("section[tabindex]");
 const playerSeconds = (page: Page) =>
   page.evaluate("document.querySelector('video').currentTime") as Promise<number>;
 
-async function seeks(page: Page, seconds: number): Promise<void> {
+async function untilSeekedTo(page: Page, seconds: number): Promise<void> {
   await untilTrue(
     page,
     `Math.abs(document.querySelector("video").currentTime - ${seconds}) < 1 && !document.querySelector("video").seeking`,
@@ -31,17 +31,17 @@ async function seeks(page: Page, seconds: number): Promise<void> {
 
 test("a page opened during the upload shows the transcript without a reload", async () => {
   const { page } = await dashboard.visit();
-  await setUpBy(page, dashboard);
+  await completeSetup(page, dashboard);
   environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
   const { videoId, send } = await beginUpload(dashboard, {
     environmentId,
     filename: "sample.mp4",
     bytes: SAMPLE,
   });
-  sampleUrl = urlOf(videoId);
+  sampleUrl = pageUrl(videoId);
   await page.getByRole("link", { name: "sample.mp4" }).click();
   await page.getByRole("heading", { name: "Uploading, 0%" }).waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.evaluate("window.notReloaded = true");
   await send();
 
@@ -56,10 +56,10 @@ test("a page opened during the upload shows the transcript without a reload", as
 
 test("words are highlighted in step with playback, and the browser shows the captions", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.goto(`${sampleUrl}?t=7.5`);
   await transcript(page).getByText("Welcome").waitFor();
-  await seeks(page, 7.5);
+  await untilSeekedTo(page, 7.5);
   await untilTrue(page, `document.querySelector("video").textTracks[0].activeCues?.length > 0`);
   const { kind, mode, language, cue } = (await page.evaluate(`(() => {
     const [track] = document.querySelector("video").textTracks;
@@ -68,14 +68,14 @@ test("words are highlighted in step with playback, and the browser shows the cap
   expect([kind, mode, language]).toEqual(["captions", "showing", "en"]);
   expect(cue).toMatch(/transcript|anyway|asked/);
 
-  const words = await wordsOf(page);
-  const samples = await watch(page, 6_000);
+  const words = await downloadWords(page);
+  const samples = await sampleHighlights(page, 6_000);
   const wrong = samples.filter(({ seconds, text }) => {
     if (text === "") {
-      return words.some(({ start, end }) => start <= seconds - LIT_WITHIN_SECONDS && end >= seconds);
+      return words.some(({ start, end }) => start <= seconds - MAX_DELAY_SECONDS && end >= seconds);
     }
     const near = words.filter(
-      ({ start, end }) => start <= seconds + LIT_WITHIN_SECONDS && end >= seconds - LIT_WITHIN_SECONDS,
+      ({ start, end }) => start <= seconds + MAX_DELAY_SECONDS && end >= seconds - MAX_DELAY_SECONDS,
     );
     return !near.some(({ word }) => word === text);
   });
@@ -85,20 +85,20 @@ test("words are highlighted in step with playback, and the browser shows the cap
 
 test("clicking a word, pressing Enter on it, and the waveform's keys seek", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.goto(sampleUrl);
   await transcript(page).getByText("Welcome").waitFor();
-  const words = await wordsOf(page);
+  const words = await downloadWords(page);
   const startOf = (wanted: string) => words.find(({ word }) => word.startsWith(wanted))!.start;
   await clickWord(page, "captions");
-  await seeks(page, startOf("captions"));
+  await untilSeekedTo(page, startOf("captions"));
   await page.evaluate("document.querySelector('video').pause()");
 
   await transcript(page).focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
-  await seeks(page, words[1]!.start);
+  await untilSeekedTo(page, words[1]!.start);
   await page.keyboard.press("k");
   await untilTrue(page, "document.querySelector('video').paused");
 
@@ -110,13 +110,13 @@ test("clicking a word, pressing Enter on it, and the waveform's keys seek", asyn
   expect(await playerSeconds(page)).toBeGreaterThan(duration - 10);
   expect(await slider.getAttribute("aria-valuetext")).toMatch(/^\d+ seconds of 43 seconds$/);
   await page.keyboard.press("j");
-  await seeks(page, await playerSeconds(page));
+  await untilSeekedTo(page, await playerSeconds(page));
 });
 
 test("the transcript is searched, copied and downloaded", async () => {
   const { page, context } = await dashboard.visit();
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: dashboard.url });
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.goto(sampleUrl);
   await transcript(page).getByText("Welcome").waitFor();
 
@@ -128,7 +128,7 @@ test("the transcript is searched, copied and downloaded", async () => {
   expect(await page.evaluate("[...CSS.highlights.get('subtext-current-match')].map(String)")).toEqual([
     "video",
   ]);
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
 
@@ -166,21 +166,21 @@ test("the transcript works if the browser cannot play the recording", async () =
     return readFileSync(join(folder, name));
   };
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   for (const [filename, bytes, word] of [
-    // Chromium takes it for an MP3 and plays noise.
+    // Chromium mistakes it for an MP3 and plays noise.
     ["broadcast.ts", remux("sample.ts", "-c", "copy"), "captions"],
     ["camera.avi", remux("sample.avi", "-t", "8", "-c:v", "copy", "-c:a", "pcm_s16le"), "uploaded"],
   ] as const) {
     const { videoId, send } = await beginUpload(dashboard, { environmentId, filename, bytes });
     await send();
-    await page.goto(urlOf(videoId));
+    await page.goto(pageUrl(videoId));
     await page.getByText("Your browser can't play this format.").waitFor();
     await transcript(page).getByText("Welcome").waitFor();
     await clickWord(page, word);
     await untilTrue(page, `String([...(CSS.highlights.get("subtext-active") ?? [])]) === "${word}"`);
   }
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 }, 120_000);
 
 test("a failed video shows the reason, and completes when it is retried after the cause is fixed", async () => {
@@ -193,11 +193,11 @@ test("a failed video shows the reason, and completes when it is retried after th
   });
   await send();
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
-  await page.goto(urlOf(videoId));
+  await signIn(page, dashboard, OWNER);
+  await page.goto(pageUrl(videoId));
   await page.getByRole("heading", { name: "Transcription failed" }).waitFor();
   await page.getByText("Upload the original again.").first().waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
 
   writeFileSync(join(dashboard.service.parts.config.dataFolder, "uploads", videoId), SAMPLE);
   await page.getByRole("button", { name: "Retry transcription" }).click();
@@ -210,7 +210,7 @@ test("a failed video shows the reason, and completes when it is retried after th
 test("every state has its page, in both themes and on a phone", async () => {
   await seedEveryState(dashboard.service, environmentId);
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   for (const [name, shown] of [
     ["keynote.mkv", "2nd in queue"],
     ["customer call, Tuesday.mp4", "Transcribing, 42%"],
@@ -222,13 +222,13 @@ test("every state has its page, in both themes and on a phone", async () => {
     await page.goto(`${dashboard.url}/environments/${environmentId}/videos`);
     await page.getByRole("link", { name, exact: true }).click();
     await page.getByRole("heading", { name: shown }).waitFor();
-    expect(await accessibilityFaults(page), name).toEqual([]);
+    expect(await accessibilityViolations(page), name).toEqual([]);
   }
   await page.goto(sampleUrl);
   await transcript(page).getByText("Welcome").waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   }
   await page.getByRole("button", { name: "Details" }).click();
   await page.getByRole("heading", { name: "About" }).waitFor();
@@ -240,14 +240,14 @@ test("30,000 words are in the document, can be searched and scrolled to", async 
   const text = sentence.repeat(30_000 / 9).trim();
   const { videoId } = await seedTranscript(dashboard.service, { environmentId, language: "en", text });
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.evaluate(`{
     window.longTasks = [];
     new PerformanceObserver((list) => {
       for (const { duration } of list.getEntries()) window.longTasks.push(Math.round(duration));
     }).observe({ type: "longtask", buffered: true });
   }`);
-  await page.goto(urlOf(videoId));
+  await page.goto(pageUrl(videoId));
   await transcript(page).getByText("captions").first().waitFor();
   expect((await transcript(page).textContent())?.split(/\s+/).length).toBeGreaterThan(29_000);
   await page.keyboard.press("/");
@@ -267,7 +267,7 @@ test("30,000 words are in the document, can be searched and scrolled to", async 
 
 test("a viewer sees everything and cannot change it; the owner deletes the video", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByRole("link", { name: "Operators" }).click();
   await page.getByRole("button", { name: "Invite" }).click();
   await page.getByLabel("Email").fill("vera@subtext.example");
@@ -291,7 +291,7 @@ test("a viewer sees everything and cannot change it; the owner deletes the video
 
   await page.goto(sampleUrl);
   await page.getByRole("button", { name: "Delete" }).click();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
   expect(await page.getByRole("link", { name: "sample.mp4" }).count()).toBe(0);
@@ -300,5 +300,5 @@ test("a viewer sees everything and cannot change it; the owner deletes the video
 });
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

@@ -26,12 +26,12 @@ export async function beginUpload(
       const contentType = "application/offset+octet-stream";
       const headers = { "tus-resumable": "1.0.0", "upload-offset": "0", "content-type": contentType };
       const sent = await fetch(upload.url, { method: "PATCH", headers, body: new Uint8Array(bytes) });
-      if (sent.status !== 204) throw new Error(`the upload was answered ${sent.status}`);
+      if (sent.status !== 204) throw new Error(`the upload returned ${sent.status}`);
     },
   };
 }
 
-/** Waits for an expression on the page. Playwright's `waitForFunction` violates the page's Content-Security-Policy. */
+/** Replaces Playwright's `waitForFunction`, which violates the page's Content-Security-Policy. */
 export async function untilTrue(page: Page, expression: string): Promise<void> {
   await expect.poll(() => page.evaluate(`Boolean(${expression})`)).toBe(true);
 }
@@ -42,24 +42,25 @@ export interface SpokenWord {
   end: number;
 }
 
-/** The transcript on the video's page. */
-export async function wordsOf(page: Page): Promise<SpokenWord[]> {
+/** Downloads the transcript of the video that the page shows. */
+export async function downloadWords(page: Page): Promise<SpokenWord[]> {
   return await page.evaluate(
     "fetch('/internal' + location.pathname + '/files/json').then((response) => response.json())",
   );
 }
 
-/** The highlighted word and the player's time at each frame. */
-export interface LitSample {
+export interface HighlightSample {
+  /** The player's time. */
   seconds: number;
+  /** The highlighted word. */
   text: string;
 }
 
 /**
- * Plays for a while and samples every frame after the page has updated: like the page, it queues itself at the end of
- * the next frame's callbacks on every time update, otherwise it would run before the page.
+ * Plays the video and takes a sample in every frame, after the page has updated its highlight. To run after the page's
+ * own callback, `look` requests its next frame on the same events as the page.
  */
-export async function watch(page: Page, forMs: number): Promise<LitSample[]> {
+export async function sampleHighlights(page: Page, playMs: number): Promise<HighlightSample[]> {
   return await page.evaluate(`(async () => {
     const video = document.querySelector("video");
     video.muted = true;
@@ -74,7 +75,7 @@ export async function watch(page: Page, forMs: number): Promise<LitSample[]> {
     };
     frame = requestAnimationFrame(look);
     video.addEventListener("timeupdate", look);
-    await new Promise((resolve) => setTimeout(resolve, ${forMs}));
+    await new Promise((resolve) => setTimeout(resolve, ${playMs}));
     video.removeEventListener("timeupdate", look);
     cancelAnimationFrame(frame);
     video.pause();

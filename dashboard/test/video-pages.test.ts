@@ -22,8 +22,8 @@ function video(number: number, state: VideoState): VideoView {
   };
 }
 
-/** The first pages of a list as the server returns them: newest first, in one state. */
-function listed(videos: VideoView[], state: VideoState | null, pages: number) {
+/** Returns the first pages of a list like the server: newest first, and filtered by state. */
+function listPages(videos: VideoView[], state: VideoState | null, pages: number) {
   const all = videos
     .filter((each) => state === null || each.state === state)
     .sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -47,7 +47,7 @@ test("after changes, the pages contain what the server would list in their range
       (a, b, c, state, pages) => {
         const before = a.map(([number, each]) => video(number, each));
         const changed = b.map(([number, each]) => video(number, each));
-        const known = listed(before, state, pages);
+        const known = listPages(before, state, pages);
         const deleted = c.map((number) => video(number, "failed").id);
         const shown = applyVideoChanges(known, state, { videos: changed, deleted }).flatMap(
           ({ data }) => data,
@@ -59,10 +59,10 @@ test("after changes, the pages contain what the server would list in their range
         );
         const isWhole = known.at(-1)?.nextCursor === null;
         const oldest = known.flatMap(({ data }) => data).at(-1)?.id ?? "";
-        const expected = listed(after, state, 100)
+        const expected = listPages(after, state, 100)
           .flatMap(({ data }) => data)
           .filter(({ id }) => isWhole || id >= oldest);
-        // A video that left the list may have been the oldest loaded one; all newer ones must be there.
+        // The oldest loaded video may have left the list, but all newer ones must be shown.
         const floor = shown.at(-1)?.id ?? "";
         expect(shown).toEqual(isWhole ? expected : expected.filter(({ id }) => id >= floor));
       },
@@ -71,7 +71,7 @@ test("after changes, the pages contain what the server would list in their range
 });
 
 test("the loaded pages are not mutated", () => {
-  const pages = listed([video(1, "pending"), video(2, "pending")], null, 1);
+  const pages = listPages([video(1, "pending"), video(2, "pending")], null, 1);
   const copy = structuredClone(pages);
   const videos = [video(2, "completed"), video(3, "uploading")];
   applyVideoChanges(pages, null, { videos, deleted: [video(1, "pending").id] });

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { expect, inject, test } from "vitest";
-import { accessibilityFaults } from "./accessibility.ts";
+import { accessibilityViolations } from "./accessibility.ts";
 import { drop } from "./drop.ts";
-import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 import { seedEveryState } from "./seed-videos.ts";
 
 const dashboard = openDashboard();
@@ -16,9 +16,9 @@ const row = (page: Page, name: string) => page.getByRole("listitem").filter({ ha
 
 test("dropped videos are uploaded and transcribed without a reload of the page", async () => {
   const { page } = await dashboard.visit();
-  await setUpBy(page, dashboard);
+  await completeSetup(page, dashboard);
   await page.getByText("No videos yet").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.evaluate("window.notReloaded = true");
 
   await drop(page, [
@@ -44,9 +44,9 @@ test("dropped videos are uploaded and transcribed without a reload of the page",
 
 test("uploads that finish while AI Transcription is off are not transcribed", async () => {
   const { page } = await dashboard.visit();
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByRole("link", { name: "Settings" }).click();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByText("Applies to new uploads.").waitFor();
   await page.getByText("Transcribe new uploads").click();
   await page.getByText("New uploads won't be transcribed, even if").waitFor();
@@ -59,9 +59,9 @@ test("uploads that finish while AI Transcription is off are not transcribed", as
 
 test("a new environment shows its own videos in every state, in both themes and on a phone", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   await page.getByRole("button", { name: "Menu" }).click();
-  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Environment: Production" }).click();
   await page.getByRole("menuitem", { name: "New environment" }).click();
   await page.getByLabel("Name").fill("Staging");
@@ -70,20 +70,20 @@ test("a new environment shows its own videos in every state, in both themes and 
 
   const environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
   await seedEveryState(dashboard.service, environmentId);
-  // Inserted into the database, so the page learns of them from the stream.
+  // The page can receive rows inserted into the database only through the event stream.
   await row(page, "keynote.mkv").getByText("2nd in queue").waitFor();
   await row(page, "customer call").getByText("42%, about 40 s left").waitFor();
   await row(page, "b-roll").getByText("was the microphone muted?").waitFor();
   expect(await row(page, "sample.mp4").count()).toBe(0);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   }
 });
 
 test("the selected theme persists", async () => {
   const { page } = await dashboard.visit({ colorScheme: "light" });
-  await signInBy(page, dashboard, OWNER);
+  await signIn(page, dashboard, OWNER);
   const background = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
   const light = await background();
   await page.getByRole("radio", { name: "Dark" }).check({ force: true });
@@ -106,5 +106,5 @@ test("the document loads at most 250 KB of compressed scripts", () => {
 });
 
 test("no page had an error or violated its Content-Security-Policy", () => {
-  expect(dashboard.faults).toEqual([]);
+  expect(dashboard.errors).toEqual([]);
 });

@@ -15,8 +15,8 @@ import { buildDashboard } from "../build-dashboard.ts";
 import { measureTasks, type Tasks } from "./tasks.ts";
 
 /*
- * npm run bench:transcript: main-thread tasks on the page of a three-hour video, from the browser's trace. CPU time is
- * reported next to wall-clock time, which other programs may lengthen.
+ * npm run bench:transcript: traces main-thread tasks on the page of a video with 30,000 words. Also reports CPU time,
+ * because other programs affect wall-clock time.
  */
 
 const OWNER = { name: "Olive Owner", email: "olive@subtext.example", password: "a long enough password" };
@@ -35,8 +35,8 @@ try {
   await service.start();
   const { parts } = service;
   await parts.operators.setUp((await parts.operators.newSetUpToken())!, OWNER, async () => {});
-  const made = { db: parts.database.kysely, clock: parts.clock };
-  const { id: environmentId } = await createEnvironment(made, { name: "Production", aiTranscription: true });
+  const deps = { db: parts.database.kysely, clock: parts.clock };
+  const { id: environmentId } = await createEnvironment(deps, { name: "Production", aiTranscription: true });
   const text = SENTENCE.repeat(Math.ceil(WORDS / 9));
   const { videoId } = await seedTranscript(service, { environmentId, language: "en", text });
   await writeRecording(service, videoId, silence(MEDIA_SECONDS));
@@ -57,7 +57,8 @@ try {
 } finally {
   await browser.close();
   await service.stop();
-  for (const made of [dataFolder, dashboardFolder]) await rm(made, { recursive: true, force: true });
+  for (const temporary of [dataFolder, dashboardFolder])
+    await rm(temporary, { recursive: true, force: true });
 }
 
 function actions(page: Page): Record<string, () => Promise<unknown>> {
@@ -66,30 +67,30 @@ function actions(page: Page): Record<string, () => Promise<unknown>> {
     "open the page": async () => {
       await page.getByRole("link", { name: "made.mp4" }).click();
       await text.getByText("captions").first().waitFor();
-      await rest(page, 1_000);
+      await wait(page, 1_000);
     },
     "follow 15 s of playback": async () => {
       await page.evaluate("document.querySelector('video').muted = true");
       await page.evaluate("document.querySelector('video').play()");
-      await rest(page, 15_000);
+      await wait(page, 15_000);
     },
     "scroll through with the wheel": async () => {
       await text.hover();
       for (let turn = 0; turn < SCROLLS; turn++) {
         await page.mouse.wheel(0, 900);
-        await rest(page, 50);
+        await wait(page, 50);
       }
     },
     "jump to the end and back": async () => {
-      for (const place of ["1e9", "0", "1e9", "0"]) {
-        await text.evaluate(`(element) => element.scrollTo(0, ${place})`);
-        await rest(page, 300);
+      for (const top of ["1e9", "0", "1e9", "0"]) {
+        await text.evaluate(`(element) => element.scrollTo(0, ${top})`);
+        await wait(page, 300);
       }
     },
     "seek ten times": async () => {
-      for (let place = 1; place <= 10; place++) {
-        await page.evaluate(`document.querySelector('video').currentTime = ${place * 170}`);
-        await rest(page, 300);
+      for (let count = 1; count <= 10; count++) {
+        await page.evaluate(`document.querySelector('video').currentTime = ${count * 170}`);
+        await wait(page, 300);
       }
     },
     "search for a word that is everywhere": async () => {
@@ -98,12 +99,12 @@ function actions(page: Page): Record<string, () => Promise<unknown>> {
       await page.keyboard.type("people", { delay: 60 });
       await page.getByText("1 of 2,000+").waitFor();
       for (let step = 0; step < 5; step++) await page.keyboard.press("Enter");
-      await rest(page, 500);
+      await wait(page, 500);
     },
   };
 }
 
-async function rest(page: Page, ms: number): Promise<void> {
+async function wait(page: Page, ms: number): Promise<void> {
   await page.evaluate(`new Promise((resolve) => setTimeout(resolve, ${ms}))`);
 }
 

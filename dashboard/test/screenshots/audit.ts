@@ -5,7 +5,7 @@ import {
 } from "../../../server/src/audit/audit-events.ts";
 import type { Service } from "../../../server/src/main.ts";
 
-/** A team's day as audit events, oldest first. */
+/** Inserts the audit events of a team's day. */
 export async function seedAudit(
   { parts }: Service,
   environment: { id: string; name: string },

@@ -12,7 +12,7 @@ export interface Integrations {
   stop(): void;
 }
 
-/** Creates keys, and an endpoint whose receiver runs on this machine until it is stopped. */
+/** Creates API keys and a webhook endpoint, and starts the endpoint's receiver. */
 export async function makeIntegrations({ parts }: Service, environmentId: string): Promise<Integrations> {
   const { database, clock, endpointPolicy: policy } = parts;
   const deps = { db: database.kysely, clock, policy };
@@ -37,7 +37,7 @@ export async function makeIntegrations({ parts }: Service, environmentId: string
   };
 }
 
-/** Replaces the endpoint's URL with a realistic one after the deliveries. */
+/** Waits for the first delivery, then replaces the endpoint's URL with a realistic one. */
 export async function nameEndpoint({ parts }: Service, endpointId: string): Promise<void> {
   const { kysely } = parts.database;
   const delivered = () =>

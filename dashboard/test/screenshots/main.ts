@@ -25,7 +25,6 @@ const SIZES = {
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
 };
 
-/** Images of the README and the docs. */
 const README_SHOTS = [
   { name: "videos", colorScheme: "light" },
   { name: "video", colorScheme: "dark" },
@@ -64,11 +63,11 @@ let service = await openService({ config, log, dashboardFolder });
 try {
   await service.start();
   const setUpToken = await service.parts.operators.newSetUpToken();
-  const made = { db: service.parts.database.kysely, clock: service.parts.clock };
-  const production = await createEnvironment(made, { name: "Production", aiTranscription: true });
-  const archive = await createEnvironment(made, { name: "Archive", aiTranscription: true });
-  const empty = await createEnvironment(made, { name: "Staging", aiTranscription: false });
-  await shootAll(
+  const deps = { db: service.parts.database.kysely, clock: service.parts.clock };
+  const production = await createEnvironment(deps, { name: "Production", aiTranscription: true });
+  const archive = await createEnvironment(deps, { name: "Archive", aiTranscription: true });
+  const empty = await createEnvironment(deps, { name: "Staging", aiTranscription: false });
+  await takeScreenshots(
     [{ name: "setup", path: `/setup#${setUpToken}`, ready: heading("Set up Subtext"), signedOut: true }],
     null,
   );
@@ -79,7 +78,7 @@ try {
   integrations.stop();
   await service.stop();
 
-  // Restarted without workers, so that queued videos stay queued.
+  // Restart without workers, so that queued videos stay queued.
   service = await openService({ config, log, dashboardFolder });
   await seedDay(service, archive.id);
   await seedShowcase(service, production.id, sampleVideoId);
@@ -114,12 +113,13 @@ try {
     { name: "account", path: "/account", ready: text("This device") },
     { name: "not-found", path: at(production.id, "/nothing"), ready: heading("Page not found") },
   ];
-  await shootAll(shots, OWNER);
-  if (names.includes("readme")) await shootForReadme(shots);
+  await takeScreenshots(shots, OWNER);
+  if (names.includes("readme")) await takeReadmeScreenshots(shots);
 } finally {
   await browser.close();
   await service.stop();
-  for (const made of [dataFolder, dashboardFolder]) await rm(made, { recursive: true, force: true });
+  for (const temporary of [dataFolder, dashboardFolder])
+    await rm(temporary, { recursive: true, force: true });
 }
 
 /** Seeks into the video and waits until the player's controls are hidden and a word is highlighted. */
@@ -144,29 +144,37 @@ function text(words: string) {
   return (page: Page) => page.getByText(words).filter({ visible: true }).first().waitFor();
 }
 
-async function shootAll(shots: Shot[], owner: typeof OWNER | null): Promise<void> {
-  const wanted = shots.filter(({ name }) => names.length === 0 || names.includes(name));
-  if (wanted.length === 0) return;
+async function takeScreenshots(shots: Shot[], owner: typeof OWNER | null): Promise<void> {
+  const selected = shots.filter(({ name }) => names.length === 0 || names.includes(name));
+  if (selected.length === 0) return;
   for (const [size, options] of Object.entries(SIZES)) {
     for (const colorScheme of ["light", "dark"] as const) {
       const open = async () => {
-        const made = { ...options, colorScheme, deviceScaleFactor: 2, reducedMotion: "reduce" as const };
-        const context = await (browser as Browser).newContext({ ...made, baseURL: config.publicUrl });
+        const contextOptions = {
+          ...options,
+          colorScheme,
+          deviceScaleFactor: 2,
+          reducedMotion: "reduce" as const,
+        };
+        const context = await (browser as Browser).newContext({
+          ...contextOptions,
+          baseURL: config.publicUrl,
+        });
         return { context, page: await context.newPage() };
       };
       const signedOut = await open();
       const signedIn = await open();
       if (owner) await signIn(signedIn.page, owner);
-      for (const { name, path, ready, ...shot } of wanted) {
+      for (const { name, path, ready, ...shot } of selected) {
         const { page } = shot.signedOut ? signedOut : signedIn;
         await page.goto(path);
-        // If only the fragment differs, the page would not reload.
+        // `goto` does not load a page if only the fragment of its address changes.
         await page.reload();
         await ready(page).catch((error) =>
           console.error(`${name}, ${size}: ${String(error).split("\n")[0]}`),
         );
         const file = join(resolve(folder!), `${name}-${size}-${colorScheme}.png`);
-        // As tall as the page, so that sticky elements are in their places.
+        // A viewport as tall as the page keeps sticky elements in position.
         const height = await page.evaluate("document.documentElement.scrollHeight");
         await page.setViewportSize({ width: options.viewport.width, height: Number(height) });
         await page.screenshot({ path: file });
@@ -178,8 +186,8 @@ async function shootAll(shots: Shot[], owner: typeof OWNER | null): Promise<void
   }
 }
 
-/** One viewport each, encoded as WebP by Chromium. */
-async function shootForReadme(shots: Shot[]): Promise<void> {
+/** Takes screenshots of one viewport. Chromium encodes them as WebP. */
+async function takeReadmeScreenshots(shots: Shot[]): Promise<void> {
   for (const { name, colorScheme } of README_SHOTS) {
     const { path, ready } = shots.find((shot) => shot.name === name)!;
     const context = await browser.newContext({

@@ -7,7 +7,7 @@ import { insertVideo } from "../../../server/src/videos/queries.ts";
 
 const HOUR_MS = 3_600_000;
 
-interface Made {
+interface VideoSeed {
   filename: string;
   megabytes: number;
   minutesAgo: number;
@@ -32,10 +32,10 @@ const completed = (language: string, minutes: number, words: number, speed = 31)
   }),
 });
 
-const VIDEOS: Made[] = [
+const VIDEOS: VideoSeed[] = [
   {
     filename:
-      "A recording whose name somebody wrote as if it were its summary, with all who were there, final version, really.mp4",
+      "Quarterly planning with product, design, sales and everyone who joined from the Berlin office, final version 2.mp4",
     megabytes: 93,
     minutesAgo: 345,
     transcription: completed("en", 19, 2801),
@@ -126,7 +126,7 @@ const VIDEOS: Made[] = [
   { filename: "Field recording 014.mp4", megabytes: 520, minutesAgo: 0.5, transcription: undefined },
 ];
 
-/** Inserts a day of a busy, healthy server. Queued videos are never processed. */
+/** Inserts the videos of a busy, healthy server. */
 export async function seedShowcase(
   service: Service,
   environmentId: string,
@@ -134,13 +134,13 @@ export async function seedShowcase(
 ): Promise<void> {
   const now = Date.now();
   for (const video of VIDEOS) await add(service, environmentId, now, video);
-  // The really transcribed video sorts last by its id, so its time must be the oldest too.
+  // The list is sorted by id. The sample video was created first, so its time must be the oldest.
   const firstTime = new Date(now - 6 * HOUR_MS);
   const { kysely } = service.parts.database;
   await kysely.updateTable("video").set({ created_at: firstTime }).where("id", "=", sampleVideoId).execute();
 }
 
-/** Fills the last 24 hours in an environment that is not shown. */
+/** Inserts transcriptions of the last 24 hours, for the system page. No screenshot shows their environment. */
 export async function seedDay(service: Service, environmentId: string): Promise<void> {
   const now = Date.now();
   for (let hour = 23; hour >= 0; hour--) {
@@ -161,15 +161,15 @@ export async function seedDay(service: Service, environmentId: string): Promise<
   }
 }
 
-async function add(service: Service, environmentId: string, now: number, made: Made): Promise<void> {
+async function add(service: Service, environmentId: string, now: number, seed: VideoSeed): Promise<void> {
   const db = service.parts.database.kysely;
-  const at = new Date(now - made.minutesAgo * (HOUR_MS / 60));
+  const at = new Date(now - seed.minutesAgo * (HOUR_MS / 60));
   const id = newId("video");
-  const sizeBytes = Math.round(made.megabytes * 1e6);
-  await insertVideo(db, { id, environmentId, metadata: { filename: made.filename }, sizeBytes, now: at });
-  const { transcription } = made;
+  const sizeBytes = Math.round(seed.megabytes * 1e6);
+  await insertVideo(db, { id, environmentId, metadata: { filename: seed.filename }, sizeBytes, now: at });
+  const { transcription } = seed;
   if (transcription === undefined) {
-    // A sparse file takes no space.
+    // A sparse file occupies no space.
     const file = join(service.parts.config.dataFolder, "uploads", id);
     await writeFile(file, "");
     await truncate(file, Math.floor(sizeBytes * 0.37));

@@ -5,7 +5,7 @@ import type { UploadOfferView, VideoPageView } from "@subtext/server/admin/contr
 import type { Service } from "../../../server/src/main.ts";
 
 const SAMPLE = join(import.meta.dirname, "../../../demo/sample/sample.mp4");
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /**
  * Uploads the sample video to a running server and waits for its transcription.
@@ -30,12 +30,12 @@ export async function transcribeSample({ parts }: Service, environmentId: string
     },
     body: bytes,
   });
-  if (sent.status !== 204) throw new Error(`the upload was answered ${sent.status}`);
+  if (sent.status !== 204) throw new Error(`the upload returned ${sent.status}`);
   for (;;) {
     const page = (await (await fetch(base, { headers: { authorization } })).json()) as VideoPageView;
     const state = page.data.find(({ id }) => id === video.id)?.state;
     if (state === "completed") return video.id;
     if (state === "failed") throw new Error("the sample could not be transcribed");
-    await delay(LOOK_EVERY_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }

@@ -6,7 +6,7 @@ import { createApiKey } from "../../src/api-keys/api-keys.ts";
 import { OPERATOR_ROLES, type OperatorRole } from "../../src/db/enums.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
-import { routesOf } from "../support/known-routes.ts";
+import { listRoutes } from "../support/list-routes.ts";
 import { seedTranscript } from "../support/seed-transcript.ts";
 import { createTenant, shareService } from "../support/service.ts";
 import { addOperator, cookieOf, type OperatorRequest, send, setUp, signIn } from "./operator-requests.ts";
@@ -224,7 +224,7 @@ test("without a role, operators change only their own account", () => {
 });
 
 test("every route below /internal is an operation of the table", () => {
-  const routes = routesOf(subtext.service.parts.app).filter(({ path }) => path.startsWith("/internal"));
+  const routes = listRoutes(subtext.service.parts.app).filter(({ path }) => path.startsWith("/internal"));
   const keys = routes
     .filter(({ method }) => method !== "HEAD")
     .map(({ method, path }) => `${method} ${path.slice("/internal".length)}`);

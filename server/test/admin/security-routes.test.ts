@@ -4,7 +4,7 @@ import type { InjectOptions } from "fastify";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
 import type { Credentials } from "../../src/operators/operators.ts";
-import { type KnownRoute, routesOf } from "../support/known-routes.ts";
+import { listRoutes, type Route } from "../support/list-routes.ts";
 import { createTenant, shareService, startService, upload } from "../support/service.ts";
 import { codeOf, cookieOf, send, setUp, signIn } from "./operator-requests.ts";
 
@@ -21,10 +21,10 @@ const AUTH_BODY = {
 };
 
 let credentials: Credentials;
-let routes: KnownRoute[];
+let routes: Route[];
 beforeAll(async () => {
   credentials = await setUp(subtext);
-  routes = routesOf(app());
+  routes = listRoutes(app());
   expect(routes.length).toBeGreaterThan(60);
 });
 
@@ -37,7 +37,7 @@ const nextAddress = () => {
 
 const filled = (path: string) => path.replace(/:\w+/g, "x").replace("*", "x");
 
-async function ask({ method, path }: KnownRoute, options: InjectOptions = {}) {
+async function ask({ method, path }: Route, options: InjectOptions = {}) {
   return await app().inject({
     method: method as NonNullable<InjectOptions["method"]>,
     url: filled(path),

@@ -8,7 +8,7 @@ import { errorCodesOf, isIdempotent, type Operation } from "@subtext/client/cont
 import { Client } from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Clock } from "../../src/lib/clock.ts";
-import { answerTo } from "../support/answer-to.ts";
+import { readUntilClosed } from "../support/read-until-closed.ts";
 import { createTenant, MovableClock, shareService, startService, until } from "../support/service.ts";
 import { testS3 } from "../support/test-bucket.ts";
 import { ask, makeWorld, PROVOCATIONS, RUINOUS, requestOf, type World } from "./contract-provocations.ts";
@@ -180,7 +180,7 @@ test("a service that is stopping says so on open connections, in every operation
     socket.write(
       `POST /api/v1/videos HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\nauthorization: Bearer ${there.tenant.key}\r\ncontent-type: application/json\r\n\r\n{`,
     );
-    return { operation, socket, answer: answerTo(socket) };
+    return { operation, socket, answer: readUntilClosed(socket) };
   });
   await new Promise((resolve) => setTimeout(resolve, 300));
   const stopped = stopping.service.stop();

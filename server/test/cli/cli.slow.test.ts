@@ -294,7 +294,7 @@ describe("without a running service", () => {
 
   beforeAll(async () => {
     dataFolder = await mkdtemp(join(tmpdir(), "subtext-test-"));
-    await cp(inject("madeDataFolder"), dataFolder, { recursive: true });
+    await cp(inject("templateDataFolder"), dataFolder, { recursive: true });
     options = { env: { DATA_DIR: dataFolder } };
     return () => rm(dataFolder, { recursive: true, force: true });
   });
@@ -426,7 +426,7 @@ describe("without a running service", () => {
     "root acts as the owner of the data folder (skipped unless root runs the tests)",
     async () => {
       const folder = await temporaryFolder();
-      await cp(inject("madeDataFolder"), folder, { recursive: true });
+      await cp(inject("templateDataFolder"), folder, { recursive: true });
       const owner = 65_534;
       const all = async () =>
         ["", ...(await readdir(folder, { recursive: true }))].map((name) => join(folder, name));

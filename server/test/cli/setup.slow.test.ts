@@ -13,7 +13,7 @@ test.each(["beside a running service", "without one"])(
   "`setup` %s creates the owner and the first environment once, and does not print the password",
   async (where) => {
     const folder = await temporaryFolder();
-    await cp(inject("madeDataFolder"), folder, { recursive: true });
+    await cp(inject("templateDataFolder"), folder, { recursive: true });
     const port = String(await freePort());
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const options = {

@@ -19,7 +19,7 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "subtext-docs-"));
-  await cp(inject("madeDataFolder"), join(home, "data"), { recursive: true });
+  await cp(inject("templateDataFolder"), join(home, "data"), { recursive: true });
   await mkdir(join(home, "demo/sample"), { recursive: true });
   await copyFile(join(SERVER, "../demo/sample/sample.mp4"), join(home, "demo/sample/sample.mp4"));
   await writeFile(join(home, "meeting.mp4"), "not media");
@@ -27,7 +27,7 @@ beforeAll(async () => {
   for (const name of ["bin", "backups"]) await mkdir(join(home, name));
   const npx = `#!/bin/sh\nshift\nexec "${process.execPath}" "${SERVER}/bin/subtext.js" "$@"\n`;
   await writeFile(join(home, "bin/npx"), npx);
-  // Not every machine has uuidgen.
+  // Some machines lack uuidgen.
   await writeFile(join(home, "bin/uuidgen"), "#!/bin/sh\nexec cat /proc/sys/kernel/random/uuid\n");
   for (const name of ["npx", "uuidgen"]) await chmod(join(home, "bin", name), 0o755);
   const port = await freePort();
@@ -47,7 +47,7 @@ beforeAll(async () => {
     stdio: "ignore",
   });
   for (;;) {
-    if (serve.exitCode !== null) throw new Error("the service ended at its start");
+    if (serve.exitCode !== null) throw new Error("the service exited during startup");
     const isReady = await fetch(`${url}/readyz`).then(
       ({ ok }) => ok,
       () => false,
@@ -63,12 +63,12 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** The blocks of a page as one script, as if pasted one after the other. */
-function scriptOf(page: string, places?: [number, number?]): string {
-  const own = blocks.filter((block) => block.page === page);
-  expect([page, own.length > 0]).toEqual([page, true]);
-  return own
-    .slice(...(places ?? []))
+/** Joins the blocks of a page into one script. */
+function scriptFrom(page: string, range?: [number, number?]): string {
+  const blocksOfPage = blocks.filter((block) => block.page === page);
+  expect([page, blocksOfPage.length > 0]).toEqual([page, true]);
+  return blocksOfPage
+    .slice(...(range ?? []))
     .map((block) => block.text)
     .join("\n")
     .replaceAll("http://127.0.0.1:8080", url)
@@ -94,9 +94,9 @@ let key: string;
 let videoId: string;
 
 test("the commands of docs/quickstart.md lead to a transcript", async () => {
-  const made = await runScript(scriptOf("docs/quickstart.md", [0, 1]));
+  const made = await runScript(scriptFrom("docs/quickstart.md", [0, 1]));
   const [first = ""] = /subtext_[0-9a-z]{26}_[0-9A-Za-z]{49}/.exec(made) ?? [];
-  const out = await runScript(scriptOf("docs/quickstart.md", [1]), { SUBTEXT_API_KEY: first });
+  const out = await runScript(scriptFrom("docs/quickstart.md", [1]), { SUBTEXT_API_KEY: first });
   [videoId = ""] = /video_[0-9a-z]+/.exec(out) ?? [];
   expect(out).toContain("COMPLETED");
   expect(out).toContain("WEBVTT");
@@ -118,9 +118,9 @@ test("the commands of every other page run unchanged, in order", async () => {
   });
   const { id: endpointId } = (await created.json()) as { id: string };
   const names = { SUBTEXT_API_KEY: key, ENDPOINT_ID: endpointId, METRICS_TOKEN };
-  // Pages that delete come after those that read.
+  // Run pages that delete data after pages that read it.
   const pages = [...new Set(blocks.map(({ page }) => page))].filter((page) => page !== "docs/quickstart.md");
   pages.sort((one, other) => Number(one === "docs/api.md") - Number(other === "docs/api.md"));
   expect(pages.length).toBeGreaterThan(3);
-  for (const page of pages) await runScript(scriptOf(page), { ...names, VIDEO_ID: videoId });
+  for (const page of pages) await runScript(scriptFrom(page), { ...names, VIDEO_ID: videoId });
 }, 240_000);

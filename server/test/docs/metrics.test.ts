@@ -19,7 +19,7 @@ async function scrape(): Promise<string> {
   return await (await fetch(`${service.url}/metrics`, { headers })).text();
 }
 
-/** Every word that looks like the name of a metric. */
+/** Returns all words that look like names of metrics. */
 function namesIn(text: string): Set<string> {
   return new Set(text.match(/\b(subtext|nodejs|process)_[a-z0-9_]+\b/g));
 }

@@ -39,7 +39,7 @@ const blocks = blocksRunBy(import.meta.filename);
 const service = shareService();
 let browser: Browser;
 let tenant: Tenant;
-/** What a site stores about a transcription, and the assets that it serves. */
+/** Files of a customer's site: a transcription's files, the recording, and the players. */
 const files = new Map<string, Buffer>();
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** The site of the page; its `POST /videos` asks Subtext for an upload. */
+/** Serves the page on a customer's site, whose `POST /videos` creates an upload, and opens it. */
 async function openPage(html: string): Promise<Page> {
   const server = createServer(async (request, response) => {
     const path = request.url ?? "/";
@@ -70,7 +70,7 @@ async function openPage(html: string): Promise<Page> {
     const file = path === "/" ? Buffer.from(`<!doctype html><title>Player</title>${html}`) : files.get(path);
     response.setHeader("content-type", TYPES[extname(path)] ?? "text/html; charset=utf-8");
     response.setHeader("accept-ranges", "bytes");
-    // Browsers need ranges to seek.
+    // Browsers seek with range requests.
     const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "");
     if (!file || !range) return response.writeHead(file ? 200 : 404).end(file);
     const start = Number(range[1]);
@@ -80,13 +80,13 @@ async function openPage(html: string): Promise<Page> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const page = await browser.newPage();
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(String(error)));
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
   onTestFinished(async () => {
     await page.close();
     server.close();
     server.closeAllConnections();
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
   });
   await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
   return page;
@@ -98,8 +98,8 @@ function blockWith(text: string): string {
   return found[0]!.text;
 }
 
-/** The cues of the page's only video, once they are loaded. */
-async function cuesOf(page: Page): Promise<string[]> {
+/** Waits until the cues of the page's video are loaded. */
+async function readCues(page: Page): Promise<string[]> {
   const tracks = "[...(document.querySelector('video').textTracks ?? [])]";
   await page.waitForFunction(`${tracks}.some(({ cues }) => cues?.length > 0)`);
   return await page.evaluate<string[]>(
@@ -107,8 +107,7 @@ async function cuesOf(page: Page): Promise<string[]> {
   );
 }
 
-/** The number of cues in the caption file itself. */
-function writtenCues(): number {
+function countCuesInFile(): number {
   return [...(files.get("/captions/42.vtt")?.toString() ?? "").matchAll(/ --> /g)].length;
 }
 
@@ -118,7 +117,7 @@ test("each page of the documentation has a test here", () => {
 
 test("a plain <track> shows the captions of a transcription", async () => {
   const page = await openPage(blocks[0]!.text);
-  expect(await cuesOf(page)).toHaveLength(writtenCues());
+  expect(await readCues(page)).toHaveLength(countCuesInFile());
   await page.waitForFunction("document.querySelector('video').readyState >= 1");
   await page.evaluate(
     "document.querySelector('video').currentTime = document.querySelector('video').textTracks[0].cues[0].startTime + 0.1",
@@ -134,7 +133,7 @@ test("video.js shows them over the picture", async () => {
   const first = await page.evaluate<{ startTime: number; text: string; count: number }>(
     "(() => { const [track] = Array.from(videojs('player').textTracks()).filter(({ kind }) => kind === 'captions'); const { startTime, text } = track.cues[0]; track.mode = 'showing'; return { startTime, text, count: track.cues.length }; })()",
   );
-  expect(first.count).toBe(writtenCues());
+  expect(first.count).toBe(countCuesInFile());
   await page.waitForFunction("videojs('player').readyState() >= 1");
   await page.evaluate(`videojs('player').currentTime(${first.startTime + 0.1})`);
   await page.waitForFunction(
@@ -162,7 +161,7 @@ test("hls.js plays a stream with captions", async () => {
   }
   files.set("/videos/42/main.m3u8", await readFile(join(folder, "main.m3u8")));
   const page = await openPage(blockWith("new Hls()"));
-  expect(await cuesOf(page)).toHaveLength(writtenCues());
+  expect(await readCues(page)).toHaveLength(countCuesInFile());
   await page.waitForFunction("document.querySelector('video').readyState >= 2");
   await page.evaluate(
     "document.querySelector('video').currentTime = document.querySelector('video').textTracks[0].cues[0].startTime + 0.1",

@@ -4,10 +4,10 @@ import { blocksRunBy } from "../../../test/support/documented-blocks.ts";
 
 const blocks = blocksRunBy(import.meta.filename);
 
-/** The names of all fields, without what tenants fill themselves. */
-function fieldsOf(value: unknown, path = ""): string[] {
+/** Returns the paths of all fields. Ignores the contents of metadata, which customers define. */
+function fieldPaths(value: unknown, path = ""): string[] {
   if (typeof value !== "object" || value === null || /[mM]etadata$/.test(path)) return [path];
-  return Object.entries(value).flatMap(([name, inner]) => fieldsOf(inner, `${path}.${name}`));
+  return Object.entries(value).flatMap(([name, inner]) => fieldPaths(inner, `${path}.${name}`));
 }
 
 test("the events in the documentation have the fields of real ones", () => {
@@ -15,6 +15,6 @@ test("the events in the documentation have the fields of real ones", () => {
   for (const { page, line, text } of blocks) {
     const shown = JSON.parse(text) as { type: keyof typeof EVENTS };
     const where = `${page}:${line}`;
-    expect([where, ...fieldsOf(shown).sort()]).toEqual([where, ...fieldsOf(EVENTS[shown.type]).sort()]);
+    expect([where, ...fieldPaths(shown).sort()]).toEqual([where, ...fieldPaths(EVENTS[shown.type]).sort()]);
   }
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startChromium } from "../../../captions/test/chromium.ts";
-import { accessibilityFaults } from "../../../dashboard/test/accessibility.ts";
+import { accessibilityViolations } from "../../../dashboard/test/accessibility.ts";
 import { shareService } from "../support/service.ts";
 
 const service = shareService({ start: false });
@@ -17,25 +17,25 @@ afterAll(() => browser.close());
 
 interface Visit {
   page: Page;
-  /** What the browser reports about the pages: errors, blocked resources and requests to other hosts. */
-  complaints: string[];
+  /** Errors, blocked resources, and requests to other hosts. */
+  problems: string[];
 }
 
 async function visit(options: Parameters<Browser["newContext"]>[0]): Promise<Visit> {
   const context = await browser.newContext(options);
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  const complaints: string[] = [];
+  const problems: string[] = [];
   page.on("request", (request) => {
-    if (!request.url().startsWith(`${service.url}/`)) complaints.push(`requested ${request.url()}`);
+    if (!request.url().startsWith(`${service.url}/`)) problems.push(`requested ${request.url()}`);
   });
-  page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));
+  page.on("pageerror", (error) => problems.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
     // Chromium requests an icon, which exists only with the dashboard's build.
     if (["error", "warning"].includes(message.type()) && !message.location().url.endsWith("/favicon.ico"))
-      complaints.push(`${page.url()}: ${message.text()}`);
+      problems.push(`${page.url()}: ${message.text()}`);
   });
-  return { page, complaints };
+  return { page, problems };
 }
 
 const isWider = "document.documentElement.scrollWidth > innerWidth";
@@ -45,59 +45,59 @@ for (const { colorScheme, width } of [
   { colorScheme: "dark", width: 360 },
 ] as const) {
   test(`every page of the documentation is accessible, no wider than its window, and asks no other host: ${colorScheme}, ${width} pixels`, async () => {
-    const { page, complaints } = await visit({ colorScheme, viewport: { width, height: 800 } });
+    const { page, problems } = await visit({ colorScheme, viewport: { width, height: 800 } });
     await page.goto(`${service.url}/docs`);
     const paths = await page.evaluate<string[]>(
       "[...document.querySelectorAll('.VPSidebar a')].map(({ pathname }) => pathname)",
     );
     expect(paths.length).toBeGreaterThan(20);
-    const faults: string[] = [];
+    const violations: string[] = [];
     for (const path of ["/docs/", ...paths]) {
       await page.goto(`${service.url}${path}`, { waitUntil: "networkidle" });
-      if (path !== "/docs/api-reference") faults.push(...(await accessibilityFaults(page)));
+      if (path !== "/docs/api-reference") violations.push(...(await accessibilityViolations(page)));
       else await page.getByRole("heading", { name: "Subtext" }).first().waitFor();
-      if (await page.evaluate(isWider)) faults.push(`${path} is wider than the window`);
+      if (await page.evaluate(isWider)) violations.push(`${path} is wider than the window`);
       if (process.env.SCREENSHOTS)
         await takePicture(page, `${path.replaceAll(/\W+/g, "-")}-${colorScheme}-${width}`);
     }
-    expect([faults, complaints]).toEqual([[], []]);
+    expect([violations, problems]).toEqual([[], []]);
   }, 420_000);
 }
 
 test("the search finds an error code and leads to its page", async () => {
-  const { page, complaints } = await visit({});
+  const { page, problems } = await visit({});
   await page.goto(`${service.url}/docs/`);
   await page.getByRole("button", { name: "Search" }).click();
   await page.getByRole("searchbox").fill("engine_out_of_memory");
   await page.locator("#localsearch-list a", { hasText: "Errors" }).first().click();
   await page.getByRole("heading", { level: 1, name: "Errors" }).waitFor();
   expect(page.url()).toContain("/docs/errors");
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 });
 
 test("the address in a problem document leads to the row of its code", async () => {
-  const { page, complaints } = await visit({});
+  const { page, problems } = await visit({});
   await page.goto(`${service.url}/docs/errors#storage_full`);
   expect(await page.locator("tr:target").innerText()).toContain("507");
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 });
 
 test("the pages stay dark after a reader chose that", async () => {
-  const { page, complaints } = await visit({ colorScheme: "light" });
+  const { page, problems } = await visit({ colorScheme: "light" });
   await page.goto(`${service.url}/docs/`);
   const background = "getComputedStyle(document.body).backgroundColor";
   const light = await page.evaluate(background);
   await page.getByRole("switch").first().click();
   await page.goto(`${service.url}/docs/engines`);
   expect(await page.evaluate(background)).not.toBe(light);
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 });
 
 test("the API reference shows the service's operations", async () => {
-  const { page, complaints } = await visit({});
+  const { page, problems } = await visit({});
   await page.goto(`${service.url}/docs/api-reference`);
   await page.getByText("/api/v1/videos/{videoId}", { exact: true }).first().waitFor();
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 });
 
 test("a reader without scripts can follow the contents", async () => {

@@ -22,7 +22,7 @@ async function serve(siteFolder: string): Promise<FastifyInstance> {
   return app;
 }
 
-/** A built site has only compressed texts. */
+/** Like a real build, contains only compressed files. */
 async function serveBuilt(): Promise<FastifyInstance> {
   const folder = await temporaryFolder();
   const files = {
@@ -123,12 +123,12 @@ test("only files of the documentation are served", async () => {
     "/docs/errors.md%00",
     "/docs/__proto__",
   ]) {
-    expect([path, await statusOf(path)]).toEqual([path, expect.toBeOneOf([400, 404])]);
+    expect([path, await requestStatus(path)]).toEqual([path, expect.toBeOneOf([400, 404])]);
   }
 });
 
-/** Requests the path verbatim; `fetch` would normalize it. */
-async function statusOf(path: string): Promise<number | undefined> {
+/** Sends the path verbatim; `fetch` would normalize it. */
+async function requestStatus(path: string): Promise<number | undefined> {
   const { hostname, port } = new URL(service.url);
   return await new Promise((resolve, reject) => {
     request({ hostname, port, path }, (response) => {

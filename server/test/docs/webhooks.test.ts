@@ -10,13 +10,13 @@ import { temporaryFolder } from "../support/service.ts";
 
 const run = promisify(execFile);
 
-/** How a language reads `cases.json` next to its program, and prints its verification results as a list. */
+/** Runs a program that reads `cases.json` in its folder and prints the verification results as a JSON array. */
 interface Harness {
   command: string;
   args: string[];
-  /** The program that must be installed, if it is not the command. */
+  /** Program that must be installed; by default `command`. */
   needs?: string;
-  /** The block's file, then others that it needs. */
+  /** Name of the file that contains the documented code. */
   file: string;
   after?: string;
   others?: Record<string, string>;
@@ -88,7 +88,7 @@ func main() {
 	if err := json.Unmarshal(text, &cases); err != nil {
 		panic(err)
 	}
-	taken := []any{}
+	accepted := []any{}
 	for _, each := range cases {
 		header := http.Header{}
 		for name, value := range each.Headers {
@@ -96,12 +96,12 @@ func main() {
 		}
 		err := webhooks.Verify(each.Secret, header, []byte(each.Body))
 		if errors.Is(err, webhooks.ErrNoSecret) {
-			taken = append(taken, "misconfigured")
+			accepted = append(accepted, "misconfigured")
 		} else {
-			taken = append(taken, err == nil)
+			accepted = append(accepted, err == nil)
 		}
 	}
-	json.NewEncoder(os.Stdout).Encode(taken)
+	json.NewEncoder(os.Stdout).Encode(accepted)
 }
 `,
     },
@@ -111,7 +111,7 @@ func main() {
     args: ["-Ku", "verify.rb"],
     file: "verify.rb",
     after: `
-taken = JSON.parse(File.read("cases.json", encoding: "utf-8")).map do |one|
+accepted = JSON.parse(File.read("cases.json", encoding: "utf-8")).map do |one|
   verify_webhook(one["secret"], one["headers"], one["body"])
   true
 rescue RuntimeError
@@ -119,7 +119,7 @@ rescue RuntimeError
 rescue ArgumentError
   "misconfigured"
 end
-puts JSON.generate(taken)`,
+puts JSON.generate(accepted)`,
   },
   sh: {
     command: process.execPath,
@@ -152,13 +152,13 @@ const BODY = JSON.stringify({ type: "transcriptions.transcription.completed", te
 
 interface Case {
   what: string;
-  taken: boolean | "misconfigured";
+  accepted: boolean | "misconfigured";
   secret: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** Requests as the service or an attacker sends them; the library of Standard Webhooks signs. */
+/** Creates valid and forged requests. The library `standardwebhooks` signs them. */
 function makeCases(): Case[] {
   const now = new Date();
   const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
@@ -170,9 +170,9 @@ function makeCases(): Case[] {
   const good = signed(now);
   const without = (name: string) =>
     Object.fromEntries(Object.entries(good).filter(([each]) => each !== name));
-  const make = (what: string, taken: boolean, headers: Record<string, string>, body = BODY): Case => ({
+  const make = (what: string, accepted: boolean, headers: Record<string, string>, body = BODY): Case => ({
     what,
-    taken,
+    accepted,
     secret: SECRET,
     headers,
     body,
@@ -187,7 +187,7 @@ function makeCases(): Case[] {
       ...good,
       "webhook-signature": `v1,${forged}`,
     }),
-    taken: "misconfigured",
+    accepted: "misconfigured",
     secret,
   });
   return [
@@ -249,9 +249,9 @@ for (const { language, text } of blocks) {
       cwd: folder,
       env: { ...process.env, GOFLAGS: "-mod=mod" },
     });
-    const taken = JSON.parse(stdout) as Case["taken"][];
-    expect(cases.map(({ what }, place) => [what, taken[place]])).toEqual(
-      cases.map(({ what, taken: wanted }) => [what, wanted]),
+    const accepted = JSON.parse(stdout) as Case["accepted"][];
+    expect(cases.map(({ what }, place) => [what, accepted[place]])).toEqual(
+      cases.map(({ what, accepted: wanted }) => [what, wanted]),
     );
   });
 }

@@ -6,16 +6,12 @@ import fc from "fast-check";
 import { Value } from "typebox/value";
 import type { ContractTap } from "../support/contract-tap.ts";
 import { anyRequest, type FuzzRequest, type OpenApi } from "./requests.ts";
-import { type Answer, type Concrete, isSigned, makeConcrete, send, type Tenants } from "./send.ts";
-import { type FuzzService, harvest, makeFuzzTenant, rowsOf } from "./world.ts";
+import { buildRequest, type HttpRequest, type HttpResponse, isSigned, send, type Tenants } from "./send.ts";
+import { collectIds, type FuzzService, makeFuzzTenant, readRows } from "./tenants.ts";
 
-/** Concurrent requests. */
-const TOGETHER = 3;
+const CONCURRENCY = 3;
 
-/**
- * Settings of a service to fuzz: no rate limit in the way, and an upload limit that fits on any disk but allows
- * the description's own examples.
- */
+/** Raises the rate limits, and limits uploads to a size that fits on any disk but allows the examples in OpenAPI. */
 export const FUZZ_ENV = {
   RATE_LIMIT_BURST: "1000000",
   RATE_LIMIT_PER_SECOND: "1000000",
@@ -25,21 +21,21 @@ export const FUZZ_ENV = {
 
 export interface FuzzReport {
   requests: number;
-  /** Responses by status. */
+  /** Number of responses, keyed by status. */
   statuses: Record<string, number>;
-  /** By operation: how often it was requested, and how often it succeeded. */
-  operations: Record<string, { asked: number; succeeded: number }>;
-  /** Connections closed before a response, for example while a rejected body was still being sent. */
-  cut: number;
+  /** Keyed by operation id. */
+  operations: Record<string, { requests: number; successes: number }>;
+  /** Connections that closed without a response, for example while a rejected body was being sent. */
+  withoutResponse: number;
   p99Ms: number;
   slowestMs: number;
   slowest: string;
 }
 
 /**
- * Sends valid and invalid requests that are generated from the service's own description. Throws, with an example of
- * each kind, if a response is a 5xx, violates its schema, shows or changes data of another environment, or grants
- * more than the key allows.
+ * Sends valid and invalid requests that are generated from the service's OpenAPI document. Throws an error with an
+ * example of each kind if a response is a 5xx, violates its schema, exposes or changes data of another environment, or
+ * exceeds the permissions of its key.
  */
 export async function fuzz(
   service: FuzzService & { tap: ContractTap },
@@ -48,75 +44,77 @@ export async function fuzz(
   const { db, url, tap } = service;
   const api = (await (await fetch(`${url}/api/openapi.json`)).json()) as OpenApi;
   const tenants: Tenants = {
-    askers: [await makeFuzzTenant(service, `One ${seed}`), await makeFuzzTenant(service, `Other ${seed}`)],
-    bystander: await makeFuzzTenant(service, `Bystander ${seed}`),
+    active: [await makeFuzzTenant(service, `One ${seed}`), await makeFuzzTenant(service, `Other ${seed}`)],
+    passive: await makeFuzzTenant(service, `Passive ${seed}`),
   };
-  const before = await rowsOf(db, tenants.bystander);
+  const before = await readRows(db, tenants.passive);
   const report: FuzzReport = {
     requests: 0,
     statuses: {},
     operations: {},
-    cut: 0,
+    withoutResponse: 0,
     p99Ms: 0,
     slowestMs: 0,
     slowest: "",
   };
   const times: number[] = [];
-  const agent = new Agent({ keepAlive: true, maxSockets: TOGETHER });
+  const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   const port = Number(new URL(url).port);
 
-  const one = async (fuzzed: FuzzRequest): Promise<void> => {
-    const concrete = makeConcrete(fuzzed, tenants);
-    const answer = await send(port, agent, concrete);
+  const sendAndCheck = async (fuzzed: FuzzRequest): Promise<void> => {
+    const request = buildRequest(fuzzed, tenants);
+    const response = await send(port, agent, request);
     report.requests += 1;
-    const counted = report.operations[fuzzed.operationId] ?? { asked: 0, succeeded: 0 };
-    report.operations[fuzzed.operationId] = counted;
-    counted.asked += 1;
-    if (!answer) {
-      report.cut += 1;
+    const counts = report.operations[fuzzed.operationId] ?? { requests: 0, successes: 0 };
+    report.operations[fuzzed.operationId] = counts;
+    counts.requests += 1;
+    if (!response) {
+      report.withoutResponse += 1;
       return;
     }
-    const { status, elapsedMs } = answer;
+    const { status, elapsedMs } = response;
     report.statuses[status] = (report.statuses[status] ?? 0) + 1;
     times.push(elapsedMs);
     if (elapsedMs > report.slowestMs) {
       report.slowestMs = elapsedMs;
-      report.slowest = `${concrete.method} ${concrete.target.slice(0, 200)} ${status}`;
+      report.slowest = `${request.method} ${request.target.slice(0, 200)} ${status}`;
     }
-    checkAnswer(fuzzed, concrete, answer, tenants);
+    checkResponse(fuzzed, request, response, tenants);
     if (status >= 300) return;
-    if (fuzzed.method !== "OPTIONS") counted.succeeded += 1;
-    if (fuzzed.operationId !== "getFile") harvest(tenants.askers[fuzzed.asker].pool, answer.body);
+    if (fuzzed.method !== "OPTIONS") counts.successes += 1;
+    if (fuzzed.operationId !== "getFile") collectIds(tenants.active[fuzzed.sender].pool, response.body);
   };
 
-  const faults = new Map<string, string>();
-  const note = (fault: unknown) => {
-    const { message } = fault as Error;
-    const [what = ""] = message.split("\n");
-    if (!faults.has(what)) faults.set(what, message);
+  const failures = new Map<string, string>();
+  const addFailure = (error: unknown) => {
+    const { message } = error as Error;
+    const [kind = ""] = message.split("\n");
+    if (!failures.has(kind)) failures.set(kind, message);
   };
-  const groups = fc.array(anyRequest(api), { minLength: TOGETHER, maxLength: TOGETHER });
-  for (const together of fc.sample(groups, { numRuns: Math.ceil(requests / TOGETHER), seed })) {
-    await Promise.all(together.map((fuzzed) => one(fuzzed).catch(note)));
+  const groups = fc.array(anyRequest(api), { minLength: CONCURRENCY, maxLength: CONCURRENCY });
+  for (const group of fc.sample(groups, { numRuns: Math.ceil(requests / CONCURRENCY), seed })) {
+    await Promise.all(group.map((fuzzed) => sendAndCheck(fuzzed).catch(addFailure)));
     try {
       tap.verify();
-    } catch (fault) {
-      note(
-        new Error((fault as Error).message.replaceAll(/(\w)_[0-9a-z]{26}\b/g, "$1_…").replace(":\n", ": ")),
+    } catch (error) {
+      addFailure(
+        new Error((error as Error).message.replaceAll(/(\w)_[0-9a-z]{26}\b/g, "$1_…").replace(":\n", ": ")),
       );
     }
   }
   agent.destroy();
-  const after = await rowsOf(db, tenants.bystander);
-  const changed = after.find((row, place) => row !== before[place]);
+  const after = await readRows(db, tenants.passive);
+  const changed = after.find((row, index) => row !== before[index]);
   if (changed !== undefined || after.length !== before.length) {
-    note(
-      new Error(`rows of an environment that sent no requests were changed: ${changed ?? "some are gone"}`),
+    addFailure(
+      new Error(
+        `rows of an environment that sent no requests have changed: ${changed ?? "rows are missing"}`,
+      ),
     );
   }
-  if (faults.size > 0) {
+  if (failures.size > 0) {
     throw new Error(
-      `${faults.size} kinds of fault, by seed ${seed}:\n\n${[...faults.values()].join("\n\n")}`,
+      `${failures.size} kinds of failure with seed ${seed}:\n\n${[...failures.values()].join("\n\n")}`,
     );
   }
   times.sort((a, b) => a - b);
@@ -124,13 +122,19 @@ export async function fuzz(
   return report;
 }
 
-/** Invariants of every response, whatever was requested. */
-function checkAnswer(fuzzed: FuzzRequest, concrete: Concrete, answer: Answer, tenants: Tenants): void {
-  const { status, headers, body } = answer;
+/** Checks the invariants of all responses. */
+function checkResponse(
+  fuzzed: FuzzRequest,
+  request: HttpRequest,
+  response: HttpResponse,
+  tenants: Tenants,
+): void {
+  const { status, headers, body } = response;
   const fail = (what: string): never => {
-    const sent = Buffer.from(concrete.body ?? "").toString();
+    const sent = Buffer.from(request.body ?? "").toString();
+    const headerLines = request.headers.map((header) => header.join(": ")).join("\n");
     throw new Error(
-      `${what}: ${fuzzed.operationId}, ${status}\n${concrete.method} ${concrete.target}\n${concrete.headers.map((header) => header.join(": ")).join("\n")}\n${sent.slice(0, 500)}\nanswered ${status} ${body.slice(0, 500)}`,
+      `${what}: ${fuzzed.operationId}, ${status}\n${request.method} ${request.target}\n${headerLines}\n${sent.slice(0, 500)}\nreturned ${status} ${body.slice(0, 500)}`,
     );
   };
   if (status >= 500) fail("a server error");
@@ -143,18 +147,18 @@ function checkAnswer(fuzzed: FuzzRequest, concrete: Concrete, answer: Answer, te
     const { code } = problem as Problem;
     if (API_ERRORS[code as keyof typeof API_ERRORS]?.status !== status) fail("a code with the wrong status");
   }
-  for (const tenant of [...tenants.askers, tenants.bystander]) {
-    if (tenant === tenants.askers[fuzzed.asker]) continue;
-    const { environmentId, mark } = tenant;
-    if (body.includes(environmentId) || body.includes(mark)) fail("data of another environment");
+  for (const tenant of [...tenants.active, tenants.passive]) {
+    if (tenant === tenants.active[fuzzed.sender]) continue;
+    const { environmentId, marker } = tenant;
+    if (body.includes(environmentId) || body.includes(marker)) fail("data of another environment");
   }
-  if (status < 300 && fuzzed.method !== "OPTIONS" && fuzzed.pathTrick === null) checkSuccess(fuzzed, fail);
+  if (status < 300 && fuzzed.method !== "OPTIONS" && fuzzed.pathSuffix === null) checkSuccess(fuzzed, fail);
 }
 
 function checkSuccess(fuzzed: FuzzRequest, fail: (what: string) => never): void {
   const { key, ids, operationId, method, path } = fuzzed;
   const references = Object.values(ids);
-  if (references.some(({ of }) => of !== "asker")) fail("a success with a thing that is not the asker's");
+  if (references.some(({ owner }) => owner !== "sender")) fail("a success with another tenant's resource");
   if (operationId === "getFile") {
     if (!isSigned(fuzzed)) fail("a file without a signature");
     return;

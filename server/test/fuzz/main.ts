@@ -10,8 +10,8 @@ import { freePort } from "../support/free-port.ts";
 import { FUZZ_ENV, fuzz } from "./fuzz.ts";
 
 /**
- * `npm run fuzz -- --requests 5000 --seed 1`, on its own service; a seed repeats its requests. With
- * `--database-url postgres://…` of an empty database, on PostgreSQL.
+ * `npm run fuzz -- --requests 5000 --seed 1` starts a service and sends the requests of the seed. `--database-url`
+ * takes the URL of an empty PostgreSQL database; by default, the database is the embedded one.
  */
 const { values } = parseArgs({
   options: {
@@ -44,9 +44,9 @@ try {
   );
   console.log(report);
   const { operations } = report;
-  const refused = Object.keys(operations).filter((id) => operations[id]?.succeeded === 0);
-  if (refused.length > 0)
-    throw new Error(`these never succeeded, so the run proves little: ${refused.join(", ")}`);
+  const unsuccessful = Object.keys(operations).filter((id) => operations[id]?.successes === 0);
+  if (unsuccessful.length > 0)
+    throw new Error(`these operations never succeeded, so the run proves little: ${unsuccessful.join(", ")}`);
 } finally {
   await service.stop();
   await rm(dataFolder, { recursive: true, force: true });

@@ -1,12 +1,19 @@
 import fc from "fast-check";
-import { type Components, type Json, nastyText, type Schema, spoilt, validValue } from "./schema-values.ts";
+import {
+  type Components,
+  corruptedValue,
+  type Json,
+  nastyText,
+  type Schema,
+  validValue,
+} from "./schema-values.ts";
 
-/** Who owns the thing that a request names, and its number among those known when it is sent. */
+/** A resource in a request: the one with this number among its owner's known resources, or an invalid id. */
 export type Reference =
-  | { of: "asker" | "other" | "bystander"; number: number }
-  | { of: "nobody"; text: string };
+  | { owner: "sender" | "other" | "passive"; number: number }
+  | { owner: "nobody"; text: string };
 
-/** Which of the asker's keys; the last three do not grant access. */
+/** Kinds of the sender's keys. The last four do not grant access. */
 const KEY_KINDS = [
   "all",
   "get_video",
@@ -20,26 +27,27 @@ const KEY_KINDS = [
 ] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** One request, to be made concrete with the ids of the world that it is sent to. */
+/** A generated request whose ids are filled in when it is sent. */
 export interface FuzzRequest {
   operationId: string;
-  /** From the operation, unless replaced. */
+  /** Usually the operation's method. */
   method: string;
-  /** Path of the operation, with `{name}`. */
+  /** Path of the operation, with parameters as `{name}`. */
   path: string;
   ids: Record<string, Reference>;
-  /** Sent to a URL from a response: an upload's or a file's, including its query. */
+  /** Whether to send it to a signed URL from an earlier response, if the operation supports one. */
   signed: boolean;
-  /** How the finished path is changed. */
-  pathTrick: string | null;
+  /** Appended to the path. */
+  pathSuffix: string | null;
   query: [string, string][];
-  asker: 0 | 1;
+  /** Index of the tenant in `Tenants.active`. */
+  sender: 0 | 1;
   key: KeyKind;
   headers: [string, string][];
   body: Uint8Array | null;
 }
 
-interface Described {
+interface OpenApiOperation {
   operationId: string;
   parameters?: { name: string; in: string; required: boolean; schema: Schema; example?: string }[];
   requestBody?: { content: Record<string, { schema?: Schema; example?: Json }> };
@@ -47,7 +55,7 @@ interface Described {
 }
 
 export interface OpenApi {
-  paths: Record<string, Record<string, Described>>;
+  paths: Record<string, Record<string, OpenApiOperation>>;
   components: { schemas: Components };
 }
 
@@ -103,7 +111,7 @@ const number = fc.oneof(
   fc.constantFrom("-1", "", "NaN", "1e3", "0x10", " 4", "4,4", "99999999999999999999", "1.5", "+4"),
 );
 
-/** Plausible values of a header, and others. */
+/** Plausible and invalid values. */
 const HEADERS: Record<string, fc.Arbitrary<string>> = {
   "Idempotency-Key": fc.constantFrom("a", "b", "c", "d", "", " ", "two words", "x".repeat(256), "\u00e9"),
   "Tus-Resumable": fc.constantFrom("1.0.0", "1.0.0", "1.0", "0.2.2", "", "1.0.0, 1.0.0"),
@@ -150,7 +158,7 @@ const HEADERS: Record<string, fc.Arbitrary<string>> = {
   "X-Odd": nastyText,
 };
 
-const PATH_TRICKS = [
+const PATH_SUFFIXES = [
   "//",
   "/.",
   "/..",
@@ -166,84 +174,85 @@ const PATH_TRICKS = [
   "/x",
 ];
 
-/** Any request that the description suggests, valid or invalid. */
+/** Generates valid and invalid requests for all operations. */
 export function anyRequest(api: OpenApi): fc.Arbitrary<FuzzRequest> {
   const operations = Object.entries(api.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, described]) => ({
-      // Deleted things cannot be requested any more.
+    Object.entries(item).map(([method, operation]) => ({
+      // Keep resources for later requests.
       weight: method === "delete" ? 1 : 3,
-      arbitrary: ofOperation(path, method.toUpperCase(), described, api),
+      arbitrary: anyRequestFor(path, method.toUpperCase(), operation, api),
     })),
   );
   return fc.oneof(...operations);
 }
 
-function ofOperation(
+function anyRequestFor(
   path: string,
   method: string,
-  described: Described,
+  operation: OpenApiOperation,
   { components: { schemas } }: OpenApi,
 ): fc.Arbitrary<FuzzRequest> {
-  const { operationId, parameters = [], requestBody } = described;
+  const { operationId, parameters = [], requestBody } = operation;
   const names = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
-  const permission = (described["x-permission"] ?? "all") as KeyKind;
+  const permission = (operation["x-permission"] ?? "all") as KeyKind;
   return fc.record<FuzzRequest>({
     operationId: fc.constant(operationId),
     method: rarely(fc.constantFrom(...METHODS), fc.constant(method)),
     path: fc.constant(path),
     ids: fc.record(Object.fromEntries(names.map((name) => [name, reference]))),
     signed: fc.boolean(),
-    pathTrick: rarely<string | null>(fc.constantFrom(...PATH_TRICKS), fc.constant(null)),
-    query: queryOf(parameters, schemas),
-    asker: fc.constantFrom<0 | 1>(0, 1),
+    pathSuffix: rarely<string | null>(fc.constantFrom(...PATH_SUFFIXES), fc.constant(null)),
+    query: anyQuery(parameters, schemas),
+    sender: fc.constantFrom<0 | 1>(0, 1),
     key: fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom<KeyKind>("all", permission) },
       fc.constantFrom<KeyKind>(...KEY_KINDS),
     ),
-    headers: headersOf(parameters, requestBody),
-    body: bodyOf(requestBody, schemas),
+    headers: anyHeaders(parameters, requestBody),
+    body: anyBody(requestBody, schemas),
   });
 }
 
 const reference: fc.Arbitrary<Reference> = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ of: fc.constant("asker" as const), number: fc.nat(1000) }),
+    arbitrary: fc.record({ owner: fc.constant("sender" as const), number: fc.nat(1000) }),
   },
   {
     weight: 2,
     arbitrary: fc.record({
-      of: fc.constantFrom("other" as const, "bystander" as const),
+      owner: fc.constantFrom("other" as const, "passive" as const),
       number: fc.nat(1000),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ of: fc.constant("nobody" as const), text: nastyText }) },
+  { weight: 1, arbitrary: fc.record({ owner: fc.constant("nobody" as const), text: nastyText }) },
 );
 
-function rarely<T>(odd: fc.Arbitrary<T>, usual: fc.Arbitrary<T>): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: odd });
+function rarely<T>(rare: fc.Arbitrary<T>, usual: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: rare });
 }
 
-function queryOf(
-  parameters: NonNullable<Described["parameters"]>,
+function anyQuery(
+  parameters: NonNullable<OpenApiOperation["parameters"]>,
   components: Components,
 ): fc.Arbitrary<[string, string][]> {
   const known = parameters.filter((parameter) => parameter.in === "query");
-  const right = known.map(({ name, schema }) =>
+  const valid = known.map(({ name, schema }) =>
     validValue(schema, components).map((value): [string, string] => [name, String(value)]),
   );
   const names = fc.constantFrom("limit", "cursor", "status", "__proto__", "expires", "signature", "a[b]", "");
-  const wrong = fc.tuple(names, nastyText);
-  const some = fc.array(fc.oneof(...right, wrong), { maxLength: 4 });
-  // The same name twice is likely, because there are few names.
-  return fc.oneof({ weight: 2, arbitrary: fc.constant<[string, string][]>([]) }, some) as fc.Arbitrary<
-    [string, string][]
-  >;
+  const invalid = fc.tuple(names, nastyText);
+  // Few names make duplicates likely.
+  const parameterList = fc.array(fc.oneof(...valid, invalid), { maxLength: 4 });
+  return fc.oneof(
+    { weight: 2, arbitrary: fc.constant<[string, string][]>([]) },
+    parameterList,
+  ) as fc.Arbitrary<[string, string][]>;
 }
 
-function headersOf(
-  parameters: NonNullable<Described["parameters"]>,
-  requestBody: Described["requestBody"],
+function anyHeaders(
+  parameters: NonNullable<OpenApiOperation["parameters"]>,
+  requestBody: OpenApiOperation["requestBody"],
 ): fc.Arbitrary<[string, string][]> {
   const usual = parameters
     .filter((parameter) => parameter.in === "header" && parameter.example !== undefined)
@@ -268,8 +277,8 @@ function headersOf(
     ]);
 }
 
-function bodyOf(
-  requestBody: Described["requestBody"],
+function anyBody(
+  requestBody: OpenApiOperation["requestBody"],
   components: Components,
 ): fc.Arbitrary<Uint8Array | null> {
   const [content] = Object.values(requestBody?.content ?? {});
@@ -283,7 +292,7 @@ function bodyOf(
   return fc.oneof(
     { weight: 3, arbitrary: fc.constant(json(content.example)) },
     { weight: 3, arbitrary: validValue(content.schema, components).map(json) },
-    { weight: 3, arbitrary: spoilt(content.schema, components).map(json) },
+    { weight: 3, arbitrary: corruptedValue(content.schema, components).map(json) },
     { weight: 1, arbitrary: broken },
     { weight: 1, arbitrary: fc.constant(null) },
   );

@@ -2,7 +2,7 @@ import fc from "fast-check";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** The part of JSON Schema that the API description uses. */
+/** The part of JSON Schema that the OpenAPI document uses. */
 export interface Schema {
   $ref?: string;
   type?: string;
@@ -26,7 +26,6 @@ export interface Schema {
 
 export type Components = Record<string, Schema>;
 
-/** Values that are valid for a schema. */
 export function validValue(schema: Schema, components: Components): fc.Arbitrary<Json> {
   const inner = (part: Schema) => validValue(part, components);
   if (schema.$ref !== undefined) return inner(components[schema.$ref.split("/").at(-1)!]!);
@@ -140,15 +139,15 @@ export const nastyText = fc.oneof(
 
 const anyJson: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
 
-/** Values of the wrong type for most schemas. */
+/** Has the wrong type for most schemas. */
 const nastyValue: fc.Arbitrary<Json> = fc.oneof(
   nastyText,
   fc.constantFrom<Json>(...NASTY_NUMBERS, null, true, false, [], {}, [[]], [null], { "": null }),
   anyJson,
 );
 
-/** A valid value with one defect: a part replaced, removed or added. */
-export function spoilt(schema: Schema, components: Components): fc.Arbitrary<Json> {
+/** Generates a valid value and replaces, removes or adds one part. */
+export function corruptedValue(schema: Schema, components: Components): fc.Arbitrary<Json> {
   const key = fc.oneof(fc.constantFrom(...PROTOTYPE_KEYS), nastyText);
   return fc
     .record({
@@ -164,7 +163,7 @@ export function spoilt(schema: Schema, components: Components): fc.Arbitrary<Jso
       if (how === "add") entries.push([key, by]);
       else if (entries.length > 0 && how === "drop") entries.splice(at % entries.length, 1);
       else if (entries.length > 0) entries[at % entries.length] = [entries[at % entries.length]![0], by];
-      // Not by assignment: `__proto__` has to be an ordinary key.
+      // Unlike an assignment, `fromEntries` makes `__proto__` an ordinary key.
       return Object.fromEntries(entries);
     });
 }

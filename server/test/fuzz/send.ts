@@ -1,17 +1,16 @@
 import { type Agent, type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { FuzzRequest, Reference } from "./requests.ts";
-import type { FuzzTenant } from "./world.ts";
+import type { FuzzTenant } from "./tenants.ts";
 
-export interface Answer {
+export interface HttpResponse {
   status: number;
   headers: IncomingMessage["headers"];
   body: string;
   elapsedMs: number;
 }
 
-/** A request as it is sent over the wire. */
-export interface Concrete {
+export interface HttpRequest {
   method: string;
   target: string;
   headers: [string, string][];
@@ -19,41 +18,42 @@ export interface Concrete {
 }
 
 export interface Tenants {
-  /** They send the requests. */
-  askers: [FuzzTenant, FuzzTenant];
-  /** Its things are requested, but it sends no requests. */
-  bystander: FuzzTenant;
+  /** Send requests. */
+  active: [FuzzTenant, FuzzTenant];
+  /** Sends no requests, but requests of other tenants contain its ids. */
+  passive: FuzzTenant;
 }
 
-const POOL_OF = {
+const POOL_BY_PARAMETER = {
   videoId: "video",
   uploadId: "video",
   endpointId: "endpoint",
   deliveryId: "delivery",
 } as const;
-/** The newest things of a tenant are the most likely to still exist. */
+/** Only the newest resources are referenced, because older ones are probably deleted. */
 const NEWEST = 12;
 
-/** Fills in what is only known when the request is sent. */
-export function makeConcrete(fuzzed: FuzzRequest, tenants: Tenants): Concrete {
-  const asker = tenants.askers[fuzzed.asker];
-  const signed = fuzzed.operationId === "getFile" ? asker.pool.file : asker.pool.upload;
-  const [signedPath = "", signedQuery = ""] = (pick(signed, fuzzed.query.length) ?? "").split("?");
-  const delivery = deliveryOf(fuzzed, tenants);
+/** Fills in the ids that are known when the request is sent. */
+export function buildRequest(fuzzed: FuzzRequest, tenants: Tenants): HttpRequest {
+  const sender = tenants.active[fuzzed.sender];
+  const signedUrls = fuzzed.operationId === "getFile" ? sender.pool.file : sender.pool.upload;
+  const [signedPath = "", signedQuery = ""] = (pick(signedUrls, fuzzed.query.length) ?? "").split("?");
+  const delivery = findDelivery(fuzzed, tenants);
   let path = fuzzed.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
-    const reference = fuzzed.ids[name] ?? { of: "nobody", text: "" };
+    const reference = fuzzed.ids[name] ?? { owner: "nobody", text: "" };
     if (delivery && name in delivery) return delivery[name as keyof typeof delivery];
-    if (name === "key") return fileKeyOf(reference, tenants, fuzzed.asker);
-    return idOf(reference, POOL_OF[name as keyof typeof POOL_OF], tenants, fuzzed.asker);
+    if (name === "key") return findFileKey(reference, tenants, fuzzed.sender);
+    const pool = POOL_BY_PARAMETER[name as keyof typeof POOL_BY_PARAMETER];
+    return findId(reference, pool, tenants, fuzzed.sender);
   });
-  // The asker's own URL unchanged, or its signature on another tenant's path.
-  const ownAddress = Object.values(fuzzed.ids).every((reference) => reference.of === "asker");
-  const uses = isSigned(fuzzed);
-  if (uses && ownAddress && signedPath !== "") path = signedPath;
-  if (fuzzed.pathTrick !== null) path += fuzzed.pathTrick;
+  // Either the sender's own signed URL, or its signature with another tenant's path.
+  const isOwnUrl = Object.values(fuzzed.ids).every((reference) => reference.owner === "sender");
+  const usesSignature = isSigned(fuzzed);
+  if (usesSignature && isOwnUrl && signedPath !== "") path = signedPath;
+  if (fuzzed.pathSuffix !== null) path += fuzzed.pathSuffix;
   const query = fuzzed.query.map(([name, value]) => `${encode(name)}=${encode(value)}`);
-  if (uses) query.unshift(signedQuery);
-  const key = asker.keys[fuzzed.key];
+  if (usesSignature) query.unshift(signedQuery);
+  const key = sender.keys[fuzzed.key];
   const headers: [string, string][] = [["Host", "localhost"]];
   if (key !== null) headers.push(["Authorization", `Bearer ${key}`]);
   for (const [name, value] of fuzzed.headers)
@@ -67,7 +67,7 @@ export function makeConcrete(fuzzed: FuzzRequest, tenants: Tenants): Concrete {
   };
 }
 
-/** Whether the request has a signature from a response of the service. */
+/** Returns whether the request has a signature from an earlier response. */
 export function isSigned({ signed, path }: FuzzRequest): boolean {
   return signed && (path.startsWith("/api/v1/uploads/") || path.startsWith("/files/"));
 }
@@ -76,46 +76,46 @@ function pick(list: string[], number: number): string | undefined {
   return list.slice(-NEWEST).at(-1 - (number % Math.min(NEWEST, list.length || 1)));
 }
 
-function ownerOf(reference: Reference, { askers, bystander }: Tenants, asker: 0 | 1): FuzzTenant | null {
-  switch (reference.of) {
-    case "asker":
-      return askers[asker];
+function findOwner(reference: Reference, { active, passive }: Tenants, sender: 0 | 1): FuzzTenant | null {
+  switch (reference.owner) {
+    case "sender":
+      return active[sender];
     case "other":
-      return askers[asker === 0 ? 1 : 0];
-    case "bystander":
-      return bystander;
+      return active[sender === 0 ? 1 : 0];
+    case "passive":
+      return passive;
     case "nobody":
       return null;
   }
 }
 
-function idOf(
+function findId(
   reference: Reference,
   kind: "video" | "endpoint" | "delivery",
   tenants: Tenants,
-  asker: 0 | 1,
+  sender: 0 | 1,
 ): string {
-  if (reference.of === "nobody") return encode(reference.text);
-  return pick(ownerOf(reference, tenants, asker)!.pool[kind], reference.number) ?? "none";
+  if (reference.owner === "nobody") return encode(reference.text);
+  return pick(findOwner(reference, tenants, sender)!.pool[kind], reference.number) ?? "none";
 }
 
-/** A delivery with its own endpoint if the request names both as the asker's, because random pairs rarely match. */
-function deliveryOf({ ids, asker }: FuzzRequest, { askers }: Tenants) {
+/** Usually pairs a delivery with its own endpoint if both belong to the sender, because random pairs rarely match. */
+function findDelivery({ ids, sender }: FuzzRequest, { active }: Tenants) {
   const { endpointId, deliveryId } = ids;
-  if (endpointId?.of !== "asker" || deliveryId?.of !== "asker") return null;
-  const { pool } = askers[asker];
+  if (endpointId?.owner !== "sender" || deliveryId?.owner !== "sender") return null;
+  const { pool } = active[sender];
   const delivery = pick(pool.delivery, deliveryId.number);
-  const endpoint = delivery && pool.endpointOf.get(delivery);
+  const endpoint = delivery && pool.endpointByDelivery.get(delivery);
   return endpoint && endpointId.number % 4 > 0 ? { endpointId: endpoint, deliveryId: delivery } : null;
 }
 
-function fileKeyOf(reference: Reference, tenants: Tenants, asker: 0 | 1): string {
-  if (reference.of === "nobody") return encode(reference.text);
-  const address = pick(ownerOf(reference, tenants, asker)!.pool.file, reference.number) ?? "/files/none";
-  return address.replace(/^\/files\/|\?.*$/g, "");
+function findFileKey(reference: Reference, tenants: Tenants, sender: 0 | 1): string {
+  if (reference.owner === "nobody") return encode(reference.text);
+  const url = pick(findOwner(reference, tenants, sender)!.pool.file, reference.number) ?? "/files/none";
+  return url.replace(/^\/files\/|\?.*$/g, "");
 }
 
-/** Percent-encodes whatever is not allowed in a request line, and leaves the rest unchanged. */
+/** Percent-encodes only characters that are not allowed in a request line. */
 function encode(text: string): string {
   return text
     .toWellFormed()
@@ -124,9 +124,12 @@ function encode(text: string): string {
     );
 }
 
-/** Sends exactly these bytes; returns null if the connection was closed before a response. */
-export async function send(port: number, agent: Agent, concrete: Concrete): Promise<Answer | null> {
-  const { method, target, headers, body } = concrete;
+/** Sends the request unchanged. Returns null if the connection closes before a response. */
+export async function send(
+  port: number,
+  agent: Agent,
+  { method, target, headers, body }: HttpRequest,
+): Promise<HttpResponse | null> {
   const startedAt = performance.now();
   return await new Promise((resolve) => {
     const sent = request({ host: "127.0.0.1", port, agent, method, path: target, headers: headers.flat() });

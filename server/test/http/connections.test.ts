@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { answerTo } from "../support/answer-to.ts";
+import { readUntilClosed } from "../support/read-until-closed.ts";
 import { createTenant, shareService } from "../support/service.ts";
 
 const MAX_CONNECTIONS = 20;
@@ -36,17 +36,17 @@ test("the connection of a refused request is closed although its body still drip
     "POST /api/v1/videos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{",
   );
   const drip = setInterval(() => socket.write(" "), 50);
-  const answer = await answerTo(socket);
+  const answer = await readUntilClosed(socket);
   clearInterval(drip);
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
 });
 
 test("an HTTP/1.1 request without a Host header gets invalid_request; HTTP/1.0 needs none", async () => {
-  const answer = await answerTo(open("GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n"));
+  const answer = await readUntilClosed(open("GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n"));
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(answer.toLowerCase()).toContain("content-type: application/problem+json");
   expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ code: "invalid_request" });
-  expect(await answerTo(open("GET /healthz HTTP/1.0\r\n\r\n"))).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await readUntilClosed(open("GET /healthz HTTP/1.0\r\n\r\n"))).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 /** Sends the head of a PATCH to a new upload; returns the socket and a function that reads the offset. */
@@ -85,7 +85,7 @@ test("an upload that drips is cut off, keeps the received bytes, and yields to t
 
 test("a slow upload that makes progress completes, although it takes many times the idle timeout", async () => {
   const { socket, offset } = await beginUpload(40_000);
-  const answer = answerTo(socket);
+  const answer = readUntilClosed(socket);
   for (let sent = 0; sent < 40_000; sent += 1_000) {
     socket.write("x".repeat(1_000));
     await new Promise((resolve) => setTimeout(resolve, 75));

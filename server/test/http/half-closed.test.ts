@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { answerTo } from "../support/answer-to.ts";
+import { readUntilClosed } from "../support/read-until-closed.ts";
 import { createTenant, shareService } from "../support/service.ts";
 import { readRecording } from "../support/stored-recording.ts";
 
@@ -11,7 +11,7 @@ const service = shareService({ start: false });
 async function sayAll(head: string[], body: Buffer = Buffer.alloc(0)): Promise<string> {
   const socket = connect(service.service.parts.config.port, "127.0.0.1");
   socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\nHost: x\r\n\r\n`), body]));
-  return await answerTo(socket);
+  return await readUntilClosed(socket);
 }
 
 test("a client that closes its half of the connection after its request gets the response", async () => {

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { answerTo } from "../support/answer-to.ts";
+import { readUntilClosed } from "../support/read-until-closed.ts";
 import { createTenant, startService, until } from "../support/service.ts";
 
 test("a service that is stopped carries out exactly the pipelined requests that it answers", async () => {
@@ -20,7 +20,7 @@ test("a service that is stopped carries out exactly the pipelined requests that 
   const sendThrice = async () => {
     const socket = connect(service.parts.config.port, "127.0.0.1");
     socket.end(post.repeat(3));
-    return (await answerTo(socket)).match(/HTTP\/1\.1 201 /g)?.length;
+    return (await readUntilClosed(socket)).match(/HTTP\/1\.1 201 /g)?.length;
   };
   const made = async () =>
     (await service.parts.database.kysely.selectFrom("video").select("id").execute()).length;

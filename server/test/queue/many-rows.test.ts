@@ -9,7 +9,7 @@ import { findDeliveriesWithoutJob } from "../../src/queue/lost-job-queries.ts";
 import { insertMissingDocuments, nextIdRange } from "../../src/search/document-queries.ts";
 import { listTranscriptions } from "../../src/transcription/queries.ts";
 import { pageOfDeliveries } from "../../src/webhooks/queries.ts";
-import { rowsRead, rowsReadBy } from "../support/rows-read.ts";
+import { countRowsRead, countRowsReadBy } from "../support/rows-read.ts";
 import { createTenant, shareService } from "../support/service.ts";
 
 const subtext = shareService({ start: false });
@@ -54,7 +54,7 @@ describe("with many videos that were transcribed and announced long ago", () => 
   const later = `video_${String(VIDEOS - 500).padStart(26, "0")}`;
 
   test("the search for missing files reads only the videos that it checks, however many come before", async () => {
-    const read = await rowsRead(open(), (db) => listStoredParts(db, { after: later, limit: 100 }));
+    const read = await countRowsRead(open(), (db) => listStoredParts(db, { after: later, limit: 100 }));
     expect(read).toBeLessThanOrEqual(2 * 100);
   });
 
@@ -62,7 +62,7 @@ describe("with many videos that were transcribed and announced long ago", () => 
     const db = open();
     let read = 0;
     const query: SnapshotQuery = async (statement, values = []) => {
-      read += await rowsReadBy(db, statement, values);
+      read += await countRowsReadBy(db, statement, values);
       return (await db.executeQuery<never>(CompiledQuery.raw(statement, [...values]))).rows;
     };
     expect(await Array.fromAsync(listNamedFiles(query))).toHaveLength(VIDEOS);
@@ -73,12 +73,12 @@ describe("with many videos that were transcribed and announced long ago", () => 
     const latest = (db: Db) => listTranscriptions(db, environmentId, { status, limit: 10 });
     const numbers = (await latest(open())).map(({ id }) => Number(id.split("_")[1]));
     expect(numbers).toEqual(Array.from({ length: 10 }, (_, index) => VIDEOS - index));
-    expect(await rowsRead(open(), latest)).toBeLessThanOrEqual(2 * 10);
+    expect(await countRowsRead(open(), latest)).toBeLessThanOrEqual(2 * 10);
   });
 
   test("the search for deliveries with lost jobs reads only waiting ones", async () => {
     expect(await findDeliveriesWithoutJob(open())).toHaveLength(PENDING);
-    expect(await rowsRead(open(), findDeliveriesWithoutJob)).toBeLessThan(VIDEOS / 10);
+    expect(await countRowsRead(open(), findDeliveriesWithoutJob)).toBeLessThan(VIDEOS / 10);
   });
 
   test.each([
@@ -100,7 +100,7 @@ describe("with many videos that were transcribed and announced long ago", () => 
         });
       expect(await page(open())).toHaveLength(shown);
       // Some in each of four states, with their events and attempts.
-      expect(await rowsRead(open(), page)).toBeLessThanOrEqual(4 * 20 + 4 * 20);
+      expect(await countRowsRead(open(), page)).toBeLessThanOrEqual(4 * 20 + 4 * 20);
     },
   );
 
@@ -125,7 +125,7 @@ describe("with many videos that were transcribed and announced long ago", () => 
       .execute();
     expect(found.map(({ transcription_id }) => transcription_id)).toEqual(missing);
 
-    const read = await rowsRead(db, async (db) => {
+    const read = await countRowsRead(db, async (db) => {
       const range = await nextIdRange(db, missing[1]!, 100);
       expect(range).not.toBeNull();
       expect(await insertMissingDocuments(db as Tx, range!, 50)).toEqual([]);

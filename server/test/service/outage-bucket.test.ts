@@ -19,7 +19,7 @@ import { bucketEnv, makeTestBucket, testS3 } from "../support/test-bucket.ts";
 const s3 = testS3();
 const SAMPLE = join(import.meta.dirname, "../../../demo/sample/sample.mp4");
 
-/** A service whose connection to its bucket can be degraded. */
+/** Starts a service whose connection to its bucket can be disrupted. */
 async function startBehindProxy(): Promise<{ service: TestService; proxy: TcpProxy }> {
   const name = `outage-${crypto.randomUUID()}`;
   await makeTestBucket(s3!, name);
@@ -38,7 +38,7 @@ async function startBehindProxy(): Promise<{ service: TestService; proxy: TcpPro
 
 const TUS = { "tus-resumable": "1.0.0" };
 
-async function sendPiece({ url }: TestService, { key }: Tenant, path: string, offset: number, body: string) {
+async function sendChunk({ url }: TestService, { key }: Tenant, path: string, offset: number, body: string) {
   return await fetch(`${url}${path}`, {
     method: "PATCH",
     headers: {
@@ -56,7 +56,7 @@ describe.skipIf(!s3)("a bucket that becomes unavailable and recovers", () => {
     ["refuses connections", (proxy) => proxy.refuse()],
     ["is silent", (proxy) => proxy.hang()],
   ])(
-    "%s: uploads get 503 and continue afterwards, the API responds, and waiting videos are transcribed without a failed attempt",
+    "%s: uploads get 503 and continue afterward, the API responds, and waiting videos are transcribed without a failed attempt",
     { timeout: 180_000 },
     async (_how, goAway) => {
       const { service, proxy } = await startBehindProxy();
@@ -70,20 +70,20 @@ describe.skipIf(!s3)("a bucket that becomes unavailable and recovers", () => {
         headers: { ...TUS, authorization: `Bearer ${silent.key}`, "upload-length": "8" },
       });
       const path = created.headers.get("location")!;
-      expect((await sendPiece(service, silent, path, 0, "abcd")).status).toBe(204);
+      expect((await sendChunk(service, silent, path, 0, "abcd")).status).toBe(204);
       const waiting = await upload(service, tenant, await readFile(SAMPLE));
       await until(
         async () => (await readTranscription(service, tenant, waiting)).body.status === "PROCESSING",
       );
 
       await goAway(proxy);
-      const refused = await sendPiece(service, silent, path, 4, "efgh");
+      const refused = await sendChunk(service, silent, path, 4, "efgh");
       expect([refused.status, await refused.json()]).toMatchObject([503, { code: "storage_unavailable" }]);
       expect(refused.headers.get("retry-after")).toBe("10");
       const many = await Promise.all(
-        Array.from({ length: 50 }, () => sendPiece(service, silent, path, 4, "efgh")),
+        Array.from({ length: 50 }, () => sendChunk(service, silent, path, 4, "efgh")),
       );
-      // One after the other: a request that waits too long gets upload_locked.
+      // Requests for the same upload wait for each other. One that waits too long gets upload_locked.
       for (const { status } of many) expect([503, 423]).toContain(status);
       expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
       // The database has the metadata, and the bucket serves the files.
@@ -95,7 +95,7 @@ describe.skipIf(!s3)("a bucket that becomes unavailable and recovers", () => {
 
       await proxy.pass();
       await until(async () => (await fetch(`${service.url}/readyz`)).status === 200);
-      expect((await sendPiece(service, silent, path, 4, "efgh")).status).toBe(204);
+      expect((await sendChunk(service, silent, path, 4, "efgh")).status).toBe(204);
       expect(await readRecording(service.service, path.split("/").at(-1)!)).toEqual(Buffer.from("abcdefgh"));
       expect(await untilEnded(service, tenant, waiting)).toMatchObject({ status: "COMPLETED" });
       const row = await service.service.parts.database.kysely

@@ -19,7 +19,7 @@ import { makeTestDatabase } from "../support/test-database.ts";
 const server = process.env.TEST_DATABASE_URL;
 const s3 = testS3();
 
-/** A service whose connection to its database can be degraded, but not the one to its bucket. */
+/** Starts a service whose connection to its database can be disrupted. */
 async function startBehindProxy(): Promise<{ service: TestService; proxy: TcpProxy; databaseUrl: string }> {
   const name = `outage-${crypto.randomUUID()}`;
   const databaseUrl = await makeTestDatabase(server!, name.replaceAll("-", "_"));
@@ -33,7 +33,7 @@ async function startBehindProxy(): Promise<{ service: TestService; proxy: TcpPro
     Object.assign(env, bucketEnv(s3, name));
   }
   const service = await startService({ dataFolder: await temporaryFolder(), env });
-  // Called last to first: the service must be able to disconnect.
+  // Runs before the service stops, which must be able to disconnect.
   onTestFinished(() => proxy.pass());
   return { service, proxy, databaseUrl };
 }
@@ -45,7 +45,7 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
     ["refuses connections", (proxy) => proxy.refuse()],
     ["is silent", (proxy) => proxy.hang()],
   ])(
-    "%s: everything that needs it gets 503, at once and with Retry-After, and recovers automatically",
+    "%s: requests that need it get 503 with Retry-After, and the service recovers automatically",
     { timeout: 120_000 },
     async (_how, goAway) => {
       const { service, proxy } = await startBehindProxy();
@@ -57,7 +57,7 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
       const { status, body, headers } = await readTranscription(service, tenant, before);
       expect([status, body]).toMatchObject([503, { code: "service_unavailable" }]);
       expect(headers.get("retry-after")).toBe("5");
-      // Later requests fail without a wait.
+      // Later requests fail immediately.
       const many = await Promise.all(
         Array.from({ length: 200 }, () => readTranscription(service, tenant, before)),
       );
@@ -67,7 +67,7 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
         headers: { authorization: `Bearer ${tenant.key}`, "tus-resumable": "1.0.0", "upload-length": "4" },
       });
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
-      // At 503 a stock client would send the whole file again, as another video.
+      // After a 503, tus clients would upload the whole file again as another video.
       const offset = await fetch(`${service.url}/api/v1/uploads/${before}`, {
         method: "HEAD",
         headers: { authorization: `Bearer ${tenant.key}`, "tus-resumable": "1.0.0" },
@@ -111,7 +111,7 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
     const db = service.service.parts.database.kysely;
     const holding = db.transaction().execute(async (tx) => {
       await tx.selectFrom("environment").selectAll().execute();
-      // Its connection breaks between two queries.
+      // The connection breaks between the two queries.
       await sleep(300);
       await tx.selectFrom("environment").selectAll().execute();
     });
@@ -129,7 +129,7 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
     expect(await readyz(service)).toBe(200);
   });
 
-  test("answers late if it is slow, and still counts as available", { timeout: 120_000 }, async () => {
+  test("counts as available while it is slow", { timeout: 120_000 }, async () => {
     const { service, proxy } = await startBehindProxy();
     const tenant = await createTenant(service, { aiTranscription: false });
     await proxy.slow(100);

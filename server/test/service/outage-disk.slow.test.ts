@@ -14,8 +14,7 @@ import { testS3 } from "../support/test-bucket.ts";
 
 const SAMPLE = join(import.meta.dirname, "../../../demo/sample/sample.mp4");
 
-/** Writes until the disk is full. */
-async function fill(path: string): Promise<void> {
+async function fillDisk(path: string): Promise<void> {
   const file = await open(path, "w");
   try {
     for (;;) await file.write(Buffer.alloc(4096));
@@ -26,16 +25,16 @@ async function fill(path: string): Promise<void> {
   }
 }
 
-test("a transcript that finds the disk full waits for space, and completes without a failed attempt once there is some", async (context) => {
+test("a transcription waits while the disk is full, and completes without a failed attempt once there is space", async (context) => {
   if (testS3()) context.skip("with a bucket, the service does not write to its disk");
   const service = await startService();
   const folder = join(service.dataFolder, "files");
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", folder]).status === 0;
-  if (!mounted) return context.skip("no file system can be mounted here");
+  if (!mounted) return context.skip("no file system can be mounted on this machine");
   onTestFinished(() => void spawnSync("umount", ["--lazy", folder]));
   await mkdir(join(folder, "~unfinished"));
   const filler = join(folder, "filler");
-  await fill(filler);
+  await fillDisk(filler);
 
   const tenant = await createTenant(service);
   const videoId = await upload(service, tenant, await readFile(SAMPLE));

@@ -16,10 +16,10 @@ const isPostgres = Boolean(process.env.TEST_DATABASE_URL);
 const subtext = shareService({ start: false });
 
 /**
- * Runs the work in a transaction, and commits it only after the concurrent function waits for it.
- * @param then the last part of the work, which runs once the other waits
+ * Runs `work` in a transaction, and `other` while the transaction is open.
+ * @param then last part of the transaction, which runs once `other` waits for its locks
  */
-async function meanwhile(
+async function runDuringTransaction(
   work: (tx: Tx) => Promise<unknown>,
   other: () => Promise<unknown>,
   then: (tx: Tx) => Promise<unknown> = async () => {},
@@ -35,7 +35,7 @@ async function meanwhile(
   });
   await done;
   const second = other();
-  // A function that does not wait for the transaction ends first.
+  // If `other` does not wait for the transaction, it ends first.
   await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 500))]).catch(() => {});
   release();
   const [, outcome] = await Promise.all([first, second]);
@@ -47,10 +47,10 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
     const { environmentId } = await createTenant(subtext);
     const { database, clock, endpointPolicy: policy } = subtext.service.parts;
     const db = database.kysely;
-    const wanted = { environmentId, url: "https://example.com/hook" };
-    const { id: deleted } = await createWebhookEndpoint({ db, clock, policy }, wanted);
-    const { id: remaining } = await createWebhookEndpoint({ db, clock, policy }, wanted);
-    await meanwhile(
+    const options = { environmentId, url: "https://example.com/hook" };
+    const { id: deleted } = await createWebhookEndpoint({ db, clock, policy }, options);
+    const { id: remaining } = await createWebhookEndpoint({ db, clock, policy }, options);
+    await runDuringTransaction(
       (tx) => deleteWebhookEndpoint(tx, deleted),
       () => emitCompleted(subtext.service, environmentId),
     );
@@ -68,7 +68,7 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
     const [{ videoId: deleted }, { videoId: remaining }] = [await seed(), await seed()];
     const db = subtext.service.parts.database.kysely;
     const missing = [deleted, remaining].map((videoId) => ({ videoId, part: "recording" as const }));
-    await meanwhile(
+    await runDuringTransaction(
       (tx) => deleteVideoRows(tx, environmentId, deleted),
       () => recordMissingFiles(db, { checkedIds: [deleted, remaining], missing, now: new Date() }),
     );
@@ -95,10 +95,10 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
         language: "en",
         text: "Told.",
       });
-      const wanted = { environmentId, url: "https://example.com/hook" };
-      const { id: endpointId } = await createWebhookEndpoint({ db, clock, policy }, wanted);
+      const options = { environmentId, url: "https://example.com/hook" };
+      const { id: endpointId } = await createWebhookEndpoint({ db, clock, policy }, options);
       const now = clock.now();
-      // The later id first, because rows are deleted in their physical order.
+      // Insert the later id first, because rows are deleted in their physical order.
       const ids = [newId("delivery"), newId("delivery")].toSorted();
       for (const id of ids.toReversed()) {
         const eventId = newId("event");
@@ -111,7 +111,7 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
       }
       const lock = async (tx: Tx, id: string) =>
         await tx.selectFrom("delivery").select("id").where("id", "=", id).forUpdate().execute();
-      await meanwhile(
+      await runDuringTransaction(
         (tx) => lock(tx, ids[0]!),
         () => db.transaction().execute((tx) => remove(tx, { videoId, endpointId, environmentId })),
         (tx) => lock(tx, ids[1]!),

@@ -25,7 +25,7 @@ const METRICS_TOKEN = "a-token-of-the-tests";
 const TUS = { "tus-resumable": "1.0.0" };
 
 /** Starts processes that share one database and one bucket, each with its own data folder. */
-async function newFleet() {
+async function createFleet() {
   const name = `fleet-${randomUUID()}`;
   await makeTestBucket(s3!, name);
   const env = {
@@ -41,7 +41,7 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
   test("share the work: one takes the upload, another transcribes it, and any reports it", {
     timeout: 120_000,
   }, async () => {
-    const start = await newFleet();
+    const start = await createFleet();
     const [api, other, worker] = await Promise.all([start("api"), start("api"), start("worker")]);
     const tenant = await createTenant(api);
     const videoId = await upload(api, tenant, await readFile(SAMPLE));
@@ -55,7 +55,7 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
   });
 
   test("write to one upload in turn, and each continues where the other stopped", async () => {
-    const start = await newFleet();
+    const start = await createFleet();
     const [one, other] = await Promise.all([start("api"), start("api")]);
     const tenant = await createTenant(one, { aiTranscription: false });
     const authorization = `Bearer ${tenant.key}`;
@@ -76,11 +76,11 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
         body,
         ...(typeof body !== "string" && { duplex: "half" }),
       });
-    // A slow request ends as soon as another process wants to write.
-    const dawdling = new ReadableStream({
+    // A slow request is ended as soon as another process wants to write to the upload.
+    const slowBody = new ReadableStream({
       start: (stream) => stream.enqueue(new TextEncoder().encode("abc")),
     });
-    const cut = patch(one, 0, dawdling).catch(() => null);
+    const cut = patch(one, 0, slowBody).catch(() => null);
     const offset = await until(async () => {
       const head = await fetch(`${other.url}${path}`, { method: "HEAD", headers: { ...TUS, authorization } });
       return head.headers.get("upload-offset") === "3" && 3;
@@ -95,11 +95,11 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
   });
 
   test("report that no worker runs, and that one does", async () => {
-    const start = await newFleet();
+    const start = await createFleet();
     const api = await start("api");
     const tenant = await createTenant(api);
     await upload(api, tenant, await readFile(SAMPLE));
-    // A command opens the service too, but does not work.
+    // A command also opens the service, but does not run jobs.
     await start("worker", { purpose: "command", start: false });
     const report = async () => {
       const { data } = (await sendAsCommandLine(api, "/doctor")).json<{ data: Finding[] }>();
@@ -113,7 +113,7 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
     expect(await report()).toEqual({ status: "missing", metric: 0 });
     expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
     await start("worker");
-    // The metric is read from the database at most every five seconds.
+    // The metric is cached for five seconds.
     await until(async () => {
       const { status, metric } = await report();
       return status === "ok" && metric === 1;

@@ -63,7 +63,7 @@ describe("a database that was restored from an older copy", () => {
     await live.service.parts.ownership.advanceIfChanged();
     await live.service.stop();
 
-    await copy.putBack(dataFolder);
+    await copy.restore(dataFolder);
     const restored = await startService({ dataFolder, start: false });
     const { parts } = restored.service;
     expect(await parts.ownership.state()).toMatchObject({
@@ -105,7 +105,7 @@ describe("a database that was restored from an older copy", () => {
     const newer = await storedVideo(live, tenant);
     await live.service.parts.ownership.advanceIfChanged();
     await live.service.stop();
-    await copy.putBack(dataFolder);
+    await copy.restore(dataFolder);
 
     const restored = await startService({ dataFolder, start: false });
     await deleteByApi(restored, tenant, doomed.videoId);
@@ -160,7 +160,7 @@ describe("a copy of the database that is started beside the original, on its fil
       const elsewhere = await temporaryFolder();
       await postgresFor(elsewhere);
       await mkdir(elsewhere, { recursive: true });
-      await copy.putBack(elsewhere);
+      await copy.restore(elsewhere);
       const rehearsal = await startService({ dataFolder: elsewhere, env, start: false });
       expect(await rehearsal.service.parts.ownership.state()).toMatchObject({ isOwner: false });
       expect(await deleteByApi(rehearsal, tenant, videos[0]!.videoId)).toBe(204);

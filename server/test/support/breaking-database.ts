@@ -2,10 +2,9 @@ import type { Db, Tx } from "../../src/db/schema.ts";
 import { databaseUnavailable } from "../../src/lib/lost-connection.ts";
 
 /**
- * A database over a connection that breaks once, when a transaction commits: `before` the commit, or `after`
- * it, so that only the answer is lost.
- * @param meanwhile runs before the caller learns of it
- * @param skip transactions that commit before that one
+ * Returns a database whose connection breaks once: before a commit, or after it, when only the response is lost.
+ * @param meanwhile runs before the transaction throws
+ * @param skip number of transactions that succeed first
  */
 export function breakingAtCommit(
   db: Db,

@@ -6,18 +6,17 @@ import { Problem } from "@subtext/client/contract/problem";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 
-/** A response for an unknown path belongs to no operation. */
-const OF_NO_OPERATION = ["route_not_found", "method_not_allowed"];
+/** Codes of responses that belong to no operation. */
+const ROUTING_ERRORS = ["route_not_found", "method_not_allowed"];
 
-interface Answer {
+interface ObservedResponse {
   status: number;
   contentType: string;
   body: Buffer;
 }
 
 /**
- * Observes every response of a server and checks it against the contract: statuses and bodies of every
- * operation, and the codes that it documents.
+ * Observes all responses of a server and checks their statuses, bodies and error codes against the contract.
  */
 export class ContractTap {
   readonly #violations: string[] = [];
@@ -45,8 +44,8 @@ export class ContractTap {
         return end(chunk as string, ...rest);
       }) as ServerResponse["end"];
       response.on("finish", () => {
-        const answer = { status: response.statusCode, contentType, body: Buffer.concat(chunks) };
-        this.#checkAnswer(request, answer);
+        const body = Buffer.concat(chunks);
+        this.#check(request, { status: response.statusCode, contentType, body });
       });
     });
   }
@@ -58,73 +57,70 @@ export class ContractTap {
       throw new Error(`responses that violate the contract:\n${[...new Set(found)].join("\n")}`);
   }
 
-  #checkAnswer(request: IncomingMessage, answer: Answer): void {
+  #check(request: IncomingMessage, observed: ObservedResponse): void {
     const { method = "", url = "" } = request;
     const path = url.replace(/\?.*$/s, "");
     const operation = operationOf(method, path);
     if (!operation) return;
-    const { status: statusCode, contentType, body } = answer;
-    const say = (what: string) => {
+    const { status: statusCode, contentType, body } = observed;
+    const report = (what: string) => {
       this.#violations.push(`${method} ${path} ${statusCode}: ${what} ${body.toString().slice(0, 400)}`);
     };
     if (statusCode < 400) {
-      const fault = faultOf(operation, answer);
-      if (fault) say(fault);
+      const violation = findViolation(operation, observed);
+      if (violation) report(violation);
       return;
     }
     if (!contentType.startsWith("application/problem+json")) {
-      if (body.length > 0 || method !== "HEAD") say("is no problem document");
+      if (body.length > 0 || method !== "HEAD") report("is not a problem document");
       return;
     }
     if (method === "HEAD") return;
     const problem: unknown = JSON.parse(body.toString());
     if (!Value.Check(Problem, problem)) {
-      say("violates the schema of problems");
+      report("violates the schema of problem documents");
       return;
     }
     const { code, status } = problem;
-    if (status !== statusCode) say("has another status in its body");
-    if (OF_NO_OPERATION.includes(code)) return;
+    if (status !== statusCode) report("has a different status in its body");
+    if (ROUTING_ERRORS.includes(code)) return;
     const documented: string[] = errorCodesOf(operation);
-    if (!documented.includes(code)) say(`has a code that ${operation.id} does not document`);
+    if (!documented.includes(code)) report(`has a code that ${operation.id} does not document`);
     else if (API_ERRORS[code as keyof typeof API_ERRORS].status !== statusCode)
-      say("has the status of another code");
+      report("has a status that does not belong to its code");
   }
 }
 
-function faultOf(operation: Operation, answer: Answer): string | null {
+function findViolation(operation: Operation, observed: ObservedResponse): string | null {
   const { success, group } = operation;
-  const { status, contentType, body } = answer;
+  const { status, contentType, body } = observed;
   // Files also respond with 206 and 304, which have their own tests.
   if (group === "Files")
-    return status === 200 && operation.method !== "HEAD" ? fileFaultOf(operation, answer) : null;
+    return status === 200 && operation.method !== "HEAD" ? findFileViolation(operation, observed) : null;
   if (status !== success.status) return `is not the documented ${success.status}`;
   if (success.body === null || operation.method === "HEAD") return body.length > 0 ? "has a body" : null;
   if (!contentType.startsWith("application/json")) return "is not JSON";
-  return describeFault(success.body, JSON.parse(body.toString()));
+  return findSchemaViolation(success.body, JSON.parse(body.toString()));
 }
 
-function fileFaultOf({ success }: Operation, { contentType, body }: Answer): string | null {
+function findFileViolation({ success }: Operation, { contentType, body }: ObservedResponse): string | null {
   const [type = ""] = contentType.split(";");
   const schema = success.files?.[type];
-  if (!schema) return `is of the type ${type}`;
-  return describeFault(schema, type === "application/json" ? JSON.parse(body.toString()) : body.toString());
+  if (!schema) return `has the undocumented content type ${type}`;
+  const content = body.toString();
+  return findSchemaViolation(schema, type === "application/json" ? JSON.parse(content) : content);
 }
 
-/** Describes how a value violates its schema; null if it is valid. */
-function describeFault(schema: TSchema, value: unknown): string | null {
+function findSchemaViolation(schema: TSchema, value: unknown): string | null {
   if (Value.Check(schema, value)) return null;
   const [first] = Value.Errors(schema, value);
   return `violates its schema at ${first?.instancePath}: ${first?.message}`;
 }
 
 function operationOf(method: string, path: string): Operation | undefined {
-  const of = method === "HEAD" && !path.startsWith("/api/v1/uploads/") ? "GET" : method;
-  const fits = ALL_OPERATIONS.filter(
-    (operation) => operation.method === of && patternOf(operation).test(path),
-  );
-  // HEAD on a GET operation has the same headers.
-  return of === method ? fits[0] : undefined;
+  // Responses to HEAD requests for GET operations have no body to check.
+  if (method === "HEAD" && !path.startsWith("/api/v1/uploads/")) return undefined;
+  return ALL_OPERATIONS.find((operation) => operation.method === method && patternOf(operation).test(path));
 }
 
 function patternOf({ path, group }: Operation): RegExp {

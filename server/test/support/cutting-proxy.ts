@@ -2,9 +2,9 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
 export const CUTS = 10;
-const PIECE = 64 * 1024;
+const CUT_AFTER_BYTES = 64 * 1024;
 
-/** Forwards to the service, and resets the given number of connections in the middle of their data. */
+/** Starts a proxy that closes `CUTS` connections in the middle of their data. */
 export async function startCuttingProxy(port: number): Promise<{ url: string; cuts: () => number }> {
   let cuts = 0;
   const open = new Set<Socket>();
@@ -18,15 +18,15 @@ export async function startCuttingProxy(port: number): Promise<{ url: string; cu
     client.on("data", (chunk: Buffer) => {
       passed += chunk.length;
       server.write(chunk);
-      if (passed < PIECE || cuts === CUTS) return;
+      if (passed < CUT_AFTER_BYTES || cuts === CUTS) return;
       cuts += 1;
       passed = 0;
       client.pause();
-      // After the forwarded bytes have left for the service, so that every reset leaves some behind.
+      // Flush the forwarded bytes first, so that the service receives some in every connection.
       server.end(() => client.destroy());
     });
     server.pipe(client);
-    // A pipe forwards an end, but no reset.
+    // `pipe` does not forward resets.
     server.on("error", () => client.destroy());
     client.on("close", () => server.destroy());
   });

@@ -5,13 +5,15 @@ import pg from "pg";
 import { onTestFinished } from "vitest";
 import { postgresFor } from "./service.ts";
 
-/** A copy of the database of a data folder, taken while its service is stopped. */
+/** A copy of the database that belongs to a data folder. */
 export interface DatabaseCopy {
   /** Replaces the database of this data folder with the copy. */
-  putBack(dataFolder: string): Promise<void>;
+  restore(dataFolder: string): Promise<void>;
 }
 
-/** Copies the folder; on PostgreSQL creates a template copy, which is another database, like a restored dump. */
+/**
+ * Copies the database while the service is stopped. On PostgreSQL, the copy has another identity, like a restored dump.
+ */
 export async function copyDatabase(dataFolder: string): Promise<DatabaseCopy> {
   const databaseUrl = await postgresFor(dataFolder);
   if (databaseUrl === null) {
@@ -19,7 +21,7 @@ export async function copyDatabase(dataFolder: string): Promise<DatabaseCopy> {
     onTestFinished(() => rm(copy, { recursive: true, force: true }));
     await cp(join(dataFolder, "database"), copy, { recursive: true });
     return {
-      async putBack(target) {
+      async restore(target) {
         await rm(join(target, "database"), { recursive: true, force: true });
         await cp(copy, join(target, "database"), { recursive: true });
       },
@@ -29,7 +31,7 @@ export async function copyDatabase(dataFolder: string): Promise<DatabaseCopy> {
   const copy = `${nameOf(dataFolder)}_copy_${Date.now()}`;
   await administrate([`create database "${copy}" template "${nameOf(dataFolder)}"`]);
   return {
-    async putBack(target) {
+    async restore(target) {
       const name = nameOf(target);
       await administrate([
         `drop database if exists "${name}" with (force)`,

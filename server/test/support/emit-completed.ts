@@ -3,7 +3,7 @@ import type { Service } from "../../src/main.ts";
 import { newJobId } from "../../src/queue/queue.ts";
 import { emitEvent } from "../../src/webhooks/emit.ts";
 
-/** Inserts a video with a completed transcription and its event, without files; returns the id of the video. */
+/** Inserts a video with a completed transcription and its event, but no files. Returns the video's id. */
 export async function emitCompleted(
   { parts }: Pick<Service, "parts">,
   environmentId: string,

@@ -1,6 +1,5 @@
 import type { Transcript } from "@subtext/speech/transcript";
 
-/** A result of the fake engine for tests that are not about recognition. */
 export const FAKE_TRANSCRIPT: Transcript = {
   outcome: "transcribed",
   words: [{ word: "Hello.", start: 0, end: 0.5, confidence: 1 }],

@@ -1,6 +1,5 @@
 import type { HealthChecks } from "../../src/health/doctor.ts";
 
-/** Inputs of the doctor for a service without problems. */
 export const HEALTHY_CHECKS: HealthChecks = {
   engine: async () => ({ text: "one", warnings: [] }),
   memory: async () => ({ text: "enough", reduced: false }),

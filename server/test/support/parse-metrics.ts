@@ -4,7 +4,7 @@ export interface Sample {
   value: number;
 }
 
-/** Parses Prometheus' text format 0.0.4, as far as the tests use it. */
+/** Parses the parts of Prometheus' text format 0.0.4 that the tests need. */
 export function parseMetrics(text: string): { families: Map<string, string>; samples: Sample[] } {
   const families = new Map<string, string>();
   const samples: Sample[] = [];

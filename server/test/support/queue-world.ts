@@ -15,7 +15,7 @@ export interface Claimed {
   tag: JobTag;
 }
 
-/** The transcription queue without transcriptions: jobs are enqueued and claimed as the service does it. */
+/** Enqueues and claims jobs as the service does, but without transcriptions. */
 export class QueueWorld {
   readonly #parts: Parts;
   readonly #boss: PgBoss;
@@ -49,7 +49,6 @@ export class QueueWorld {
     return id;
   }
 
-  /** With pg-boss's own fetch. */
   async claim(): Promise<Claimed | null> {
     const [job] = await this.#boss.fetch<{ tag: JobTag }>("transcribe", { includeMetadata: true });
     if (!job) return null;
@@ -58,7 +57,7 @@ export class QueueWorld {
     return { id: job.id, environmentId: job.groupId!, tag };
   }
 
-  /** Like after a short backoff. */
+  /** Requeues with the same tag, as after a short backoff. */
   async requeue({ environmentId, tag }: Claimed): Promise<string> {
     const jobId = newJobId();
     const { queue } = this.#parts;

@@ -9,35 +9,34 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** How many rows the database reads from tables and indexes to run the given queries. */
-export async function rowsRead(db: Db, ask: (db: Db) => Promise<unknown>): Promise<number> {
-  const asked: CompiledQuery[] = [];
-  const noting: KyselyPlugin = {
+/** Counts the rows that the database reads from tables and indexes to run the queries. */
+export async function countRowsRead(db: Db, runQueries: (db: Db) => Promise<unknown>): Promise<number> {
+  const queries: CompiledQuery[] = [];
+  const recorder: KyselyPlugin = {
     transformQuery({ node, queryId }): RootOperationNode {
-      asked.push(db.getExecutor().compileQuery(node, queryId));
+      queries.push(db.getExecutor().compileQuery(node, queryId));
       return node;
     },
     transformResult: async ({ result }) => result,
   };
-  await ask(db.withPlugin(noting));
+  await runQueries(db.withPlugin(recorder));
   let rows = 0;
-  for (const { sql, parameters } of asked) rows += await rowsReadBy(db, sql, parameters);
+  for (const { sql, parameters } of queries) rows += await countRowsReadBy(db, sql, parameters);
   return rows;
 }
 
-/** The rows that one statement reads. */
-export async function rowsReadBy(
+export async function countRowsReadBy(
   db: Kysely<Schema>,
   statement: string,
   values: readonly unknown[],
 ): Promise<number> {
   const explained = CompiledQuery.raw(`explain (analyze, format json) ${statement}`, [...values]);
   const { rows } = await db.executeQuery<{ "QUERY PLAN": [{ Plan: Plan }] }>(explained);
-  return scanned(rows[0]!["QUERY PLAN"][0].Plan);
+  return countScanned(rows[0]!["QUERY PLAN"][0].Plan);
 }
 
-function scanned(plan: Plan): number {
-  const below = (plan.Plans ?? []).reduce((sum, each) => sum + scanned(each), 0);
+function countScanned(plan: Plan): number {
+  const below = (plan.Plans ?? []).reduce((sum, each) => sum + countScanned(each), 0);
   if (!plan["Node Type"].includes("Scan")) return below;
   return below + (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0)) * plan["Actual Loops"];
 }

@@ -1,12 +1,12 @@
 import { runCommandLine } from "../../src/cli/program.ts";
 import { bucketFor, postgresFor } from "./service.ts";
 
-/** Runs a command in this process, on the stores of the tests of a data folder. */
+/** Runs a command in this process, with the database and bucket that belong to the data folder. */
 export async function runCommand(
   dataFolder: string,
   args: readonly string[],
 ): Promise<{ exitCode: number; out: string; err: string }> {
-  const seen = { out: "", err: "" };
+  const printed = { out: "", err: "" };
   const databaseUrl = await postgresFor(dataFolder);
   const exitCode = await runCommandLine(args, {
     env: {
@@ -17,12 +17,12 @@ export async function runCommand(
       ...(await bucketFor(dataFolder)),
     },
     out: (text) => {
-      seen.out += text;
+      printed.out += text;
     },
     err: (text) => {
-      seen.err += text;
+      printed.err += text;
     },
     errColumns: () => null,
   });
-  return { exitCode, ...seen };
+  return { exitCode, ...printed };
 }

@@ -4,7 +4,6 @@ import { pipeline } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
-/** An S3 error response: its status, and the code in its body. */
 export interface Refusal {
   status: number;
   code: string;
@@ -13,14 +12,14 @@ export interface Refusal {
 export interface S3Proxy {
   /** On 127.0.0.1. */
   readonly endpoint: string;
-  /** The error to refuse a request with; null to let it through. */
+  /** Returns the error response for a request, or null to serve it. */
   refuse: (request: IncomingMessage) => Refusal | null;
 }
 
 /**
- * An S3 server that refuses the requests that a test selects; closed when the test ends.
- * @param target the port of the server on this machine that serves all other requests; without it, objects are stored
- *   in memory, and only PUT, GET, HEAD and DELETE of whole objects are served
+ * Starts an S3 server that refuses selected requests. It stops when the test ends.
+ * @param target port of a local S3 server that serves all other requests. By default, objects are stored in memory, and
+ *   only PUT, GET, HEAD and DELETE of whole objects are supported.
  */
 export async function startS3Proxy(target?: number): Promise<S3Proxy> {
   const objects = new Map<string, Buffer>();
@@ -34,7 +33,7 @@ export async function startS3Proxy(target?: number): Promise<S3Proxy> {
     const refusal = proxy.refuse(request);
     if (refusal) return void refuse(refusal);
     if (target !== undefined) {
-      const onward = forward({
+      const forwarded = forward({
         port: target,
         host: "127.0.0.1",
         method,
@@ -42,13 +41,13 @@ export async function startS3Proxy(target?: number): Promise<S3Proxy> {
         headers,
         agent: false,
       });
-      onward.on("response", (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        pipeline(answer, response, () => {});
+      forwarded.on("response", (upstream) => {
+        response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+        pipeline(upstream, response, () => {});
       });
-      // Errors after the response do not count: some servers add a body to the response to a HEAD.
-      onward.on("error", () => response.headersSent || response.destroy());
-      return void request.pipe(onward);
+      // Ignore errors after the response headers: some servers add a body to the response to a HEAD request.
+      forwarded.on("error", () => response.headersSent || response.destroy());
+      return void request.pipe(forwarded);
     }
     const body = await buffer(request);
     const object = method === "GET" || method === "HEAD" ? objects.get(path) : undefined;

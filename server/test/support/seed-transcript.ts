@@ -18,14 +18,14 @@ export interface SeededTranscript {
 export interface TranscriptSeed {
   environmentId: string;
   language: string;
-  /** Split into words at whitespace; each takes half a second. */
+  /** Split into words at whitespace. Each word takes half a second. */
   text: string;
   filename?: string;
-  /** Stores more files before the rows that name them exist. */
+  /** Stores more files. Runs before the rows are inserted. */
   store?(made: SeededTranscript): Promise<void>;
 }
 
-/** A video with a completed transcription whose rows and words are inserted and whose indexing job is not sent. */
+/** Inserts a video with a completed transcription. Does not index it for search. */
 export async function seedTranscript(service: Service, seed: TranscriptSeed): Promise<SeededTranscript> {
   const { environmentId, language, text, filename = "made.mp4" } = seed;
   const db = service.parts.database.kysely;
@@ -65,7 +65,7 @@ export async function seedTranscript(service: Service, seed: TranscriptSeed): Pr
   return seeded;
 }
 
-/** Like `seedTranscript`, and makes it searchable. */
+/** Like `seedTranscript`, but also indexes the transcript for search. */
 export async function seedSearchable(service: Service, seed: TranscriptSeed): Promise<SeededTranscript> {
   const seeded = await seedTranscript(service, seed);
   await indexSeeded(service, seeded);

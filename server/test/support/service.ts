@@ -17,7 +17,7 @@ import { freePort } from "./free-port.ts";
 import { bucketEnv, makeTestBucket, testS3 } from "./test-bucket.ts";
 import { makeTestDatabase } from "./test-database.ts";
 
-/** A clock that a test can move; it keeps running from the new time. */
+/** A running clock that tests can advance. */
 export class MovableClock implements Clock {
   #offsetMs = 0;
 
@@ -51,11 +51,11 @@ export interface StartOptions
   port?: number;
   clock?: Clock;
   env?: Record<string, string>;
-  /** False to serve requests but run no jobs, so that transcriptions stay PENDING. */
+  /** If false, the service serves requests but runs no jobs, so that transcriptions stay PENDING. */
   start?: boolean;
 }
 
-/** The real service on its own folder, stopped when the test ends. */
+/** Starts the real service in a new folder and stops it when the test ends. */
 export async function startService(options: StartOptions = {}): Promise<TestService> {
   const dataFolder = options.dataFolder ?? (await temporaryFolder());
   const service = await start({ ...options, dataFolder });
@@ -67,8 +67,8 @@ export async function startService(options: StartOptions = {}): Promise<TestServ
 }
 
 /**
- * One service for all tests of a file, which are isolated by tenant: creating a database takes
- * seconds. Its properties can be used once the tests run.
+ * Starts one service for all tests of a file, which must use separate tenants. The returned properties are undefined
+ * until the tests run.
  */
 export function shareService(options: StartOptions = {}): TestService {
   const shared = {} as TestService;
@@ -88,14 +88,14 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
   const { dataFolder, env, port: wantedPort, start = true, ...serviceOptions } = options;
   const databaseUrl = await postgresFor(dataFolder);
   const isNew = (await readdir(dataFolder)).length === 0;
-  if (isNew && databaseUrl === null) await cp(inject("madeDataFolder"), dataFolder, { recursive: true });
+  if (isNew && databaseUrl === null) await cp(inject("templateDataFolder"), dataFolder, { recursive: true });
   const port = wantedPort ?? (await freePort());
   const config = readConfig({
     PORT: String(port),
     DATA_DIR: dataFolder,
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
     ...(await bucketFor(dataFolder)),
-    // Tests that need a model configure it and its hub.
+    // Tests that need a model configure its download.
     MODEL_DOWNLOAD: "off",
     WEBHOOK_ALLOW_HTTP: "true",
     WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
@@ -115,14 +115,14 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
   return { service, url: config.publicUrl, dataFolder, tap, logged: () => logged };
 }
 
-/** A separate database for each data folder, if the whole suite runs on PostgreSQL. */
+/** Creates a database for the data folder. Returns null unless the suite runs on PostgreSQL. */
 export async function postgresFor(dataFolder: string): Promise<string | null> {
   const server = process.env.TEST_DATABASE_URL;
   if (!server) return null;
   return await makeTestDatabase(server, basename(dataFolder).toLowerCase().replaceAll("-", "_"));
 }
 
-/** A separate bucket for each data folder, if the whole suite runs on S3. */
+/** Creates a bucket for the data folder and returns its settings. Returns no settings unless the suite runs on S3. */
 export async function bucketFor(dataFolder: string): Promise<Record<string, string>> {
   const s3 = testS3();
   if (!s3) return {};
@@ -161,7 +161,7 @@ export async function createTenant(
   return { environmentId: id, key };
 }
 
-/** Uploads with the stock client; returns the video's id. */
+/** Uploads with tus-js-client. Returns the video's id. */
 export async function upload(
   { url }: TestService,
   { key }: Tenant,
@@ -196,7 +196,6 @@ export async function readTranscription(
   };
 }
 
-/** Polls until the transcription has ended, as a client would. */
 export async function untilEnded(
   service: TestService,
   tenant: Tenant,
@@ -209,10 +208,11 @@ export async function untilEnded(
   }
 }
 
-export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+/** Polls until `find` returns a truthy value. */
+export async function until<T>(find: () => Promise<T | undefined | false>): Promise<T> {
   for (;;) {
-    const seen = await look();
-    if (seen) return seen;
+    const found = await find();
+    if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

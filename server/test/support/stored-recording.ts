@@ -8,7 +8,7 @@ import type { ObjectStore } from "../../src/storage/object-store.ts";
 import { SOURCES } from "../../src/storage/object-upload.ts";
 import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 
-/** The whole recording of a video, wherever the service stores it; null if it has none. */
+/** Reads a recording from disk or from the bucket. Returns null if the video has none. */
 export async function readRecording({ parts }: Service, videoId: string): Promise<Buffer | null> {
   try {
     const file = await parts.recordings.openFile(videoId);
@@ -21,12 +21,12 @@ export async function readRecording({ parts }: Service, videoId: string): Promis
   }
 }
 
-/** The stored bytes of a recording, also during its upload. */
+/** Returns the stored size of a recording, which may still be uploading. */
 export async function recordingBytes({ parts }: Service, videoId: string): Promise<number> {
   return (await parts.recordings.inspect(videoId))?.sizeBytes ?? 0;
 }
 
-/** Stores a recording without the service. */
+/** Replaces a recording without using the service. */
 export async function writeRecording(
   { parts }: Service,
   videoId: string,

@@ -10,7 +10,7 @@ interface TestS3 {
   secretAccessKey: string;
 }
 
-/** The S3 server for tests, as `scripts/start-s3` prints it; null if there is none. */
+/** Parses TEST_S3, the output of `scripts/start-s3`. Returns null if it is not set. */
 export function testS3(): TestS3 | null {
   const { TEST_S3 } = process.env;
   return TEST_S3 ? (JSON.parse(TEST_S3) as TestS3) : null;
@@ -29,7 +29,6 @@ export function testBucketConfig(s3: TestS3, name: string, prefix = ""): S3Confi
   };
 }
 
-/** Creates a bucket for one test and opens it. */
 export async function openTestBucket(s3: TestS3, name: string, prefix = ""): Promise<ObjectStore> {
   await makeTestBucket(s3, name);
   return openS3ObjectStore(testBucketConfig(s3, name, prefix));
@@ -44,7 +43,7 @@ function testS3Client({ endpoint, region, accessKeyId, secretAccessKey }: TestS3
   });
 }
 
-/** Leaves an existing bucket unchanged. */
+/** Creates a bucket unless it exists. */
 export async function makeTestBucket(s3: TestS3, name: string): Promise<void> {
   const client = testS3Client(s3);
   try {
@@ -56,7 +55,7 @@ export async function makeTestBucket(s3: TestS3, name: string): Promise<void> {
   }
 }
 
-/** Settings with which a service uses the bucket. */
+/** Returns the settings of a service that uses the bucket. */
 export function bucketEnv(s3: TestS3, name: string): Record<string, string> {
   return {
     S3_BUCKET: name,

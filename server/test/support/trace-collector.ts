@@ -12,7 +12,6 @@ export interface CollectedSpan {
   startMs: number;
   endMs: number;
   attributes: Record<string, unknown>;
-  /** Resource attributes of the process that sent it. */
   resource: Record<string, unknown>;
   failed: boolean;
 }
@@ -40,7 +39,7 @@ interface OtlpTraces {
   }[];
 }
 
-/** The part of OTLP over HTTP with JSON that the tests read. */
+/** Starts a collector for OTLP traces over HTTP with JSON. */
 export async function startCollector(): Promise<{
   url: string;
   spans: CollectedSpan[];

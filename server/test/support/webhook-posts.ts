@@ -13,7 +13,7 @@ export function closeAfterTest<R extends { close(): Promise<void> }>(receiver: R
   return receiver;
 }
 
-/** Sends one webhook, by default with a policy that allows 127.0.0.1. */
+/** Sends one webhook. By default, its policy allows 127.0.0.1. */
 export function post(url: URL | string, options: Partial<WebhookPost> = {}): Promise<AttemptOutcome> {
   return postWebhook({
     url: new URL(url),
@@ -29,8 +29,8 @@ export function post(url: URL | string, options: Partial<WebhookPost> = {}): Pro
   });
 }
 
-/** A resolver that returns these answers in turn, and then the last one for every further call. */
-export function resolverOf(...answers: string[][]): { resolve: ResolveHost; callCount: () => number } {
+/** Creates a resolver that returns the answers in turn and then repeats the last one. */
+export function fakeResolver(...answers: string[][]): { resolve: ResolveHost; callCount: () => number } {
   let calls = 0;
   const resolve: ResolveHost = async () => {
     const answer = answers[Math.min(calls, answers.length - 1)]!;

@@ -13,18 +13,18 @@ interface Received {
 
 export interface WebhookReceiver {
   url: string;
-  /** Deliveries whose signature the package `standardwebhooks` verified, in order. */
+  /** Webhooks with a valid signature, in order. */
   received: Received[];
-  /** Statuses to respond with, in order; 204 after that. */
+  /** Statuses of the next responses; 204 after the last one. */
   answers: number[];
-  /** Runs between the request and its response. */
+  /** Runs before the response is sent. */
   beforeAnswer: () => Promise<void>;
   trust(secret: string): void;
 }
 
 /**
- * An integrator's receiver on loopback.
- * @param clock of the service, which a test may have moved
+ * Starts a customer's receiver.
+ * @param clock the clock of the service, for verifying timestamps
  */
 export async function startReceiver(clock: Clock = systemClock): Promise<WebhookReceiver> {
   let verifier: Webhook | undefined;

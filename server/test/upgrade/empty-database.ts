@@ -23,13 +23,14 @@ export async function runFile(db: Db, file: "early-tables.sql" | "rows.sql"): Pr
   await sql.raw(await readStatements(file)).execute(db);
 }
 
-/** The database of a separate data folder, without tables. */
+/** Opens a database without tables in a new data folder. */
 export async function openEmptyDatabase(): Promise<{ dataFolder: string; database: Database<Schema> }> {
   const dataFolder = await temporaryFolder();
   const databaseUrl = await postgresFor(dataFolder);
   const folder = join(dataFolder, "database");
-  // A copy of a prepared folder, because creating one takes seconds.
-  if (databaseUrl === null) await cp(join(inject("madeDataFolder"), "database"), folder, { recursive: true });
+  // Copy a folder, because creating a database takes seconds.
+  if (databaseUrl === null)
+    await cp(join(inject("templateDataFolder"), "database"), folder, { recursive: true });
   const database = await openDatabase<Schema>({ databaseUrl, folder, log: pino({ level: "silent" }) });
   await sql
     .raw("drop schema if exists pgboss cascade; drop schema public cascade; create schema public")
@@ -37,7 +38,7 @@ export async function openEmptyDatabase(): Promise<{ dataFolder: string; databas
   return { dataFolder, database };
 }
 
-/** Ties the files of a service on this folder, wherever they are, to the database of that mark. */
+/** Marks the folder's files, on disk or in the bucket, as belonging to the database with this mark. */
 export async function writeInstallationMark(dataFolder: string, mark: string): Promise<void> {
   const s3 = testS3();
   if (s3 === null) return await writeFile(join(dataFolder, "installation"), `${mark}\n`);

@@ -19,13 +19,13 @@ import { ENVIRONMENT_ID, FAILED_VIDEO_ID, readStatements } from "./empty-databas
 const OLDER_PGLITE = join(dirname(fileURLToPath(import.meta.resolve("pglite-17"))), "..");
 const log = pino({ level: "silent" });
 
-/** A folder of PostgreSQL 17, written by an older PGlite, and the contents of its tables. */
-let made: string;
+/** A database folder written by an older PGlite with PostgreSQL 17. */
+let olderFolder: string;
 let contents: string;
 
 beforeAll(async () => {
   const older = await makeOlderFolder();
-  made = older.folder;
+  olderFolder = older.folder;
   contents = older.contents;
   return older.remove;
 }, 240_000);
@@ -49,21 +49,23 @@ async function makeOlderFolder() {
       select id, environment_id, job_id, 'en', 2 from transcription where status = 'COMPLETED';
     insert into search_passage (document, ordinal, start_ms, end_ms, text, lexemes)
       values (1, 0, 0, 1250, E'tab\\t and \\\\ line\\nbreak – 字幕', to_tsvector('simple', 'It''s kept: a:1 "b"'));
-    -- More pages than are carried over at a time.
+    -- More rows than the migration copies at a time.
     insert into idempotency_key (environment_id, key, fingerprint, status, body, created_at)
       select '${ENVIRONMENT_ID}', 'key ' || i, repeat('c', 64), 201, repeat(md5(i::text), 30), now()
       from generate_series(1, 10000) i;
     delete from idempotency_key where key like '%7';
   `);
-  const found = await contentsOf(
+  const found = await digestTables(
     async (statement) => (await old.query<Record<string, unknown>>(statement)).rows,
   );
   await old.close();
   return { folder, contents: found, remove: () => rm(parent, { recursive: true }) };
 }
 
-/** The contents of each table, as text that is equal for equal rows. */
-async function contentsOf(query: (statement: string) => Promise<Record<string, unknown>[]>): Promise<string> {
+/** Returns a digest of each table. */
+async function digestTables(
+  query: (statement: string) => Promise<Record<string, unknown>[]>,
+): Promise<string> {
   const tables = await query(
     "select tablename as name from pg_tables where schemaname = 'public' and tablename not like 'kysely%' order by 1",
   );
@@ -77,10 +79,10 @@ async function contentsOf(query: (statement: string) => Promise<Record<string, u
   return lines.join("\n");
 }
 
-/** A data folder with the old database, next to the older PGlite if it is installed. */
-async function olderDataFolder({ installed }: { installed: boolean }): Promise<string> {
+/** @param installed whether the older PGlite is installed in the folder */
+async function makeOlderDataFolder({ installed }: { installed: boolean }): Promise<string> {
   const dataFolder = await temporaryFolder();
-  await cp(made, join(dataFolder, "database"), { recursive: true });
+  await cp(olderFolder, join(dataFolder, "database"), { recursive: true });
   if (installed) {
     const modules = join(dataFolder, "pglite-17/node_modules/@electric-sql");
     await mkdir(modules, { recursive: true });
@@ -98,9 +100,10 @@ async function upgradeDatabase(dataFolder: string): Promise<{ code: number; text
   return { code: await runCommandLine(["upgrade-database"], terminal), text };
 }
 
-const majorOf = async (folder: string) => (await readFile(join(folder, "PG_VERSION"), "utf8")).trim();
+const readMajorVersion = async (folder: string) =>
+  (await readFile(join(folder, "PG_VERSION"), "utf8")).trim();
 
-async function digestOf(folder: string): Promise<string> {
+async function digestFolder(folder: string): Promise<string> {
   const hash = createHash("sha256");
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   for (const path of entries
@@ -116,23 +119,23 @@ const commands =
 const advice = { code: "database_version_mismatch", message: expect.stringMatching(commands) };
 
 test("a folder of an older PostgreSQL is rejected with the commands that migrate it, and left unchanged", async () => {
-  const dataFolder = await olderDataFolder({ installed: false });
+  const dataFolder = await makeOlderDataFolder({ installed: false });
   const folder = join(dataFolder, "database");
-  const before = await digestOf(folder);
+  const before = await digestFolder(folder);
   await expect(openEmbedded({ folder, log })).rejects.toMatchObject(advice);
   const { code, text } = await upgradeDatabase(dataFolder);
   expect(code).toBe(1);
   expect(text).toMatch(commands);
-  expect(await digestOf(folder)).toBe(before);
+  expect(await digestFolder(folder)).toBe(before);
   expect((await readdir(dataFolder)).sort()).toEqual(["database", "database.lock"]);
 });
 
 test("a folder of an older PostgreSQL is migrated row by row, and the original is kept beside the new one", {
   timeout: 240_000,
 }, async () => {
-  const dataFolder = await olderDataFolder({ installed: true });
+  const dataFolder = await makeOlderDataFolder({ installed: true });
   const folder = join(dataFolder, "database");
-  const before = await digestOf(folder);
+  const before = await digestFolder(folder);
   const { code, text } = await upgradeDatabase(dataFolder);
   expect(text).toContain("17 → 18");
   expect(code).toBe(0);
@@ -142,19 +145,19 @@ test("a folder of an older PostgreSQL is migrated row by row, and the original i
     "database.lock",
     "pglite-17",
   ]);
-  expect(await digestOf(`${folder}-17`)).toBe(before);
-  expect(await majorOf(folder)).toBe("18");
+  expect(await digestFolder(`${folder}-17`)).toBe(before);
+  expect(await readMajorVersion(folder)).toBe("18");
   expect(await upgradeDatabase(dataFolder)).toMatchObject({
     code: 0,
     text: expect.stringContaining("already"),
   });
 
-  // An interruption between the moves has the same effect as one after the last move.
+  // An interruption between two renames has the same effect as one after the last rename.
   await rename(folder, `${folder}.carried`);
   const { kysely, close } = await openEmbedded<Schema>({ folder, log });
   try {
     expect(
-      await contentsOf(async (text) => (await sql.raw<Record<string, unknown>>(text).execute(kysely)).rows),
+      await digestTables(async (text) => (await sql.raw<Record<string, unknown>>(text).execute(kysely)).rows),
     ).toBe(contents);
     expect(await appliedMigrations(kysely)).toEqual(MIGRATIONS);
     await migrate(kysely);
@@ -182,11 +185,11 @@ test("a folder of an older PostgreSQL is migrated row by row, and the original i
 });
 
 test("a migration that was interrupted before its moves is discarded", async () => {
-  const dataFolder = await olderDataFolder({ installed: false });
+  const dataFolder = await makeOlderDataFolder({ installed: false });
   const folder = join(dataFolder, "database");
   await mkdir(`${folder}.carried`);
   await mkdir(`${folder}.new-0123/old`, { recursive: true });
   await expect(openEmbedded({ folder, log })).rejects.toMatchObject(advice);
   expect((await readdir(dataFolder)).sort()).toEqual(["database", "database.lock"]);
-  expect(await majorOf(folder)).toBe("17");
+  expect(await readMajorVersion(folder)).toBe("17");
 });

@@ -10,8 +10,8 @@ import { describe, expect, it, vi } from "vitest";
 import { createEndpointPolicy } from "../../src/webhooks/guard-url.ts";
 import {
   closeAfterTest,
+  fakeResolver,
   post,
-  resolverOf,
   strictPolicy,
   untilDisconnected,
 } from "../support/webhook-posts.ts";
@@ -59,7 +59,7 @@ describe("a webhook over TLS", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     closeAfterTest({ close: async () => void server.close() });
     const { port } = server.address() as AddressInfo;
-    const { resolve } = resolverOf(["127.0.0.1"]);
+    const { resolve } = fakeResolver(["127.0.0.1"]);
     const send = (host: string) => post(`https://${host}:${port}/`, { resolve });
 
     expect(await send("receiver.example")).toMatchObject({ kind: "failed", reason: "tls" });
@@ -110,7 +110,7 @@ describe("a webhook to an internal address", () => {
   it("is refused for a name that resolves to it", async () => {
     const canary = await canaryOn("127.0.0.1");
     for (const answer of [["127.0.0.1"], ["::ffff:127.0.0.1"], ["127.0.0.1", "::1"], ["not an address"]]) {
-      const { resolve } = resolverOf(answer);
+      const { resolve } = fakeResolver(answer);
       const outcome = await post(`http://inside.example:${canary.port}/`, { policy: strictPolicy, resolve });
       expect(outcome).toMatchObject({ kind: "failed", reason: "refused_address" });
     }
@@ -125,7 +125,7 @@ describe("a webhook to an internal address", () => {
     );
     const canary = await canaryOn("127.0.0.1");
     // The same port on both addresses, so that only the address decides which receiver is reached.
-    const rebinding = resolverOf(["127.0.0.2"], ["127.0.0.1"]);
+    const rebinding = fakeResolver(["127.0.0.2"], ["127.0.0.1"]);
     const url = `http://rebinding.example:${allowed.port}/`;
     expect(await post(url, { policy, resolve: rebinding.resolve })).toMatchObject({ bodyStart: "outside" });
     expect(rebinding.callCount()).toBe(1);
@@ -147,7 +147,7 @@ describe("a webhook to an internal address", () => {
       ["127.0.0.2", "127.0.0.1"],
     ]) {
       // The allowed address refuses connections on this port, so a naive client would try the other address.
-      const { resolve } = resolverOf(answer);
+      const { resolve } = fakeResolver(answer);
       const outcome = await post(`http://both.example:${canary.port}/`, { policy, resolve });
       expect(outcome).toMatchObject({ kind: "failed", reason: "connection" });
     }

@@ -1,17 +1,16 @@
 import type { FastifyInstance } from "fastify";
 
-export interface KnownRoute {
+export interface Route {
   method: string;
-  /** As it was registered: `/internal/api-keys/:id`. */
+  /** With parameters, e.g. `/internal/api-keys/:id`. */
   path: string;
 }
 
-/** Every route of the application, including ones added later. */
-export function routesOf(app: FastifyInstance): KnownRoute[] {
-  // Each line of the tree is a path segment and, if routes end there, their methods.
+export function listRoutes(app: FastifyInstance): Route[] {
+  // Each line of the tree is a path segment, followed by the methods of the routes that end there.
   const tree = app.printRoutes({ commonPrefix: false, includeHooks: false });
   const segments: string[] = [];
-  const found: KnownRoute[] = [];
+  const found: Route[] = [];
   for (const line of tree.split("\n")) {
     const match = /^((?:[│ ] {3})*)[├└]── (\S+)(?: \(([A-Z, ]+)\))?/.exec(line);
     if (!match) continue;

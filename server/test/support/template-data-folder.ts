@@ -9,24 +9,24 @@ import { createLog } from "../../src/telemetry/log.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A data folder as a first start leaves it. Copy it, because creating one takes seconds. */
-    madeDataFolder: string;
+    /** The data folder after a first start. Tests copy it, because creating a database takes seconds. */
+    templateDataFolder: string;
   }
 }
 
-/** Created once for all test files of a run, or of several runs that share an existing one. */
+/** Creates the folder once per run, unless TEMPLATE_DATA_FOLDER names one that several runs share. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { MADE_DATA_FOLDER: given } = process.env;
+  const { TEMPLATE_DATA_FOLDER: given } = process.env;
   if (given) {
-    project.provide("madeDataFolder", given);
+    project.provide("templateDataFolder", given);
     return async () => {};
   }
   const folder = await mkdtemp(join(tmpdir(), "subtext-made-"));
   const service = await openService({ config: readConfig({ DATA_DIR: folder }), log: createLog("silent") });
-  // Tests that copy it may store their files in a bucket: each claims its own store.
+  // Tests that copy the folder may use a bucket, so each must claim its own store.
   await deleteStoreRecord(service.parts.database.kysely);
   await service.stop();
   await rm(join(folder, "store.json"));
-  project.provide("madeDataFolder", folder);
+  project.provide("templateDataFolder", folder);
   return () => rm(folder, { recursive: true, force: true });
 }

@@ -15,13 +15,12 @@ export interface FuzzService {
   db: Db;
 }
 
-/** What a tenant has, as collected from its own responses. */
+/** Ids and URLs from responses to a tenant. */
 export interface Pool {
   video: string[];
   endpoint: string[];
   delivery: string[];
-  /** By delivery. */
-  endpointOf: Map<string, string>;
+  endpointByDelivery: Map<string, string>;
   /** Path and query of signed URLs. */
   upload: string[];
   file: string[];
@@ -29,20 +28,20 @@ export interface Pool {
 
 export interface FuzzTenant {
   environmentId: string;
-  /** A word in everything that is created for the tenant at first, and in no later request. */
-  mark: string;
+  /** Part of all data that the tenant initially has, and of no request. */
+  marker: string;
   keys: Record<KeyKind, string | null>;
   pool: Pool;
 }
 
-/** Creates a tenant with one of everything, through the API as far as possible. */
+/** Creates a tenant with resources of all kinds. */
 export async function makeFuzzTenant(service: FuzzService, name: string): Promise<FuzzTenant> {
   const { db, url } = service;
   const deps = { db, clock: systemClock };
   const environment = await createEnvironment(deps, { name, aiTranscription: true });
   const keyFor = async (permissions: readonly (typeof PERMISSIONS)[number][]) => {
-    const wanted = { environmentId: environment.id, name: "fuzz", permissions: [...permissions] };
-    return await createApiKey(deps, { ...wanted, expiresAt: null });
+    const options = { environmentId: environment.id, name: "fuzz", permissions: [...permissions] };
+    return await createApiKey(deps, { ...options, expiresAt: null });
   };
   const all = await keyFor(PERMISSIONS);
   const expired = await keyFor(PERMISSIONS);
@@ -55,7 +54,7 @@ export async function makeFuzzTenant(service: FuzzService, name: string): Promis
   );
   const tenant: FuzzTenant = {
     environmentId: environment.id,
-    mark: `mark-of-${environment.id}`,
+    marker: `marker-${environment.id}`,
     keys: {
       ...(Object.fromEntries(single) as Record<(typeof PERMISSIONS)[number], string>),
       all: all.key,
@@ -64,9 +63,9 @@ export async function makeFuzzTenant(service: FuzzService, name: string): Promis
       broken: `${all.key.slice(0, -1)}~`,
       missing: null,
     },
-    pool: { video: [], endpoint: [], delivery: [], endpointOf: new Map(), upload: [], file: [] },
+    pool: { video: [], endpoint: [], delivery: [], endpointByDelivery: new Map(), upload: [], file: [] },
   };
-  const ask = async (method: string, path: string, body?: object) => {
+  const sendRequest = async (method: string, path: string, body?: object) => {
     const response = await fetch(new URL(path, url), {
       method,
       headers: { authorization: `Bearer ${all.key}`, ...(body && { "content-type": "application/json" }) },
@@ -74,25 +73,26 @@ export async function makeFuzzTenant(service: FuzzService, name: string): Promis
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    harvest(tenant.pool, text);
+    collectIds(tenant.pool, text);
     return JSON.parse(text) as { id: string; video: { id: string }; upload: { url: string } };
   };
   for (const bytes of [0, 3, 10, 10, 10, 10]) {
-    const { upload } = await ask("POST", "/api/v1/videos", {
+    const { upload } = await sendRequest("POST", "/api/v1/videos", {
       sizeBytes: 10,
-      metadata: { mark: tenant.mark },
+      metadata: { marker: tenant.marker },
     });
     if (bytes > 0) await sendBytes(upload.url, bytes);
   }
   await completeTranscriptions(service, tenant);
   for (const path of ["a", "b", "c"]) {
-    const { id } = await ask("POST", "/api/v1/webhook-endpoints", {
-      url: `https://${tenant.mark.replaceAll("_", "-")}.example/${path}`,
-      metadata: { mark: tenant.mark },
+    const { id } = await sendRequest("POST", "/api/v1/webhook-endpoints", {
+      url: `https://${tenant.marker.replaceAll("_", "-")}.example/${path}`,
+      metadata: { marker: tenant.marker },
     });
-    await ask("POST", `/api/v1/webhook-endpoints/${id}/test`);
+    await sendRequest("POST", `/api/v1/webhook-endpoints/${id}/test`);
   }
-  for (const video of tenant.pool.video.slice(-2)) await ask("GET", `/api/v1/videos/${video}/transcription`);
+  for (const video of tenant.pool.video.slice(-2))
+    await sendRequest("GET", `/api/v1/videos/${video}/transcription`);
   return tenant;
 }
 
@@ -108,10 +108,10 @@ async function sendBytes(uploadUrl: string, bytes: number): Promise<void> {
   });
 }
 
-/** Like the pipeline, without waiting for an engine. */
+/** Stores transcripts without running an engine. */
 async function completeTranscriptions(
   { db, transcripts }: FuzzService,
-  { environmentId, mark }: FuzzTenant,
+  { environmentId, marker }: FuzzTenant,
 ): Promise<void> {
   const rows = await db
     .selectFrom("transcription")
@@ -120,7 +120,7 @@ async function completeTranscriptions(
     .execute();
   for (const { id } of rows) {
     const prefix = filePrefix(id, 1);
-    const files = { vtt: mark, json: JSON.stringify([{ word: mark, start: 0, end: 1 }]), txt: mark };
+    const files = { vtt: marker, json: JSON.stringify([{ word: marker, start: 0, end: 1 }]), txt: marker };
     for (const format of FILE_FORMATS) {
       await transcripts.put(fileKey(prefix, format), Buffer.from(files[format]));
     }
@@ -144,23 +144,23 @@ const DELIVERIES = /"id":"(delivery_[0-9a-z]{26})","webhookEndpointId":"(endpoin
 const IDS = /\b(video|endpoint|delivery)_[0-9a-z]{26}\b/g;
 
 /** Collects ids and URLs from a response for use in later requests. */
-export function harvest(pool: Pool, answer: string): void {
-  const note = (list: string[], text: string) => {
+export function collectIds(pool: Pool, body: string): void {
+  const add = (list: string[], text: string) => {
     if (!list.includes(text)) list.push(text);
   };
-  for (const [id, kind] of answer.matchAll(IDS)) note(pool[kind as "video" | "endpoint" | "delivery"], id);
-  for (const [, delivery = "", endpoint = ""] of answer.matchAll(DELIVERIES))
-    pool.endpointOf.set(delivery, endpoint);
-  for (const [, address] of answer.matchAll(/"url":"http:\/\/[^/"]+(\/[^"]+)"/g)) {
-    if (address!.startsWith("/api/v1/uploads/")) note(pool.upload, address!);
-    if (address!.startsWith("/files/")) note(pool.file, address!);
+  for (const [id, kind] of body.matchAll(IDS)) add(pool[kind as "video" | "endpoint" | "delivery"], id);
+  for (const [, delivery = "", endpoint = ""] of body.matchAll(DELIVERIES))
+    pool.endpointByDelivery.set(delivery, endpoint);
+  for (const [, url] of body.matchAll(/"url":"http:\/\/[^/"]+(\/[^"]+)"/g)) {
+    if (url!.startsWith("/api/v1/uploads/")) add(pool.upload, url!);
+    if (url!.startsWith("/files/")) add(pool.file, url!);
   }
 }
 
 const TABLES = ["video", "transcription", "event", "webhook_endpoint", "idempotency_key"] as const;
 
-/** Every row of a tenant, as text. */
-export async function rowsOf(db: Db, { environmentId }: FuzzTenant): Promise<string[]> {
+/** Returns the rows of a tenant as text. */
+export async function readRows(db: Db, { environmentId }: FuzzTenant): Promise<string[]> {
   const found: string[] = [];
   for (const table of TABLES) {
     const { rows } = await sql<{ row: string }>`
