@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { findTranscriptionOfVideo } from "@subtext/server/transcription/queries";
+import { findTranscriptionByVideo } from "@subtext/server/transcription/queries";
 import { freePort } from "../../server/test/support/free-port.ts";
 import { watchMemory } from "./process-tree.ts";
 import { ffmpeg, MACHINE, makeRecording, requireFfmpeg } from "./recordings.ts";
@@ -52,7 +52,7 @@ try {
       String(ended.wordCount),
     ]);
     const stages = await service.withParts(
-      async ({ database }) => (await findTranscriptionOfVideo(database.kysely, videoId))?.stages,
+      async ({ database }) => (await findTranscriptionByVideo(database.kysely, videoId))?.stages,
     );
     if (stages) {
       const share = (part: number) => `${((100 * part) / seconds).toFixed(0)} %`;

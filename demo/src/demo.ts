@@ -13,7 +13,7 @@ import { createEnvironment } from "@subtext/server/environments/environments";
 import { systemClock } from "@subtext/server/lib/clock";
 import { openService, type Service } from "@subtext/server/main";
 import { createLog } from "@subtext/server/telemetry/log";
-import { findTranscriptionOfVideo } from "@subtext/server/transcription/queries";
+import { findTranscriptionByVideo } from "@subtext/server/transcription/queries";
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import * as tus from "tus-js-client";
 import { Receiver } from "./receiver.ts";
@@ -148,7 +148,7 @@ async function watchUntilReceived(videoId: string) {
   const line = progressLine("Transcribing");
   const failed = Promise.withResolvers<never>();
   const check = async () => {
-    const row = await findTranscriptionOfVideo(running().parts.database.kysely, videoId);
+    const row = await findTranscriptionByVideo(running().parts.database.kysely, videoId);
     if (row) line.show(row.progress, row.status);
     if (row?.status !== "FAILED") return;
     throw new Error(`the transcription failed: ${row.failure_code}: ${row.failure_message}`);
@@ -184,7 +184,7 @@ async function fetchFiles({ files }: Transcription): Promise<{ vtt: string; json
 }
 
 async function printTimings(videoId: string, total: { seconds: number }): Promise<void> {
-  const row = await findTranscriptionOfVideo(running().parts.database.kysely, videoId);
+  const row = await findTranscriptionByVideo(running().parts.database.kysely, videoId);
   if (!row?.stages || !row.started_at || !row.finished_at || row.duration === null) return;
   const { probe, decode, voiceActivity, engine, total: speech } = row.stages;
   const queued = (row.started_at.getTime() - row.created_at.getTime()) / 1000;

@@ -31,7 +31,7 @@ import { logLevelOf } from "./lib/outages.ts";
 import { removeServiceFile, writeServiceFile } from "./lib/service-file.ts";
 import { openApps } from "./open-apps.ts";
 import { type Operators, openOperators } from "./operators/operators.ts";
-import { type LeaderTask, lead } from "./queue/leader-election.ts";
+import { type LeaderTask, runAsLeader } from "./queue/leader-election.ts";
 import { Queue } from "./queue/queue.ts";
 import { startQueueMaintenance } from "./queue/queue-maintenance.ts";
 import type { Models } from "./speech/models.ts";
@@ -339,7 +339,7 @@ async function wire(
           },
         };
       };
-      leader = session ? lead({ session, log }, "sweep", leadTasks) : leadTasks();
+      leader = session ? runAsLeader({ session, log }, "sweep", leadTasks) : leadTasks();
       await listening.listen({ host: config.host, port: config.port });
       if (config.role === "worker") log.info({ port: config.port }, "the worker serves its health checks");
       else {

@@ -16,7 +16,7 @@ const DELIVERY_CONCURRENCY = 128;
 const DELIVERIES_TO_ONE_ENDPOINT = 32;
 
 export interface WorkDeps
-  extends Omit<PipelineDeps, "modelIsComing">,
+  extends Omit<PipelineDeps, "isModelExpected">,
     Omit<DeliverDeps, "timeoutMs">,
     ItemDeps {
   models: Models;
@@ -35,9 +35,9 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
   const outagePause = new OutagePause();
   const pipeline: PipelineDeps = {
     ...deps,
-    modelIsComing: () => models.isComing(),
+    isModelExpected: () => models.isExpected(),
     onAttempt(attempt) {
-      outagePause.note(attempt);
+      outagePause.record(attempt);
       deps.onAttempt?.(attempt);
     },
   };

@@ -3,7 +3,7 @@ import type { Schema } from "@subtext/server/db/schema";
 import type { JobTag } from "@subtext/server/queue/fair-queueing";
 import { createLog } from "@subtext/server/telemetry/log";
 import { claimTranscription } from "@subtext/server/transcription/claim";
-import { listVideos, transcriptionsOfVideos } from "@subtext/server/videos/queries";
+import { findTranscriptionsByVideo, listVideos } from "@subtext/server/videos/queries";
 import { sql } from "kysely";
 import { PgBoss } from "pg-boss";
 import { fillBacklog, type QueueParts } from "./videos.ts";
@@ -84,7 +84,7 @@ export async function measureBacklog(
       before: null,
       limit: PAGE_SIZE,
     });
-    await transcriptionsOfVideos(
+    await findTranscriptionsByVideo(
       db,
       videos.map(({ id }) => id),
     );

@@ -104,7 +104,7 @@ export async function measureYielding(
       } as unknown as RecordingStore,
       speech: timeResumes(speech, resumes),
       models: {
-        isComing: () => false,
+        isExpected: () => false,
         installed: () => null,
         onChange: () => {},
         start: () => {},

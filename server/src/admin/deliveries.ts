@@ -7,10 +7,10 @@ import { isPlausibleId } from "../lib/ids.ts";
 import type { Queue } from "../queue/queue.ts";
 import { type DeliveryWithAttempts, representDelivery, uploadedFileName } from "../resources/serializers.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
-import { videosOfTranscriptions } from "../videos/queries.ts";
+import { findVideosByTranscription } from "../videos/queries.ts";
 import { findEventSubjects } from "../webhooks/due-delivery-queries.ts";
 import { constantHeaders } from "../webhooks/post.ts";
-import { findDelivery, findEvent, pageOfDeliveries } from "../webhooks/queries.ts";
+import { findDelivery, findEvent, listDeliveries } from "../webhooks/queries.ts";
 import { redeliver, redeliverFailed, sendTestEvent } from "../webhooks/redeliver.ts";
 import { renderRequest, secretsAt } from "../webhooks/request.ts";
 import type { AttemptRequestView, DeliveryView } from "./contract/webhook.ts";
@@ -34,7 +34,7 @@ export function deliveryHandlers(deps: DeliveryDeps) {
       const { before, limit } = readPageRequest(query);
       const { status = null, event: eventType } = query;
       const filter = { status, ...(eventType && { eventType }), before, limit: limit + 1 };
-      const { rows, nextCursor } = cutPage(await pageOfDeliveries(db, id, filter), limit);
+      const { rows, nextCursor } = cutPage(await listDeliveries(db, id, filter), limit);
       return { data: await viewDeliveries(db, rows), nextCursor };
     },
 
@@ -79,7 +79,7 @@ export function deliveryHandlers(deps: DeliveryDeps) {
 }
 
 async function viewDeliveries(db: Db, rows: DeliveryWithAttempts[]): Promise<DeliveryView[]> {
-  const videos = await videosOfTranscriptions(
+  const videos = await findVideosByTranscription(
     db,
     rows.flatMap(({ transcription_id: id }) => id ?? []),
   );
@@ -102,7 +102,7 @@ async function requestsOf(
   const { transcripts } = deps;
   const findSubject = async (id: string) => (await findEventSubjects(deps.db, [id]))[0];
   const requests: AttemptRequestView[] = [];
-  for (const { number, attempted_at: at } of delivery.made) {
+  for (const { number, attempted_at: at } of delivery.attemptRows) {
     const sent = await renderRequest({ transcripts, findSubject }, event, endpoint, {
       at,
       secrets: secretsAt(endpoint, at),

@@ -5,9 +5,9 @@ import { getEnvironment } from "../environments/environments.ts";
 import { AppError } from "../lib/errors.ts";
 import { representVideo } from "../resources/serializers.ts";
 import { countTerms, parseQuery, type Query } from "../search/query.ts";
-import { type FoundVideo, type Place, searchTranscripts } from "../search/search.ts";
+import { type FoundVideo, type ResultPosition, searchTranscripts } from "../search/search.ts";
 import { findVideos } from "../videos/list-queries.ts";
-import { transcriptionsOfVideos } from "../videos/queries.ts";
+import { findTranscriptionsByVideo } from "../videos/queries.ts";
 import { SEARCH_LIMITS, type SearchVideoView } from "./contract/search.ts";
 import { handlersOf } from "./operation.ts";
 
@@ -36,7 +36,7 @@ export function searchHandlers({ db }: { db: Db }) {
         videoCount: found.videoCount,
         matchCount: found.matchCount,
         isTruncated: found.isTruncated,
-        hint: query.emptyBecause ?? (found.onlyCommonWords ? "only_common_words" : null),
+        hint: query.emptyReason ?? (found.onlyCommonWords ? "only_common_words" : null),
         languages: found.languages,
       };
     },
@@ -52,12 +52,12 @@ function readQuery(text: string): Query {
   return query;
 }
 
-function writeCursor({ rank, matches, document }: Place): string {
+function writeCursor({ rank, matches, document }: ResultPosition): string {
   return Buffer.from(JSON.stringify([rank, matches, document])).toString("base64url");
 }
 
 /** @throws AppError `invalid_request` */
-function readCursor(cursor: string): Place {
+function readCursor(cursor: string): ResultPosition {
   const value = parseJson(Buffer.from(cursor, "base64url").toString());
   if (!Value.Check(Cursor, value)) {
     throw new AppError("invalid_request", "The cursor is not one that this service returned.");
@@ -77,8 +77,8 @@ function parseJson(text: string): unknown {
 async function toVideoViews(db: Db, found: readonly FoundVideo[]): Promise<SearchVideoView[]> {
   const ids = found.map(({ videoId }) => videoId);
   const videos = new Map((await findVideos(db, ids)).map((video) => [video.id, video]));
-  const transcriptions = await transcriptionsOfVideos(db, ids);
-  return found.flatMap(({ videoId, place, passages }) => {
+  const transcriptions = await findTranscriptionsByVideo(db, ids);
+  return found.flatMap(({ videoId, position, passages }) => {
     const video = videos.get(videoId);
     // The video was deleted in the meantime.
     if (!video) return [];
@@ -91,7 +91,7 @@ async function toVideoViews(db: Db, found: readonly FoundVideo[]): Promise<Searc
         language: transcription?.language ?? null,
         duration: transcription?.duration ?? null,
         createdAt,
-        matchCount: place.matches,
+        matchCount: position.matches,
         passages: passages.map(({ startMs, endMs, text, marks }) => ({
           startSeconds: startMs / 1000,
           endSeconds: endMs / 1000,

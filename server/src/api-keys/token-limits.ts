@@ -92,8 +92,8 @@ export class TokenLimits {
       return key;
     } finally {
       if (!isUnknown) {
-        this.#perUnknownToken.giveBack(hash);
-        this.#perAddress.giveBack(address);
+        this.#perUnknownToken.refund(hash);
+        this.#perAddress.refund(address);
       }
     }
   }

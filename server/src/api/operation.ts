@@ -5,8 +5,8 @@ import type { Authorize, Principal } from "../api-keys/authorize.ts";
 import type { KeyRow, KeyWithVideo, VideoWithTranscription } from "../api-keys/keyed-video-queries.ts";
 import type { AuditActor } from "../audit/audit-events.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import { answerOnce } from "../http/idempotency.ts";
-import { leaveBodiesAlone } from "../http/unread-bodies.ts";
+import { disableBodyParsing } from "../http/disable-body-parsing.ts";
+import { runIdempotently } from "../http/idempotency.ts";
 import type { Clock } from "../lib/clock.ts";
 import { noSuchVideo } from "../videos/queries.ts";
 
@@ -71,7 +71,7 @@ export function serveOnce<const O extends Operation>(
 ): void {
   route(app, operation, deps.authorize(permissionOf(operation)), async (call) => {
     const { environmentId, request, reply } = call;
-    const answer = await answerOnce(deps, { environmentId, request }, async (tx) => ({
+    const answer = await runIdempotently(deps, { environmentId, request }, async (tx) => ({
       status: operation.success.status,
       body: JSON.stringify(await handle({ ...call, tx })),
     }));
@@ -130,5 +130,5 @@ function route<const O extends Operation, Key extends KeyRow>(
     },
   };
   if (body) app.route(options);
-  else app.register(async (scope) => void leaveBodiesAlone(scope).route(options));
+  else app.register(async (scope) => void disableBodyParsing(scope).route(options));
 }

@@ -12,7 +12,7 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { RunningAttempts } from "../transcription/running-attempts.ts";
 import { type OfferDeps, offerUpload } from "../uploads/upload-offer.ts";
 import { deleteVideo } from "../videos/delete-video.ts";
-import { listVideos, noSuchVideo, transcriptionsOfVideos } from "../videos/queries.ts";
+import { findTranscriptionsByVideo, listVideos, noSuchVideo } from "../videos/queries.ts";
 import { type OperationDeps, serve, serveOnce, serveVideo } from "./operation.ts";
 
 export interface VideosDeps extends OperationDeps, Omit<OfferDeps, "db"> {
@@ -33,7 +33,7 @@ export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
     const { transcriptionStatus = null } = query;
     const found = await listVideos(db, environmentId, { transcriptionStatus, before, limit: limit + 1 });
     const { rows, nextCursor } = cutPage(found, limit);
-    const transcriptions = await transcriptionsOfVideos(
+    const transcriptions = await findTranscriptionsByVideo(
       db,
       rows.map(({ id }) => id),
     );

@@ -17,7 +17,7 @@ import {
   rotateSecret,
 } from "../webhooks/endpoints.ts";
 import type { EndpointPolicy } from "../webhooks/guard-url.ts";
-import { pageOfDeliveries } from "../webhooks/queries.ts";
+import { listDeliveries } from "../webhooks/queries.ts";
 import { redeliver, redeliverFailed, sendTestEvent } from "../webhooks/redeliver.ts";
 import { type OperationDeps, serve, serveOnce } from "./operation.ts";
 
@@ -107,7 +107,7 @@ export function registerWebhookEndpoints(
     const { before, limit } = readPageRequest(query);
     const { status = null } = query;
     const { rows, nextCursor } = cutPage(
-      await pageOfDeliveries(db, id, { status, before, limit: limit + 1 }),
+      await listDeliveries(db, id, { status, before, limit: limit + 1 }),
       limit,
     );
     return { data: rows.map(representDelivery), nextCursor };

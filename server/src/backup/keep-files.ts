@@ -18,7 +18,7 @@ export async function keepFiles(from: string, to: string, named: NamedFiles): Pr
     if (!(await keep(join(from, named.recording), join(to, named.recording)))) missing += 1;
   }
   for (const folder of named.folders) {
-    const names = await readdir(join(from, folder)).catch(nullWhereMissing);
+    const names = await readdir(join(from, folder)).catch(nullIfMissing);
     for (const name of names ?? []) await keep(join(from, folder, name), join(to, folder, name));
     if (names === null) missing += 1;
   }
@@ -27,7 +27,7 @@ export async function keepFiles(from: string, to: string, named: NamedFiles): Pr
 
 /** Copies a file as it is now; a missing file is not an error. Unlike a hard link, the copy does not grow with it. */
 export async function copyIfThere(from: string, to: string, path: string): Promise<void> {
-  await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(nullWhereMissing);
+  await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(nullIfMissing);
 }
 
 /** Returns false if the file does not exist. */
@@ -38,7 +38,7 @@ async function keep(from: string, to: string): Promise<boolean> {
     if (!(await tryLink(from, to))) await copyFile(from, to, constants.COPYFILE_FICLONE);
     return true;
   } catch (error) {
-    return nullWhereMissing(error as NodeJS.ErrnoException) !== null;
+    return nullIfMissing(error as NodeJS.ErrnoException) !== null;
   }
 }
 
@@ -53,7 +53,7 @@ export async function tryLink(from: string, to: string): Promise<boolean> {
   }
 }
 
-function nullWhereMissing(error: NodeJS.ErrnoException): null {
+function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT") return null;
   throw error;
 }

@@ -93,11 +93,11 @@ function stateByRow(
   row: TranscriptionRow,
 ): FileState {
   // A waveform that was stored but not confirmed is next to files that rows name, but no row names it.
-  const isNamed =
+  const isCurrentJob =
     key === waveformKey(prefix)
       ? row.waveform_prefix === prefix
       : row.status === "COMPLETED" && row.file_prefix === prefix;
-  if (isNamed || (row.status === "PROCESSING" && row.attempt === attempt)) return "needed";
+  if (isCurrentJob || (row.status === "PROCESSING" && row.attempt === attempt)) return "needed";
   // An attempt that this database has no record of was made by a newer state of it.
   return attempt <= row.attempt ? "obsolete" : "unknown";
 }

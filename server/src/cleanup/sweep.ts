@@ -1,5 +1,5 @@
 import { forgetAuditEvents } from "../audit/queries.ts";
-import { ANSWERS_KEPT_MS, forgetAnswers } from "../http/idempotency.ts";
+import { deleteResponses, RESPONSE_RETENTION_MS } from "../http/idempotency.ts";
 import type { ItemDeps } from "../lib/guard-item.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
@@ -93,7 +93,7 @@ export async function sweep(
 
 /** Responses contain values that are shown only once, such as signing secrets. */
 async function sweepIdempotencyKeys({ db, clock }: SweepDeps): Promise<void> {
-  await forgetAnswers(db, new Date(clock.now().getTime() - ANSWERS_KEPT_MS));
+  await deleteResponses(db, new Date(clock.now().getTime() - RESPONSE_RETENTION_MS));
 }
 
 async function sweepAuditLog({ db, clock, auditLogDays }: SweepDeps, signal: AbortSignal): Promise<void> {

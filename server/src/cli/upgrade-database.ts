@@ -16,17 +16,17 @@ export function addUpgradeDatabase(program: Command, terminal: Terminal): void {
       }
       await actAsOwner(dataFolder);
       await requireEmbeddedDatabase(join(dataFolder, "database"));
-      const { carryOver } = await import("../db/embedded/carry-over.ts");
-      const carried = await carryOver(join(dataFolder, "database"), { onLog: () => {} });
+      const { upgradeFolder } = await import("../db/embedded/upgrade-folder.ts");
+      const carried = await upgradeFolder(join(dataFolder, "database"), { onLog: () => {} });
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       if (json) terminal.out(`${JSON.stringify(carried, null, 2)}\n`);
       else if (carried === null) terminal.out("The database is of this version's PostgreSQL already.\n");
       else {
-        const { fromMajor, toMajor, rows, kept } = carried;
+        const { fromMajor, toMajor, rows, oldFolder } = carried;
         const facts = properties([
           ["PostgreSQL", `${fromMajor} → ${toMajor}`],
           ["rows", String(rows)],
-          ["old folder", `${kept}; remove it once the service has run well`],
+          ["old folder", `${oldFolder}; remove it once the service has run well`],
         ]);
         terminal.out(`${facts}\n`);
       }

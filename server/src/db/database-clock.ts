@@ -28,26 +28,26 @@ export async function openDatabaseClock({
   pollIntervalMs?: number;
 }): Promise<DatabaseClock> {
   /** The time at which `performance.now()` was 0, in milliseconds since 1970. */
-  let zero: number | null = null;
-  const ask = async () => {
-    const askedAt = performance.now();
+  let monotonicOrigin: number | null = null;
+  const synchronize = async () => {
+    const sentAt = performance.now();
     const {
       rows: [row],
     } = await sql<{ ms: number }>`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`.execute(
       db,
     );
-    const answeredAt = performance.now();
+    const receivedAt = performance.now();
     // Cristian's algorithm: assumes that the database read its clock in the middle of the round trip.
-    if (zero === null || answeredAt - askedAt < MAX_ROUND_TRIP_MS)
-      zero = row!.ms - (askedAt + answeredAt) / 2;
+    if (monotonicOrigin === null || receivedAt - sentAt < MAX_ROUND_TRIP_MS)
+      monotonicOrigin = row!.ms - (sentAt + receivedAt) / 2;
   };
-  await ask();
+  await synchronize();
   const timer = setInterval(() => {
     // An outage is reported by the database watch, and no time can be written during one.
-    ask().catch((error) => log.debug({ err: error }, "the database's time could not be queried"));
+    synchronize().catch((error) => log.debug({ err: error }, "the database's time could not be queried"));
   }, pollIntervalMs).unref();
   return {
-    now: () => new Date(zero! + performance.now()),
+    now: () => new Date(monotonicOrigin! + performance.now()),
     stop: () => clearInterval(timer),
   };
 }

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { CircuitBreaker } from "../lib/circuit-breaker.ts";
 import { databaseUnavailable, isLostConnection, toDatabaseError } from "../lib/lost-connection.ts";
 
-const ASK_TIMEOUT_MS = 5_000;
+const PROBE_TIMEOUT_MS = 5_000;
 /** Queries that may wait for a connection. A limit, because each one needs memory. */
 const MAX_WAITING = 1_000;
 
@@ -73,8 +73,8 @@ async function probeDatabase(connectionString: string): Promise<void> {
   const client = new pg.Client({
     connectionString,
     application_name: "subtext-watch",
-    connectionTimeoutMillis: ASK_TIMEOUT_MS,
-    query_timeout: ASK_TIMEOUT_MS,
+    connectionTimeoutMillis: PROBE_TIMEOUT_MS,
+    query_timeout: PROBE_TIMEOUT_MS,
   });
   client.on("error", () => {});
   try {

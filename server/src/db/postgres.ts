@@ -14,7 +14,7 @@ const OLDEST_VERSION = 13;
 /** Also limits the wait for a free connection of the pool. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Releases the locks of a process that disappeared or froze in a transaction. */
-const LIMITS = "set idle_in_transaction_session_timeout = '30s'";
+const IDLE_TRANSACTION_TIMEOUT = "set idle_in_transaction_session_timeout = '30s'";
 const QUERY_CONNECTIONS = 10;
 const QUEUE_CONNECTIONS = 5;
 
@@ -36,7 +36,7 @@ export async function openPostgres<Schema>(options: {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser },
-    onConnect: prepare(`set time zone 'UTC'; ${LIMITS}`),
+    onConnect: prepare(`set time zone 'UTC'; ${IDLE_TRANSACTION_TIMEOUT}`),
   });
   // The pool replaces an idle connection that breaks; without this handler the event would end the process.
   pool.on("error", (error) =>
@@ -64,7 +64,7 @@ export async function openPostgres<Schema>(options: {
       max: QUEUE_CONNECTIONS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      onConnect: prepare(LIMITS),
+      onConnect: prepare(IDLE_TRANSACTION_TIMEOUT),
     };
     return {
       kysely,
@@ -97,8 +97,8 @@ export async function openPostgres<Schema>(options: {
 function explain(error: unknown, databaseUrl: string): unknown {
   if (!(error instanceof AppError) || error.code !== "service_unavailable") return error;
   const where = URL.canParse(databaseUrl) ? ` at ${new URL(databaseUrl).host}` : "";
-  const said = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  const message = `The database${where} cannot be used${said}. Check that DATABASE_URL is correct.`;
+  const reason = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  const message = `The database${where} cannot be used${reason}. Check that DATABASE_URL is correct.`;
   return new AppError("service_unavailable", message, { cause: error.cause });
 }
 

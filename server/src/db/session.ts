@@ -24,18 +24,18 @@ export type Channel = (typeof CHANNELS)[number];
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** All requests are fast, except the wait for a lock. */
-const ANSWER_TIMEOUT_MS = 5_000;
+const QUERY_TIMEOUT_MS = 5_000;
 const HEARTBEAT_MS = 5_000;
 /**
  * Timeouts of the server: locks of a process that is disconnected or frozen are released after this time. The second
  * setting requires PostgreSQL 14.
  */
-const LIVELINESS = `
+const SERVER_TIMEOUTS = `
   set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;
   select set_config('idle_session_timeout', '30s', false)
   where current_setting('server_version_num')::int >= 140000`;
 const FIRST_RECONNECT_MS = 200;
-const LAST_RECONNECT_MS = 5_000;
+const MAX_RECONNECT_MS = 5_000;
 /** The first half of every lock key, so that it cannot collide with locks of pg-boss, Kysely or other programs. */
 const LOCK_CLASS = 0x5b_7e_47;
 /** Every worker holds a shared lock of this name: it can be counted and ends with the process. */
@@ -56,7 +56,7 @@ export async function openSession({
   isWorker?: boolean;
 }): Promise<DatabaseSession> {
   const listeners = new Map<string, ((payload: string) => void)[]>();
-  const losers: (() => void)[] = [];
+  const lostListeners: (() => void)[] = [];
   let client: pg.Client | null = null;
   /** Resolves when earlier queries on the connection are done: the driver runs one query at a time. */
   const answered = new WeakMap<pg.Client, Promise<unknown>>();
@@ -88,18 +88,18 @@ export async function openSession({
     fresh.on("end", () => {
       if (client !== fresh || closed) return;
       client = null;
-      for (const lose of losers) lose();
+      for (const listener of lostListeners) listener();
       reconnect(FIRST_RECONNECT_MS);
     });
     try {
       await fresh.connect();
-      for (const text of [LIVELINESS, ...CHANNELS.map((channel) => `listen ${channel}`)]) {
-        await fresh.query({ text, query_timeout: ANSWER_TIMEOUT_MS } as pg.QueryConfig);
+      for (const text of [SERVER_TIMEOUTS, ...CHANNELS.map((channel) => `listen ${channel}`)]) {
+        await fresh.query({ text, query_timeout: QUERY_TIMEOUT_MS } as pg.QueryConfig);
       }
       if (isWorker) {
         const text = "select pg_try_advisory_lock_shared($1, hashtext($2))";
         const values = [LOCK_CLASS, WORKER_LOCK];
-        await fresh.query({ text, values, query_timeout: ANSWER_TIMEOUT_MS } as pg.QueryConfig);
+        await fresh.query({ text, values, query_timeout: QUERY_TIMEOUT_MS } as pg.QueryConfig);
       }
     } catch (error) {
       await fresh.end().catch(() => {});
@@ -119,7 +119,7 @@ export async function openSession({
           { err: error },
           "the connection for locks could not be opened",
         );
-        if (!closed) reconnect(Math.min(afterMs * 2, LAST_RECONNECT_MS));
+        if (!closed) reconnect(Math.min(afterMs * 2, MAX_RECONNECT_MS));
       }
     }, afterMs);
   }
@@ -129,14 +129,16 @@ export async function openSession({
     values: unknown[],
     { hasTimeout = true } = {},
   ): Promise<T> {
-    const asked = client;
-    if (!asked) throw databaseUnavailable(new Error("the connection for locks is being reopened"));
+    const connection = client;
+    if (!connection) throw databaseUnavailable(new Error("the connection for locks is being reopened"));
     // Ends the connection: with a pending response, it is unknown which locks it has.
-    const timer = hasTimeout ? setTimeout(() => asked.end().catch(() => {}), ANSWER_TIMEOUT_MS) : undefined;
+    const timer = hasTimeout
+      ? setTimeout(() => connection.end().catch(() => {}), QUERY_TIMEOUT_MS)
+      : undefined;
     try {
-      const answer = Promise.resolve(answered.get(asked)).then(() => asked.query<T>(text, values));
+      const answer = Promise.resolve(answered.get(connection)).then(() => connection.query<T>(text, values));
       answered.set(
-        asked,
+        connection,
         answer.catch(() => {}),
       );
       return (await answer).rows[0]!;
@@ -184,7 +186,7 @@ export async function openSession({
     },
 
     onLost(listener) {
-      losers.push(listener);
+      lostListeners.push(listener);
     },
 
     async close() {

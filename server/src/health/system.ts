@@ -5,10 +5,10 @@ import type { Config } from "../config/config.ts";
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeProcesses } from "../lib/processes.ts";
-import { type EndedGroup, endedInLastDay } from "../queue/throughput.ts";
+import { countEndedInLastDay, type EndedGroup } from "../queue/throughput.ts";
 import { uploadedFileName } from "../resources/serializers.ts";
 import type { Models } from "../speech/models.ts";
-import { diskSpace, diskUse } from "../storage/disk/disk-use.ts";
+import { diskSpace, diskUsage } from "../storage/disk/disk-usage.ts";
 import { countQueue, databaseBytes, listRunning, sumUploads } from "./queries.ts";
 
 const HOURS = 24;
@@ -65,7 +65,7 @@ async function lookAt(
   const [queue, running, ended, space, processes] = await Promise.all([
     countQueue(db),
     listRunning(db, MAX_RUNNING),
-    endedInLastDay(db, now),
+    countEndedInLastDay(db, now),
     diskSpace(config.dataFolder),
     describeProcesses(process.pid),
   ]);
@@ -146,7 +146,7 @@ function measureAtTimes({ db, config, clock, log }: SystemDeps): () => DiskUseVi
   const measure = async () => {
     const [uploads, folders, elsewhere] = await Promise.all([
       sumUploads(db),
-      diskUse(config.dataFolder),
+      diskUsage(config.dataFolder),
       config.databaseUrl === null ? null : databaseBytes(db),
     ]);
     const parts = elsewhere === null ? folders : [...folders, { name: "database", bytes: elsewhere }];

@@ -7,7 +7,7 @@ import { AppError, type AppErrorCode } from "../lib/errors.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import { limitBodyDepth } from "./body-depth.ts";
 import { refuseEncodedBodies } from "./body-encoding.ts";
-import { type BodyFloor, limitBodySlowness, limitBodyTime } from "./body-timeout.ts";
+import { limitBodyTime, type MinBodyRate, requireMinBodyRate } from "./body-timeout.ts";
 import { keepWaitingConnections } from "./idle-connections.ts";
 import { registerProblems, sendProblem } from "./problems.ts";
 
@@ -16,7 +16,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 const IDLE_CONNECTION_MS = 60_000;
 /** Size limit of the request line and all headers. */
 const MAX_HEADER_BYTES = 16 * 1024;
-const CHECK_HOLDS_MS = 1_000;
+const READINESS_CACHE_MS = 1_000;
 /** A slower readiness check counts as failed. Load balancers repeat it anyway. */
 const CHECK_TIMEOUT_MS = 5_000;
 /** How long the connection of a client that does not send HTTP stays open after the error response. */
@@ -37,7 +37,7 @@ export interface ConnectionLimits {
   /** Maximum time to receive a body that is not streamed. */
   bodyTimeoutMs: number;
   /** Minimum rate of a streamed body, which may take hours. */
-  streamedBodyFloor: BodyFloor;
+  minStreamedBodyRate: MinBodyRate;
   /** Further connections are closed immediately. The other file descriptors are for files and the database. */
   maxConnections: number;
 }
@@ -46,7 +46,7 @@ const CONNECTION_LIMITS: ConnectionLimits = {
   headersTimeoutMs: 20_000,
   bodyTimeoutMs: 30_000,
   // A tenth of the slowest mobile networks: a slower client occupies a connection and a lock without real progress.
-  streamedBodyFloor: { bytes: 32 * 1024, everyMs: 60_000 },
+  minStreamedBodyRate: { bytes: 32 * 1024, everyMs: 60_000 },
   // A hard limit of 4096 descriptors per process is the lowest in common use.
   maxConnections: 3_000,
 };
@@ -109,7 +109,7 @@ export function createApp({
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     // Fastify calls no hooks for these errors.
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply.headers(secure)),
-    clientErrorHandler: (error, socket) => answerUnparsable(error, socket, secure),
+    clientErrorHandler: (error, socket) => respondToUnparsable(error, socket, secure),
   });
   app.server.maxConnections = limits.maxConnections;
   // A client that has closed its half of the connection may still be waiting for the response.
@@ -119,7 +119,7 @@ export function createApp({
   registerProblems(app);
   keepWaitingConnections(app);
   limitBodyTime(app, limits.bodyTimeoutMs);
-  limitBodySlowness(app, limits.streamedBodyFloor);
+  requireMinBodyRate(app, limits.minStreamedBodyRate);
   limitBodyDepth(app);
   refuseEncodedBodies(app);
 
@@ -127,16 +127,16 @@ export function createApp({
   app.addHook("preClose", async () => {
     closing = true;
   });
-  const ending = new WeakSet<Socket>();
+  const closingSockets = new WeakSet<Socket>();
   app.addHook("onRequest", async (request, reply) => {
     const { socket, httpVersion, rawHeaders } = request.raw;
     // A pipelined request on a connection that is being closed gets no response, so it must have no effect.
-    if (ending.has(socket)) return void reply.hijack();
+    if (closingSockets.has(socket)) return void reply.hijack();
     reply.header("x-request-id", request.id).headers(secure);
     // Makes the client open a new connection, which the balancer sends to another process.
     if (draining.aborted || closing) {
       reply.header("connection", "close");
-      ending.add(socket);
+      closingSockets.add(socket);
     }
     if (closing) throw new AppError("service_unavailable", "The service is stopping.");
     if (httpVersion === "1.1" && request.headers.host === undefined) {
@@ -166,7 +166,7 @@ export function createApp({
     reply.header("cache-control", "no-store");
     if (draining.aborted) throw new AppError("service_unavailable", "The service is stopping.");
     // The check writes and reads files, so frequent requests share one result.
-    if (!checked || performance.now() - checked.at > CHECK_HOLDS_MS) {
+    if (!checked || performance.now() - checked.at > READINESS_CACHE_MS) {
       checked = { at: performance.now(), result: within(CHECK_TIMEOUT_MS, health.check()) };
     }
     try {
@@ -219,7 +219,7 @@ const UNPARSABLE: Record<string, [AppErrorCode, string]> = {
 };
 
 /** Answers bytes that are not a valid HTTP request or exceed its limits. Fastify never sees such a request. */
-function answerUnparsable(
+function respondToUnparsable(
   error: NodeJS.ErrnoException,
   socket: Socket,
   headers: Record<string, string>,

@@ -10,7 +10,7 @@ declare module "fastify" {
 }
 
 /** The minimum rate of a body without a time limit. */
-export interface BodyFloor {
+export interface MinBodyRate {
   bytes: number;
   /** The length of each period in which this many bytes must arrive. */
   everyMs: number;
@@ -20,7 +20,7 @@ export interface BodyFloor {
  * Closes the connection if a streamed body arrives too slowly, without a response: most clients resume after a lost
  * connection but give up after an error response. Received bytes are kept.
  */
-export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: BodyFloor): void {
+export function requireMinBodyRate(app: FastifyInstance, { bytes, everyMs }: MinBodyRate): void {
   app.addHook("onRequest", async (request) => {
     if (!request.routeOptions.config?.streamsBody || !announcesBody(request)) return;
     const { raw } = request;

@@ -6,16 +6,16 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 
 /** For this long, a repeated request gets the first response. */
-export const ANSWERS_KEPT_MS = 24 * 3_600_000;
+export const RESPONSE_RETENTION_MS = 24 * 3_600_000;
 
-interface RecordedAnswer {
+interface RecordedResponse {
   fingerprint: string;
   status: number;
   /** JSON. */
   body: string;
 }
 
-interface JsonAnswer {
+interface JsonResponse {
   status: number;
   body: string;
 }
@@ -27,22 +27,22 @@ interface JsonAnswer {
  *
  * @throws AppError `invalid_request`, `idempotency_key_reused`, `idempotency_key_in_use`
  */
-export async function answerOnce(
+export async function runIdempotently(
   { db, clock }: { db: Db; clock: Clock },
   { environmentId, request }: { environmentId: string; request: FastifyRequest },
-  operation: (tx: Tx) => Promise<JsonAnswer>,
-): Promise<JsonAnswer & { repeated: boolean }> {
+  operation: (tx: Tx) => Promise<JsonResponse>,
+): Promise<JsonResponse & { repeated: boolean }> {
   const key = readIdempotencyKey(request);
   return await db.transaction().execute(async (tx) => {
     if (key === null) return { ...(await operation(tx)), repeated: false };
-    await holdIdempotencyKey(tx, environmentId, key);
-    const fingerprint = fingerprintOf(request, request.body);
+    await lockIdempotencyKey(tx, environmentId, key);
+    const fingerprint = fingerprintRequest(request, request.body);
     const now = clock.now();
-    const known = await findFirstAnswer(tx, { environmentId, key, fingerprint, now });
+    const known = await findRecordedResponse(tx, { environmentId, key, fingerprint, now });
     if (known) return { status: known.status, body: known.body, repeated: true };
-    const answer = await operation(tx);
-    await saveAnswer(tx, environmentId, key, { fingerprint, ...answer, now });
-    return { ...answer, repeated: false };
+    const response = await operation(tx);
+    await recordResponse(tx, environmentId, key, { fingerprint, ...response, now });
+    return { ...response, repeated: false };
   });
 }
 
@@ -50,8 +50,8 @@ export async function answerOnce(
  * Locks the key until the transaction ends.
  * @throws AppError `idempotency_key_in_use`
  */
-export async function holdIdempotencyKey(tx: Tx, environmentId: string, key: string): Promise<void> {
-  if (await tryHoldIdempotencyKey(tx, environmentId, key)) return;
+export async function lockIdempotencyKey(tx: Tx, environmentId: string, key: string): Promise<void> {
+  if (await tryLockIdempotencyKey(tx, environmentId, key)) return;
   throw new AppError("idempotency_key_in_use", "The first request with this key is still running.", {
     headers: { "retry-after": "1" },
   });
@@ -61,7 +61,7 @@ export async function holdIdempotencyKey(tx: Tx, environmentId: string, key: str
  * Returns the recorded response to the first request with this key, or undefined if this request is the first.
  * @throws AppError `idempotency_key_reused`
  */
-export async function findFirstAnswer(
+export async function findRecordedResponse(
   db: Db | Tx,
   {
     environmentId,
@@ -69,8 +69,8 @@ export async function findFirstAnswer(
     fingerprint,
     now,
   }: { environmentId: string; key: string; fingerprint: string; now: Date },
-): Promise<RecordedAnswer | undefined> {
-  const known = await findAnswer(db, environmentId, key, new Date(now.getTime() - ANSWERS_KEPT_MS));
+): Promise<RecordedResponse | undefined> {
+  const known = await selectResponse(db, environmentId, key, new Date(now.getTime() - RESPONSE_RETENTION_MS));
   if (!known || known.fingerprint === fingerprint) return known;
   throw new AppError(
     "idempotency_key_reused",
@@ -90,7 +90,7 @@ export function readIdempotencyKey({ headers }: FastifyRequest): string | null {
 }
 
 /** @param content the parsed body, so that white space does not matter; the order of fields does */
-export function fingerprintOf({ method, url }: FastifyRequest, content: unknown): string {
+export function fingerprintRequest({ method, url }: FastifyRequest, content: unknown): string {
   const path = url.replace(/\?.*$/s, "");
   return createHash("sha256")
     .update(JSON.stringify([method, path, content ?? null]))
@@ -98,18 +98,18 @@ export function fingerprintOf({ method, url }: FastifyRequest, content: unknown)
 }
 
 /** Locks the key until the transaction ends. Returns false if another transaction holds it. */
-async function tryHoldIdempotencyKey(tx: Tx, environmentId: string, key: string): Promise<boolean> {
+async function tryLockIdempotencyKey(tx: Tx, environmentId: string, key: string): Promise<boolean> {
   const { rows } = await sql<{ held: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended(${`${environmentId} ${key}`}, 0)) as held`.execute(tx);
   return rows[0]?.held === true;
 }
 
-async function findAnswer(
+async function selectResponse(
   db: Db | Tx,
   environmentId: string,
   key: string,
   since: Date,
-): Promise<RecordedAnswer | undefined> {
+): Promise<RecordedResponse | undefined> {
   return await db
     .selectFrom("idempotency_key")
     .select(["fingerprint", "status", "body"])
@@ -119,13 +119,13 @@ async function findAnswer(
     .executeTakeFirst();
 }
 
-export async function saveAnswer(
+export async function recordResponse(
   tx: Tx,
   environmentId: string,
   key: string,
-  answer: RecordedAnswer & { now: Date },
+  response: RecordedResponse & { now: Date },
 ): Promise<void> {
-  const { now, ...recorded } = answer;
+  const { now, ...recorded } = response;
   await tx
     .insertInto("idempotency_key")
     .values({ environment_id: environmentId, key, ...recorded, created_at: now })
@@ -135,6 +135,6 @@ export async function saveAnswer(
     .execute();
 }
 
-export async function forgetAnswers(db: Db, before: Date): Promise<void> {
+export async function deleteResponses(db: Db, before: Date): Promise<void> {
   await db.deleteFrom("idempotency_key").where("created_at", "<=", before).execute();
 }

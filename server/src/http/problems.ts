@@ -7,7 +7,7 @@ import { type KnownRoute, methodsOf } from "./route-methods.ts";
 const RETRY_AFTER_SECONDS = "5";
 
 /** Fastify's own errors that are more specific than their status. */
-const CODES_OF_STATUS: Record<number, AppErrorCode> = {
+const CODE_BY_STATUS: Record<number, AppErrorCode> = {
   404: "route_not_found",
   413: "payload_too_large",
   414: "invalid_request",
@@ -85,7 +85,7 @@ function toAppError(error: unknown): AppError {
   if (error instanceof AppError && error.status !== 500) return error;
   const status = statusOf(error);
   if (error instanceof Error && status !== null) {
-    const code = CODES_OF_STATUS[status] ?? (status < 500 ? "invalid_request" : null);
+    const code = CODE_BY_STATUS[status] ?? (status < 500 ? "invalid_request" : null);
     if (code !== null) {
       const detail = status < 500 ? detailOf(error) : "The service cannot respond now.";
       return new AppError(code, detail, { cause: error });

@@ -22,7 +22,7 @@ interface Bucket {
 }
 
 /** Clients give up rather than wait longer. */
-const LONGEST_QUEUE_MS = 60_000;
+const MAX_QUEUE_MS = 60_000;
 /** Limit for the keys in memory. Each takes about 200 bytes; the least recently used ones are removed. */
 const MAX_BUCKETS = 50_000;
 
@@ -54,7 +54,7 @@ export class RateLimiter {
     }
     const tokenMs = 1000 / this.#limit.perSecond;
     const nextTokenMs = (1 - tokens) * tokenMs;
-    const queueMs = Math.min((this.#buckets.get(key)?.nextSlot ?? now) - now, LONGEST_QUEUE_MS);
+    const queueMs = Math.min((this.#buckets.get(key)?.nextSlot ?? now) - now, MAX_QUEUE_MS);
     const waitMs = Math.max(nextTokenMs, queueMs);
     this.#put(key, { tokens, at: now, nextSlot: now + waitMs + tokenMs });
     return {
@@ -69,7 +69,7 @@ export class RateLimiter {
   }
 
   /** Reverts the count of a request. */
-  giveBack(key: string): void {
+  refund(key: string): void {
     const bucket = this.#buckets.get(key);
     if (bucket) bucket.tokens += 1;
   }

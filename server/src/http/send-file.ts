@@ -22,7 +22,7 @@ export async function sendFile(
 ): Promise<FastifyReply> {
   let streaming = false;
   try {
-    streaming = answer(request, reply, file, headers);
+    streaming = respond(request, reply, file, headers);
   } finally {
     if (!streaming) await file.close();
   }
@@ -30,7 +30,7 @@ export async function sendFile(
 }
 
 /** Returns true if a stream was passed to the reply, which then closes the file. */
-function answer(
+function respond(
   request: FastifyRequest,
   reply: FastifyReply,
   file: OpenedFile,
@@ -44,7 +44,7 @@ function answer(
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; sandbox",
   });
-  if (namesTag(headers["if-none-match"], file.etag)) {
+  if (matchesEtag(headers["if-none-match"], file.etag)) {
     reply.code(304).send();
     return false;
   }
@@ -76,7 +76,7 @@ function answer(
 }
 
 /** Checks whether an If-None-Match header names the tag, by weak comparison. */
-export function namesTag(header: string | undefined, etag: string): boolean {
+export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === "*") return true;
   return [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { acceptsEncoding } from "./accepts-encoding.ts";
-import { namesTag } from "./send-file.ts";
+import { matchesEtag } from "./send-file.ts";
 
 const compress = promisify(gzip);
 
@@ -10,15 +10,15 @@ const compress = promisify(gzip);
  * Responds with large JSON that rarely changes. The response is compressed, and the browser caches it and downloads it
  * again only if it has changed.
  * @param tag identifies the content: letters, digits, `-` and `_`
- * @param make returns the JSON text; called only if the text must be sent
+ * @param render returns the JSON text; called only if the text must be sent
  */
 export async function sendJson(
   request: FastifyRequest,
   reply: FastifyReply,
-  { tag, make }: { tag: string; make: () => Promise<string | Buffer> },
+  { tag, render }: { tag: string; render: () => Promise<string | Buffer> },
 ): Promise<FastifyReply> {
-  const unchanged = namesTag(request.headers["if-none-match"], `"${tag}"`);
-  const body = unchanged ? "" : await make();
+  const unchanged = matchesEtag(request.headers["if-none-match"], `"${tag}"`);
+  const body = unchanged ? "" : await render();
   reply.headers({
     // Weak: the compressed and the plain text are the same content in two encodings.
     etag: `W/"${tag}"`,

@@ -7,8 +7,8 @@ import { AppError } from "../lib/errors.ts";
  * @throws AppError `invalid_request`
  */
 export function parseTimestamp(text: string, name: string): Date {
-  const moment = new Date(text);
-  const year = moment.getUTCFullYear();
-  if (year >= 1 && year <= 9999) return moment;
+  const timestamp = new Date(text);
+  const year = timestamp.getUTCFullYear();
+  if (year >= 1 && year <= 9999) return timestamp;
   throw new AppError("invalid_request", `body/${name} must be a UTC timestamp in the years 1 to 9999.`);
 }

@@ -14,12 +14,12 @@ export const validateStrictly: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   return (value: unknown) => {
     if (validator.Check(value)) return { value };
     const [first] = validator.Errors(value);
-    const place = (httpPart === "querystring" ? "query" : httpPart) + (first?.instancePath ?? "");
-    return { error: new AppError("invalid_request", `${place} ${faultOf(first)}.`) };
+    const field = (httpPart === "querystring" ? "query" : httpPart) + (first?.instancePath ?? "");
+    return { error: new AppError("invalid_request", `${field} ${describeViolation(first)}.`) };
   };
 };
 
-function faultOf(error: TLocalizedValidationError | undefined): string {
+function describeViolation(error: TLocalizedValidationError | undefined): string {
   if (error?.keyword === "boolean") return "is unknown, or is not allowed here";
   if (error?.keyword === "enum") return `must be one of ${error.params.allowedValues.join(", ")}`;
   return error?.message ?? "is invalid";

@@ -36,14 +36,14 @@ export async function retryWhileUnavailable<T>(
  * @throws the error of the transition, or the signal's reason if the process shuts down
  */
 export async function retryUntilShutdown<T>(
-  attempt: { shutdown: AbortSignal; log: Logger; metOutage: boolean },
+  attempt: { shutdown: AbortSignal; log: Logger; hadOutage: boolean },
   transition: () => Promise<T>,
 ): Promise<T> {
   const work = async () => {
     try {
       return await transition();
     } catch (error) {
-      attempt.metOutage ||= isOutage(error);
+      attempt.hadOutage ||= isOutage(error);
       throw error;
     }
   };

@@ -1,6 +1,6 @@
 import { AppError } from "./errors.ts";
 
-export interface FairQueueLimits {
+export interface TurnQueueLimits {
   /** Turns that run concurrently. */
   maxRunning: number;
   maxRunningPerOwner: number;
@@ -18,14 +18,14 @@ interface Owner {
  * Runs a limited number of turns concurrently and queues the rest, round-robin over their owners. An owner that
  * requests thousands of turns delays the next turn of another owner by at most one of its own.
  */
-export class FairQueue {
-  readonly #limits: FairQueueLimits;
+export class TurnQueue {
+  readonly #limits: TurnQueueLimits;
   /** Owners with a running or waiting turn. The most recently served one is last. */
   readonly #owners = new Map<string, Owner>();
   #running = 0;
   #waiting = 0;
 
-  constructor(limits: FairQueueLimits) {
+  constructor(limits: TurnQueueLimits) {
     this.#limits = limits;
   }
 

@@ -8,7 +8,7 @@ import { type AccessRequest, resolveAccess } from "./access.ts";
 import { type Credentials, checkEmail, type Operators } from "./operators.ts";
 import { findInvitation, insertInvitation, listOperators, takeInvitation } from "./queries.ts";
 
-const LASTS_MS = 7 * 86_400_000;
+const INVITATION_LIFETIME_MS = 7 * 86_400_000;
 
 export interface InvitationDeps {
   db: Db;
@@ -40,7 +40,7 @@ export async function invite(
     environments: JSON.stringify(environments),
     token_hash: hashToken(token),
     created_at: now,
-    expires_at: new Date(now.getTime() + LASTS_MS),
+    expires_at: new Date(now.getTime() + INVITATION_LIFETIME_MS),
   });
   return { invitation, url: `${operators.origin}${JOIN_PATH}#${token}` };
 }
@@ -51,29 +51,29 @@ export async function lookUpInvitation(
   token: string,
 ): Promise<OperatorInvitationRow> {
   const invitation = await findInvitation(db, hashToken(token), clock.now());
-  if (!invitation) throw noInvitation();
+  if (!invitation) throw invitationInvalid();
   return invitation;
 }
 
 /**
  * Creates an account from an invitation.
- * @param also runs in the same transaction
+ * @param inTransaction runs in the same transaction
  * @throws AppError `invitation_invalid`, `invalid_request`, `operator_email_taken`
  */
 export async function acceptInvitation(
   { clock, operators }: InvitationDeps,
   { token, name, password }: { token: string; name: string; password: string },
-  also: NonNullable<Parameters<Operators["join"]>[2]>,
+  inTransaction: NonNullable<Parameters<Operators["join"]>[2]>,
 ): Promise<Credentials> {
-  const entitled = async (tx: Tx) => {
+  const authorize = async (tx: Tx) => {
     const invitation = await takeInvitation(tx, hashToken(token), clock.now());
-    if (!invitation) throw noInvitation();
+    if (!invitation) throw invitationInvalid();
     return invitation;
   };
-  return await operators.join({ name, password }, entitled, also);
+  return await operators.join({ name, password }, authorize, inTransaction);
 }
 
-function noInvitation(): AppError {
+function invitationInvalid(): AppError {
   return new AppError(
     "invitation_invalid",
     "This invitation was used or revoked, or has expired. Ask for a new one.",

@@ -59,7 +59,7 @@ export interface OperatorsOptions {
   publicUrl: string;
 }
 
-type Also = (tx: Tx, operator: Operator) => Promise<unknown>;
+type InTransaction = (tx: Tx, operator: Operator) => Promise<unknown>;
 
 export type Operators = ReturnType<typeof openOperators>;
 
@@ -102,13 +102,13 @@ export function openOperators(options: OperatorsOptions) {
 
     /**
      * Creates the first operator, an owner, with the token of the setup link, which can be used once.
-     * @param also runs in the same transaction
+     * @param inTransaction runs in the same transaction
      * @throws AppError `set_up_link_invalid`, `invalid_request`
      */
     async setUp(
       token: string,
       request: NewOperatorRequest,
-      also: (tx: Tx, operatorId: string) => Promise<unknown>,
+      inTransaction: (tx: Tx, operatorId: string) => Promise<unknown>,
     ): Promise<Credentials> {
       const email = checkEmail(request.email);
       const name = checkName(request.name);
@@ -121,20 +121,20 @@ export function openOperators(options: OperatorsOptions) {
           );
         }
         const access: OperatorAccess = { role: "owner", environments: [] };
-        await also(tx, await insert(tx, { name, email, ...access, passwordHash }));
+        await inTransaction(tx, await insert(tx, { name, email, ...access, passwordHash }));
       });
       return { email, password: request.password };
     },
 
     /**
      * Creates an operator. Authorization is checked in the same transaction.
-     * @param entitled checks the authorization: returns the email and the access, or throws
-     * @param also runs in the same transaction
+     * @param authorize checks the authorization: returns the email and the access, or throws
+     * @param inTransaction runs in the same transaction
      */
     async join(
       request: { name: string; password: string },
-      entitled: (tx: Tx) => Promise<OperatorAccess & { email: string }>,
-      also: (
+      authorize: (tx: Tx) => Promise<OperatorAccess & { email: string }>,
+      inTransaction: (
         tx: Tx,
         operator: OperatorAccess & { id: string; email: string },
       ) => Promise<unknown> = async () => {},
@@ -142,9 +142,9 @@ export function openOperators(options: OperatorsOptions) {
       const name = checkName(request.name);
       const passwordHash = await hashPassword(request.password);
       return await db.transaction().execute(async (tx) => {
-        const { email, role, environments } = await entitled(tx);
+        const { email, role, environments } = await authorize(tx);
         const id = await insert(tx, { name, email, role, environments, passwordHash });
-        await also(tx, { id, email, role, environments });
+        await inTransaction(tx, { id, email, role, environments });
         return { email, password: request.password };
       });
     },
@@ -152,10 +152,13 @@ export function openOperators(options: OperatorsOptions) {
     /**
      * Sets a new password for an operator and ends all of their sessions.
      * @param email may be null if there is only one operator
-     * @param also runs in the same transaction
+     * @param inTransaction runs in the same transaction
      * @throws AppError `operator_not_found`, `invalid_request`
      */
-    async resetPassword(email: string | null, also: Also = async () => {}): Promise<Credentials> {
+    async resetPassword(
+      email: string | null,
+      inTransaction: InTransaction = async () => {},
+    ): Promise<Credentials> {
       const all = await listOperators(db);
       if (all.length === 0) {
         throw new AppError(
@@ -174,20 +177,20 @@ export function openOperators(options: OperatorsOptions) {
       const replaced = { operatorId: operator.id, passwordHash, now: clock.now() };
       await db.transaction().execute(async (tx) => {
         await replacePassword(tx, replaced);
-        await also(tx, operator);
+        await inTransaction(tx, operator);
       });
       return credentials;
     },
 
     /**
      * Replaces an operator's role in all environments or in each. Open sessions continue with the new roles.
-     * @param also runs in the same transaction, with the operator before and the new access
+     * @param inTransaction runs in the same transaction, with the operator before and the new access
      * @throws AppError `invalid_request`, `environment_not_found`, `operator_not_found`, `last_owner`
      */
     async changeAccess(
       id: string,
       request: AccessRequest,
-      also: (tx: Tx, before: Operator, access: OperatorAccess) => Promise<unknown>,
+      inTransaction: (tx: Tx, before: Operator, access: OperatorAccess) => Promise<unknown>,
     ): Promise<Operator> {
       return await db.transaction().execute(async (tx) => {
         const access = await resolveAccess(tx, request);
@@ -199,17 +202,17 @@ export function openOperators(options: OperatorsOptions) {
         if (outcome === "last owner") {
           throw new AppError("last_owner", "This is the only owner of all environments; add another first.");
         }
-        await also(tx, before, access);
+        await inTransaction(tx, before, access);
         return { ...before, ...access };
       });
     },
 
     /** @throws AppError `operator_not_found`, `last_owner` */
-    async remove(id: string, also: Also): Promise<void> {
+    async remove(id: string, inTransaction: InTransaction): Promise<void> {
       const outcome = await db.transaction().execute(async (tx) => {
         const operator = (await listOperators(tx)).find((each) => each.id === id);
         const ended = await deleteOperator(tx, id);
-        if (operator && ended === "deleted") await also(tx, operator);
+        if (operator && ended === "deleted") await inTransaction(tx, operator);
         return ended;
       });
       if (outcome === "unknown") throw new AppError("operator_not_found", "There is no such operator.");

@@ -4,7 +4,7 @@ import type { Db as QueueDatabase } from "pg-boss";
  * When the first waiting job of each queue can be fetched, in milliseconds from now.
  * @returns no entry for a queue without waiting jobs
  */
-export async function dueTimes(db: QueueDatabase, names: readonly string[]): Promise<Map<string, number>> {
+export async function msUntilDue(db: QueueDatabase, names: readonly string[]): Promise<Map<string, number>> {
   const { rows } = await db.executeSql(
     `select name, due_in_ms from unnest($1::text[]) as queue (name) cross join lateral (
        select extract(epoch from min(start_after) - clock_timestamp())::float8 * 1000 as due_in_ms
@@ -20,7 +20,7 @@ export async function dueTimes(db: QueueDatabase, names: readonly string[]): Pro
  * When the first running job counts as lost, in milliseconds from now, unless its worker sends a heartbeat before.
  * @returns null if no job runs
  */
-export async function nextLossTime(db: QueueDatabase, names: readonly string[]): Promise<number | null> {
+export async function msUntilLost(db: QueueDatabase, names: readonly string[]): Promise<number | null> {
   const { rows } = await db.executeSql(
     `select extract(epoch from min(least(
        heartbeat_on + heartbeat_seconds * interval '1 second', started_on + expire_seconds * interval '1 second'

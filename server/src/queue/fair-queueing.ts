@@ -173,7 +173,11 @@ export async function lockProcessingCount(tx: Tx, environmentId: string): Promis
 }
 
 /** Marks the place of a job that left the queue, so that `retagMarked` moves the jobs behind it forward. */
-export async function vacate(tx: Tx, environmentId: string, { start }: { start: number }): Promise<void> {
+export async function markForRetag(
+  tx: Tx,
+  environmentId: string,
+  { start }: { start: number },
+): Promise<void> {
   await sql`
     update environment_queue set retag_from = ${start}::bigint
     where environment_id = ${environmentId} and (retag_from is null or retag_from > ${start}::bigint)`.execute(
@@ -186,7 +190,7 @@ export async function removeQueuedJob(tx: Tx, environmentId: string, jobId: stri
   const { rows } = await sql<{ start: number | null }>`
     delete from pgboss.job where ${QUEUED} and id = ${jobId} returning ${START} as start`.execute(tx);
   const start = rows[0]?.start;
-  if (start != null) await vacate(tx, environmentId, { start });
+  if (start != null) await markForRetag(tx, environmentId, { start });
 }
 
 /** Retags the queued jobs of environments where jobs were removed. */

@@ -14,9 +14,9 @@ export interface JobData {
 /** Polling interval while the database cannot be queried. */
 const RETRY_FETCH_MS = 500;
 /** Shortest interval between polls during a backlog. Slow fetches make it longer. */
-const LEAST_BETWEEN_FETCHES_MS = 20;
-const FETCHES_SHARE_OF_TIME = 0.2;
-const HEARTBEAT_EVERY_MS = 3_000;
+const MIN_FETCH_INTERVAL_MS = 20;
+const MAX_FETCH_TIME_SHARE = 0.2;
+const HEARTBEAT_INTERVAL_MS = 3_000;
 
 export interface JobStreamOptions {
   run: JobHandler;
@@ -29,7 +29,7 @@ export interface JobStreamOptions {
   groupConcurrency: number | null;
 }
 
-interface HeldJob {
+interface ActiveJob {
   id: string;
   /** Distinguishes this claim of the job from a later one. */
   retryCount: number;
@@ -48,12 +48,12 @@ export class JobStream {
   readonly #log: Logger;
   readonly #options: JobStreamOptions;
   readonly #onEmpty: () => void;
-  readonly #complete: (job: HeldJob) => Promise<void>;
-  readonly #held = new Map<HeldJob, Promise<void>>();
+  readonly #complete: (job: ActiveJob) => Promise<void>;
+  readonly #active = new Map<ActiveJob, Promise<void>>();
   readonly #fetches = new Poller(() => this.#fetch());
   /** How many jobs must end before the next immediate fetch, because one fetch can fill several slots. */
   #endsBeforeFetch = 0;
-  #pauseMs = LEAST_BETWEEN_FETCHES_MS;
+  #pauseMs = MIN_FETCH_INTERVAL_MS;
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #heartbeat: NodeJS.Timeout | undefined;
 
@@ -71,8 +71,8 @@ export class JobStream {
     this.#options = options;
     this.#onEmpty = onEmpty;
     this.#complete = createBatcher(
-      async (jobs: readonly HeldJob[]) => {
-        await boss.complete(name, jobs.map(claimOf));
+      async (jobs: readonly ActiveJob[]) => {
+        await boss.complete(name, jobs.map(toClaim));
         return jobs.map(() => undefined);
       },
       { maxConcurrency: 1, maxBatchSize: options.concurrency },
@@ -80,13 +80,13 @@ export class JobStream {
   }
 
   start(): void {
-    this.#heartbeat = setInterval(() => void this.#sendHeartbeats(), HEARTBEAT_EVERY_MS);
+    this.#heartbeat = setInterval(() => void this.#sendHeartbeats(), HEARTBEAT_INTERVAL_MS);
     this.fetchSoon();
   }
 
   /** Whether this process could run another job. */
-  get hasRoom(): boolean {
-    return this.#held.size < this.#options.concurrency;
+  get hasFreeSlot(): boolean {
+    return this.#active.size < this.#options.concurrency;
   }
 
   /** Fetches soon, because jobs may be due. Many calls in a short time cause few fetches. */
@@ -104,7 +104,7 @@ export class JobStream {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
     // A fetch in progress may still claim jobs, which nobody else gets until they miss a heartbeat.
-    const ended = this.#fetches.stop().then(() => Promise.all(this.#held.values()));
+    const ended = this.#fetches.stop().then(() => Promise.all(this.#active.values()));
     await Promise.race([ended, late]);
     clearTimeout(timer);
     clearInterval(this.#heartbeat);
@@ -112,24 +112,21 @@ export class JobStream {
 
   /** Fetches jobs for the free slots. @returns when to fetch again, in milliseconds */
   async #fetch(): Promise<number> {
-    if (!this.hasRoom) return Number.POSITIVE_INFINITY;
+    if (!this.hasFreeSlot) return Number.POSITIVE_INFINITY;
     const { concurrency, groupConcurrency } = this.#options;
     const startedAt = performance.now();
     try {
       const jobs = await this.#boss.fetch<JobData>(this.#name, {
-        batchSize: concurrency - this.#held.size,
+        batchSize: concurrency - this.#active.size,
         ...(groupConcurrency !== null && { groupConcurrency }),
       });
       for (const { id, retryCount, data } of jobs) {
         const job = { id, retryCount, data, lost: new AbortController() };
-        this.#held.set(job, this.#run(job));
+        this.#active.set(job, this.#run(job));
       }
       this.#fetchedAt = performance.now();
-      this.#endsBeforeFetch = this.#held.size / 2;
-      this.#pauseMs = Math.max(
-        LEAST_BETWEEN_FETCHES_MS,
-        (this.#fetchedAt - startedAt) / FETCHES_SHARE_OF_TIME,
-      );
+      this.#endsBeforeFetch = this.#active.size / 2;
+      this.#pauseMs = Math.max(MIN_FETCH_INTERVAL_MS, (this.#fetchedAt - startedAt) / MAX_FETCH_TIME_SHARE);
       // Jobs of a full group at the head of the queue may have hidden those of others.
       if (jobs.length > 0) return this.#pauseMs;
       this.#onEmpty();
@@ -140,11 +137,11 @@ export class JobStream {
     }
   }
 
-  async #run(job: HeldJob): Promise<void> {
-    const { id, data, retryCount: cameBack, lost } = job;
+  async #run(job: ActiveJob): Promise<void> {
+    const { id, data, retryCount, lost } = job;
     try {
       const { subjectId, tag = null } = data;
-      await this.#options.run({ id, subjectId, tag, signal: lost.signal, cameBack });
+      await this.#options.run({ id, subjectId, tag, signal: lost.signal, retryCount });
       await this.#complete(job);
     } catch (error) {
       this.#log[logLevelOf(error, "warn")](
@@ -153,7 +150,7 @@ export class JobStream {
       );
       // If this fails as well, the queue hands the job out again after a missed heartbeat.
       await this.#boss
-        .fail(this.#name, claimOf(job), asObject(error))
+        .fail(this.#name, toClaim(job), asObject(error))
         .catch((failure) =>
           this.#log[logLevelOf(failure, "error")](
             { err: failure, queue: this.#name, jobId: id },
@@ -161,7 +158,7 @@ export class JobStream {
           ),
         );
     } finally {
-      this.#held.delete(job);
+      this.#active.delete(job);
     }
     // A fetch of one job costs as much as a fetch of many, so it waits until more slots are free.
     this.#endsBeforeFetch -= 1;
@@ -170,11 +167,11 @@ export class JobStream {
 
   /** Sends the heartbeats of running jobs, and aborts those that the queue has given to another process. */
   async #sendHeartbeats(): Promise<void> {
-    const jobs = [...this.#held.keys()];
+    const jobs = [...this.#active.keys()];
     if (jobs.length === 0) return;
     try {
       // The type lacks the response's ids of the jobs that are still active.
-      const answer: { settled?: string[] } = await this.#boss.touch(this.#name, jobs.map(claimOf));
+      const answer: { settled?: string[] } = await this.#boss.touch(this.#name, jobs.map(toClaim));
       const kept = new Set(answer.settled ?? jobs.map(({ id }) => id));
       for (const { id, lost } of jobs) {
         if (!kept.has(id)) lost.abort(new Error("the queue gave this job to another worker"));
@@ -188,7 +185,7 @@ export class JobStream {
   }
 }
 
-function claimOf({ id, retryCount }: HeldJob): { id: string; retryCount: number } {
+function toClaim({ id, retryCount }: ActiveJob): { id: string; retryCount: number } {
   return { id, retryCount };
 }
 

@@ -13,9 +13,9 @@ export interface Job {
 }
 
 /** A job as the queue hands it to a worker. */
-export interface HandedJob extends Job {
+export interface ClaimedJob extends Job {
   /** How often the job was handed out before, to workers that crashed or stopped early. */
-  cameBack: number;
+  retryCount: number;
 }
 
-export type JobHandler = (job: HandedJob) => Promise<void>;
+export type JobHandler = (job: ClaimedJob) => Promise<void>;

@@ -13,7 +13,7 @@ export interface LeaderTask {
  * Runs the work in the process that holds the lock of this name. Soon after that process ends or loses its database
  * connection, another one takes over.
  */
-export function lead(
+export function runAsLeader(
   {
     session,
     log,

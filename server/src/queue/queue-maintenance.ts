@@ -5,8 +5,8 @@ import { rebase, retagMarked } from "./fair-queueing.ts";
 import type { LeaderTask } from "./leader-election.ts";
 import type { Queue } from "./queue.ts";
 
-const TAG_EVERY_MS = 10_000;
-const SUPERVISE_EVERY_MS = 3_600_000;
+const RETAG_INTERVAL_MS = 10_000;
+const SUPERVISE_INTERVAL_MS = 3_600_000;
 
 /** Keeps the tags of queued jobs up to date, and the queue's tables small. One process does it at a time. */
 export function startQueueMaintenance(deps: { db: Db; queue: Queue; log: Logger }): LeaderTask {
@@ -28,7 +28,7 @@ export function startQueueMaintenance(deps: { db: Db; queue: Queue; log: Logger 
   };
   run();
   supervise();
-  const timers = [setInterval(run, TAG_EVERY_MS), setInterval(supervise, SUPERVISE_EVERY_MS)];
+  const timers = [setInterval(run, RETAG_INTERVAL_MS), setInterval(supervise, SUPERVISE_INTERVAL_MS)];
   return {
     async stop() {
       for (const timer of timers) clearInterval(timer);

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Tx } from "../db/schema.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import { Poller } from "../lib/poller.ts";
-import { dueTimes, nextLossTime } from "./due-job-queries.ts";
+import { msUntilDue, msUntilLost } from "./due-job-queries.ts";
 import type { JobTag } from "./fair-queueing.ts";
 import { type JobData, JobStream, type JobStreamOptions } from "./job-stream.ts";
 
@@ -36,9 +36,9 @@ const CHANNEL = `pgboss_${createHash("sha224").update("pgboss").digest("hex").sl
  * The longest time between two polls for jobs that no notification announces. Notifications are also missed if the
  * connection that receives them breaks and nobody notices.
  */
-const LONGEST_POLL_MS = 10_000;
+const MAX_POLL_MS = 10_000;
 /** Polling interval while a due job cannot be fetched, and without notifications. */
-const SHORTEST_POLL_MS = 500;
+const MIN_POLL_MS = 500;
 
 /** The durable queue, in the same database as the rows that its jobs refer to, so that both commit together. */
 export class Queue {
@@ -111,7 +111,7 @@ export class Queue {
 
   async work(handlers: Record<QueueName, JobStreamOptions>): Promise<void> {
     for (const [name, options] of Object.entries(handlers)) {
-      const onEmpty = () => this.#dueJobs.within(SHORTEST_POLL_MS);
+      const onEmpty = () => this.#dueJobs.within(MIN_POLL_MS);
       const stream = new JobStream(this.#boss, name, this.#log, options, onEmpty);
       this.#streams.set(name, stream);
     }
@@ -133,30 +133,30 @@ export class Queue {
 
   /** @returns milliseconds until the next poll */
   async #fetchDueJobs(): Promise<number> {
-    const names = [...this.#streams].filter(([, { hasRoom }]) => hasRoom).map(([name]) => name);
+    const names = [...this.#streams].filter(([, { hasFreeSlot }]) => hasFreeSlot).map(([name]) => name);
     try {
-      const due = await dueTimes(this.#boss.getDb(), names);
+      const due = await msUntilDue(this.#boss.getDb(), names);
       for (const [name, dueInMs] of due) if (dueInMs <= 0) this.#streams.get(name)?.fetchSoon();
-      const longest = this.#notifications === null ? SHORTEST_POLL_MS : LONGEST_POLL_MS;
-      return Math.max(SHORTEST_POLL_MS, Math.min(longest, ...due.values()));
+      const longest = this.#notifications === null ? MIN_POLL_MS : MAX_POLL_MS;
+      return Math.max(MIN_POLL_MS, Math.min(longest, ...due.values()));
     } catch (error) {
       this.#log[logLevelOf(error, "error")]({ err: error }, "could not find due jobs");
-      return SHORTEST_POLL_MS;
+      return MIN_POLL_MS;
     }
   }
 
   /** @returns milliseconds until the next poll, or until the next heartbeat timeout if that is sooner */
   async #returnLostJobs(): Promise<number> {
     try {
-      const lossInMs = await nextLossTime(this.#boss.getDb(), Object.keys(QUEUES));
+      const lossInMs = await msUntilLost(this.#boss.getDb(), Object.keys(QUEUES));
       if (lossInMs !== null && lossInMs <= 0) {
         await this.supervise();
         this.#dueJobs.within(0);
       }
-      return Math.max(SHORTEST_POLL_MS, Math.min(HEARTBEAT_SECONDS * 1000, lossInMs ?? Infinity));
+      return Math.max(MIN_POLL_MS, Math.min(HEARTBEAT_SECONDS * 1000, lossInMs ?? Infinity));
     } catch (error) {
       this.#log[logLevelOf(error, "error")]({ err: error }, "could not find lost jobs");
-      return SHORTEST_POLL_MS;
+      return MIN_POLL_MS;
     }
   }
 
@@ -188,7 +188,7 @@ export class Queue {
         ...(job.group && { group: { id: job.group } }),
       },
     );
-    this.#expectDelayed(job.delayMs);
+    this.#fetchWhenDue(job.delayMs);
   }
 
   /** Enqueues a transcription; see `transcription-jobs.ts`. */
@@ -201,7 +201,7 @@ export class Queue {
       group: { id: job.environmentId },
       ...(delayMs && delayMs > 0 && { startAfter: delayMs / 1000 }),
     });
-    this.#expectDelayed(delayMs);
+    this.#fetchWhenDue(delayMs);
   }
 
   /** Changes a waiting job in the transaction. */
@@ -214,10 +214,10 @@ export class Queue {
       group: { id: job.environmentId },
       ...(delayMs != null && { startAfter: delayMs / 1000 }),
     });
-    this.#expectDelayed(delayMs);
+    this.#fetchWhenDue(delayMs);
   }
 
-  #expectDelayed(delayMs: number | null | undefined): void {
+  #fetchWhenDue(delayMs: number | null | undefined): void {
     if (this.#streams.size > 0 && delayMs && delayMs > 0) this.#dueJobs.within(delayMs);
   }
 

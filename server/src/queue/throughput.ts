@@ -15,7 +15,7 @@ export interface EndedGroup {
  * Counts the transcriptions of all environments that ended in the 24 hours before `now`. Uses the index on the time of
  * the last change by the database's clock, with a margin of one hour for other clocks.
  */
-export async function endedInLastDay(db: Db, now: Date): Promise<EndedGroup[]> {
+export async function countEndedInLastDay(db: Db, now: Date): Promise<EndedGroup[]> {
   const { rows } = await sql<EndedGroup>`
     select
       floor(extract(epoch from (${now}::timestamptz - ended.finished_at)) / 3600)::int as "hoursAgo",

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Tx } from "../db/schema.ts";
-import { assignTag, estimateWork, type JobTag, priorityOfTag, vacate } from "./fair-queueing.ts";
+import { assignTag, estimateWork, type JobTag, markForRetag, priorityOfTag } from "./fair-queueing.ts";
 import type { Queue } from "./queue.ts";
 
 export interface TranscriptionJob {
@@ -46,7 +46,7 @@ export async function bringForward(
   // A worker has claimed it, or reconciliation will replace it.
   if (rows.length === 0) return;
   const start = rows[0]!.start;
-  if (start !== null) await vacate(tx, environmentId, { start });
+  if (start !== null) await markForRetag(tx, environmentId, { start });
   const workSeconds = await estimateWork(tx, transcriptionId);
   const { tag, priority } = await assignTag(tx, environmentId, { workSeconds });
   await queue.updateTranscription(tx, {

@@ -147,7 +147,7 @@ export function representWebhookEndpointWithSecret(
 export type DeliveryWithAttempts = DeliveryRow & {
   transcription_id: string | null;
   /** The latest `MAX_LISTED_ATTEMPTS`. */
-  made: DeliveryAttemptRow[];
+  attemptRows: DeliveryAttemptRow[];
 };
 
 export function representDelivery(delivery: DeliveryWithAttempts): Delivery {
@@ -161,7 +161,7 @@ export function representDelivery(delivery: DeliveryWithAttempts): Delivery {
     createdAt: delivery.created_at.toISOString(),
     nextAttemptAt: iso(delivery.next_attempt_at),
     finishedAt: iso(delivery.finished_at),
-    attempts: delivery.made.map((attempt) => ({
+    attempts: delivery.attemptRows.map((attempt) => ({
       number: attempt.number,
       attemptedAt: attempt.attempted_at.toISOString(),
       latencyMs: attempt.latency_ms,

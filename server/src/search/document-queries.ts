@@ -44,7 +44,7 @@ export async function findUnindexed(
  * Assigns the document to a shard: the newest of its environment, or a new one if that is full. From then on the
  * environment is searched in the document's language.
  */
-export async function placeDocument(tx: Tx, document: Unindexed, dictionary: string): Promise<number> {
+export async function assignShard(tx: Tx, document: Unindexed, dictionary: string): Promise<number> {
   const { environment_id, spoken: language } = document;
   await tx
     .insertInto("search_language")

@@ -7,17 +7,17 @@ import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
-import type { HandedJob } from "../queue/job.ts";
+import type { ClaimedJob } from "../queue/job.ts";
 import { fileKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import {
+  assignShard,
   findUnindexed,
   finishDocument,
   insertPassages,
-  placeDocument,
   type Unindexed,
 } from "./document-queries.ts";
-import { dictionaryOf, lookUp, renderVector } from "./lexemes.ts";
+import { dictionaryOf, lookUpLexemes, renderVector } from "./lexemes.ts";
 import { cutPassages, type Passage } from "./passages.ts";
 import { tokenize } from "./tokens.ts";
 
@@ -41,7 +41,11 @@ const MAX_TRIES = 20;
  * existing passages and writes the rest. If indexing a transcript fails repeatedly, the transcript is logged and
  * skipped.
  */
-export async function indexTranscript(deps: IndexDeps, job: HandedJob, shutdown: AbortSignal): Promise<void> {
+export async function indexTranscript(
+  deps: IndexDeps,
+  job: ClaimedJob,
+  shutdown: AbortSignal,
+): Promise<void> {
   const { db, clock, log } = deps;
   const { subjectId: transcriptionId } = job;
   const document = await findUnindexed(db, transcriptionId, job.id);
@@ -52,7 +56,7 @@ export async function indexTranscript(deps: IndexDeps, job: HandedJob, shutdown:
     if (passages.length > 0) await writePassages(db, document, passages, signal);
     log.info({ transcriptionId, passages: passages.length }, "transcript indexed for search");
   } catch (error) {
-    if (signal.aborted || isOutage(error) || job.cameBack + 1 < MAX_TRIES) throw error;
+    if (signal.aborted || isOutage(error) || job.retryCount + 1 < MAX_TRIES) throw error;
     log.error({ err: error, transcriptionId }, "a transcript cannot be indexed; it cannot be searched");
   }
   await finishDocument(db, document.number, clock.now());
@@ -66,18 +70,18 @@ async function writePassages(
 ): Promise<void> {
   const dictionary = document.dictionary ?? (await dictionaryOf(db, document.spoken));
   const shard =
-    document.shard ?? (await db.transaction().execute((tx) => placeDocument(tx, document, dictionary)));
+    document.shard ?? (await db.transaction().execute((tx) => assignShard(tx, document, dictionary)));
   const tokens = passages.map(({ text }) => tokenize(text));
-  const lexemes = await lookUp(db, dictionary, tokens.flat());
+  const lexemes = await lookUpLexemes(db, dictionary, tokens.flat());
   for (let from = 0; from < passages.length; from += BATCH) {
     signal.throwIfAborted();
     const rows = passages.slice(from, from + BATCH).map((passage, index) => {
       const ordinal = from + index;
       return { ...passage, ordinal, lexemes: renderVector(tokens[ordinal]!, lexemes, shard) };
     });
-    const place = { number: document.number, shard };
+    const target = { number: document.number, shard };
     // False if the video was deleted in the meantime.
-    if (!(await db.transaction().execute((tx) => insertPassages(tx, place, rows)))) return;
+    if (!(await db.transaction().execute((tx) => insertPassages(tx, target, rows)))) return;
   }
 }
 

@@ -54,22 +54,22 @@ export async function dictionaryOf(db: Db, language: string | null): Promise<str
 }
 
 /** What the index contains for a word. */
-export interface Lookup {
+export interface WordLexemes {
   lexemes: readonly string[];
   /** True for a stop word, which matters only in a quoted phrase. */
-  isCommon: boolean;
+  isStopWord: boolean;
 }
 
-export type Lexemes = ReadonlyMap<string, Lookup>;
+export type Lexemes = ReadonlyMap<string, WordLexemes>;
 
 /**
  * Looks up words that `tokenize` returned. A word has two lexemes if its stem depends on its accents, so that searches
  * with and without them find it. A stop word is its own lexeme.
  */
-export async function lookUp(db: Db, dictionary: string, tokens: Iterable<Token>): Promise<Lexemes> {
+export async function lookUpLexemes(db: Db, dictionary: string, tokens: Iterable<Token>): Promise<Lexemes> {
   const words = [...new Set([...tokens].filter(({ kind }) => kind === "word").map(({ text }) => text))];
   if (dictionary === NO_DICTIONARY) {
-    return new Map(words.map((word) => [word, { lexemes: [fold(word)], isCommon: false }]));
+    return new Map(words.map((word) => [word, { lexemes: [fold(word)], isStopWord: false }]));
   }
   const { rows } = await sql<{ word: string; stems: string[] | null }>`
     select word, ts_lexize(${dictionary}::regdictionary, word) as stems
@@ -79,17 +79,17 @@ export async function lookUp(db: Db, dictionary: string, tokens: Iterable<Token>
   return new Map(
     words.map((word) => {
       const own = stems.get(word)!;
-      const isCommon = own.length === 0;
-      const folded = isCommon ? [fold(word)] : [...own, ...stems.get(fold(word))!].map(fold);
-      return [word, { lexemes: [...new Set(folded)].filter((lexeme) => lexeme !== ""), isCommon }];
+      const isStopWord = own.length === 0;
+      const folded = isStopWord ? [fold(word)] : [...own, ...stems.get(fold(word))!].map(fold);
+      return [word, { lexemes: [...new Set(folded)].filter((lexeme) => lexeme !== ""), isStopWord }];
     }),
   );
 }
 
 /** Returns the lexemes of a token. A pair of characters is its own lexeme. */
-export function lexemesOf(lexemes: Lexemes, { text, kind }: Token): Lookup {
+export function lexemesOf(lexemes: Lexemes, { text, kind }: Token): WordLexemes {
   const known = kind === "word" ? lexemes.get(text) : undefined;
-  return known ?? { lexemes: [fold(text)], isCommon: false };
+  return known ?? { lexemes: [fold(text)], isStopWord: false };
 }
 
 /** Renders a passage's `tsvector` in PostgreSQL's text format, with the marker of its shard. */

@@ -1,4 +1,4 @@
-import { type Lexemes, type Lookup, lexemesOf, quote } from "./lexemes.ts";
+import { type Lexemes, lexemesOf, quote, type WordLexemes } from "./lexemes.ts";
 import type { Alternative, Query, Term } from "./query.ts";
 import type { Token } from "./tokens.ts";
 
@@ -12,7 +12,7 @@ interface Step {
   /** Whether stop words also match. */
   isQuoted: boolean;
   /** Whether this is the first character of a pair, so that only this character is marked. */
-  head: boolean;
+  isSingle: boolean;
 }
 
 type Steps = readonly Step[];
@@ -29,16 +29,16 @@ export interface Matcher {
 
 /** Returns null if every alternative consists of stop words only. */
 export function createMatcher({ alternatives }: Query, lexemes: Lexemes): Matcher | null {
-  const read = alternatives
-    .map((alternative) => readAlternative(alternative, lexemes))
-    .filter(({ wanted }) => wanted.length > 0);
-  if (read.length === 0) return null;
+  const compiled = alternatives
+    .map((alternative) => compileAlternative(alternative, lexemes))
+    .filter(({ required }) => required.length > 0);
+  if (compiled.length === 0) return null;
   const render = (exact: boolean) =>
-    read
-      .map(({ wanted, unwanted }) => {
+    compiled
+      .map(({ required, excluded }) => {
         const clauses = [
-          ...wanted.map((steps) => renderSteps(steps, exact)),
-          ...unwanted.map((steps) => `!(${renderSteps(steps, true)})`),
+          ...required.map((steps) => renderSteps(steps, exact)),
+          ...excluded.map((steps) => `!(${renderSteps(steps, true)})`),
         ];
         return `(${clauses.join(" & ")})`;
       })
@@ -46,23 +46,23 @@ export function createMatcher({ alternatives }: Query, lexemes: Lexemes): Matche
   return {
     tsquery: render(false),
     exactTsquery: render(true),
-    terms: read.flatMap(({ wanted }) => wanted),
+    terms: compiled.flatMap(({ required }) => required),
   };
 }
 
-function readAlternative({ wanted, unwanted }: Alternative, lexemes: Lexemes) {
+function compileAlternative({ required, excluded }: Alternative, lexemes: Lexemes) {
   const readAll = (terms: Term[]) =>
-    terms.map((term) => readTerm(term, lexemes)).filter((steps) => steps.length > 0);
-  return { wanted: readAll(wanted), unwanted: readAll(unwanted) };
+    terms.map((term) => compileTerm(term, lexemes)).filter((steps) => steps.length > 0);
+  return { required: readAll(required), excluded: readAll(excluded) };
 }
 
-function readTerm({ tokens, prefix, isQuoted }: Term, lexemes: Lexemes): Step[] {
+function compileTerm({ tokens, prefix, isQuoted }: Term, lexemes: Lexemes): Step[] {
   const steps = tokens.flatMap((token) => {
-    const { lexemes: found, isCommon } = lexemesOf(lexemes, token);
-    if (isCommon && !isQuoted) return [];
-    const head = token.kind === "single";
+    const { lexemes: found, isStopWord } = lexemesOf(lexemes, token);
+    if (isStopWord && !isQuoted) return [];
+    const isSingle = token.kind === "single";
     const isPrefix = prefix && token === tokens.at(-1);
-    return [{ position: token.position, lexemes: found, isQuoted, prefix: isPrefix || head, head }];
+    return [{ position: token.position, lexemes: found, isQuoted, prefix: isPrefix || isSingle, isSingle }];
   });
   const first = steps[0]?.position ?? 0;
   return steps.map(({ position, ...step }) => ({ ...step, offset: position - first }));
@@ -71,9 +71,9 @@ function readTerm({ tokens, prefix, isQuoted }: Term, lexemes: Lexemes): Step[] 
 function renderSteps(steps: Steps, exact: boolean): string {
   let text = "";
   let before = 0;
-  for (const { offset, lexemes, prefix, head } of steps) {
+  for (const { offset, lexemes, prefix, isSingle } of steps) {
     if (text !== "") text += ` <${offset - before}> `;
-    const suffix = prefix && (head || !exact) ? ":*" : "";
+    const suffix = prefix && (isSingle || !exact) ? ":*" : "";
     text += `(${lexemes.map((lexeme) => quote(lexeme) + suffix).join(" | ")})`;
     before = offset;
   }
@@ -98,15 +98,15 @@ export function findMarks(
 }
 
 function hit(
-  { lexemes, isQuoted, prefix, head }: Step,
+  { lexemes, isQuoted, prefix, isSingle }: Step,
   token: Token | undefined,
-  own: Lookup | undefined,
+  own: WordLexemes | undefined,
 ): [number, number] | null {
-  if (!token || !own || (own.isCommon && !isQuoted)) return null;
+  if (!token || !own || (own.isStopWord && !isQuoted)) return null;
   const matches = own.lexemes.some((each) =>
-    lexemes.some((wanted) => (prefix ? each.startsWith(wanted) : each === wanted)),
+    lexemes.some((required) => (prefix ? each.startsWith(required) : each === required)),
   );
-  return matches ? [token.start, head ? token.headEnd : token.end] : null;
+  return matches ? [token.start, isSingle ? token.headEnd : token.end] : null;
 }
 
 function merge(ranges: [number, number][]): [number, number][] {

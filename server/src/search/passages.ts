@@ -10,9 +10,9 @@ export interface Passage {
 }
 
 /** Length of a pause that ends a passage, in seconds. */
-const PAUSE = 2;
+const PAUSE_SECONDS = 2;
 /** Maximum length in characters; those of scripts without spaces count by their display width. */
-const LONGEST = 240;
+const MAX_LENGTH = 240;
 const UNSPACED_COST = 2.5;
 
 /**
@@ -30,10 +30,10 @@ export function cutPassages(words: readonly Word[]): Passage[] {
   for (const word of words) {
     const last = current.at(-1);
     const cost = costOf(word.word);
-    if (last && (word.start - last.end >= PAUSE || length + cost > LONGEST)) end();
+    if (last && (word.start - last.end >= PAUSE_SECONDS || length + cost > MAX_LENGTH)) end();
     current.push(word);
     length += cost;
-    if (endsSentence(word.word) || (length > LONGEST / 2 && endsClause(word.word))) end();
+    if (endsSentence(word.word) || (length > MAX_LENGTH / 2 && endsClause(word.word))) end();
   }
   end();
   return passages;

@@ -9,22 +9,22 @@ export interface Term {
   prefix: boolean;
 }
 
-/** Matches passages with all wanted and no unwanted terms. */
+/** Matches passages with all required and no excluded terms. */
 export interface Alternative {
-  wanted: Term[];
-  unwanted: Term[];
+  required: Term[];
+  excluded: Term[];
 }
 
 export interface Query {
-  /** A passage matches if any alternative does; each alternative has wanted terms. */
+  /** A passage matches if any alternative does; each alternative has required terms. */
   alternatives: Alternative[];
   /** Why there are no alternatives. */
-  emptyBecause: "no_words" | "only_excluded" | null;
+  emptyReason: "no_words" | "only_excluded" | null;
 }
 
 /** Shorter prefixes would match too many words. */
-const SHORTEST_PREFIX = 3;
-const PIECE = /(-?)"([^"]*)(?:"|$)|(-?)([^\s"]+)/gv;
+const MIN_PREFIX_LENGTH = 3;
+const TERM = /(-?)"([^"]*)(?:"|$)|(-?)([^\s"]+)/gv;
 const QUOTES = /[“”„«»]/g;
 
 /**
@@ -32,33 +32,33 @@ const QUOTES = /[“”„«»]/g;
  * `OR` must be in capitals, because `or` is a word in French. Every text is a valid query.
  */
 export function parseQuery(text: string): Query {
-  const alternatives: Alternative[] = [{ wanted: [], unwanted: [] }];
+  const alternatives: Alternative[] = [{ required: [], excluded: [] }];
   let open: Term | undefined;
-  for (const [, quotedMinus, quoted, bareMinus, bare] of text.replace(QUOTES, '"').matchAll(PIECE)) {
+  for (const [, quotedMinus, quoted, bareMinus, bare] of text.replace(QUOTES, '"').matchAll(TERM)) {
     open = undefined;
     if (bare === "OR" && bareMinus === "") {
-      alternatives.push({ wanted: [], unwanted: [] });
+      alternatives.push({ required: [], excluded: [] });
       continue;
     }
     const isQuoted = quoted !== undefined;
     const term = { tokens: termTokens(quoted ?? bare ?? ""), isQuoted, prefix: false };
     if (term.tokens.length === 0) continue;
-    const { wanted, unwanted } = alternatives.at(-1)!;
-    if ((quotedMinus ?? bareMinus) === "-") unwanted.push(term);
-    else wanted.push(term);
+    const { required, excluded } = alternatives.at(-1)!;
+    if ((quotedMinus ?? bareMinus) === "-") excluded.push(term);
+    else required.push(term);
     if (bare !== undefined && bareMinus === "") open = term;
   }
   const last = open?.tokens.at(-1);
-  if (open && last?.kind === "word" && [...last.text].length >= SHORTEST_PREFIX) open.prefix = true;
+  if (open && last?.kind === "word" && [...last.text].length >= MIN_PREFIX_LENGTH) open.prefix = true;
 
-  const useful = alternatives.filter(({ wanted }) => wanted.length > 0);
-  const excludes = alternatives.some(({ unwanted }) => unwanted.length > 0);
-  const emptyBecause = useful.length > 0 ? null : excludes ? "only_excluded" : "no_words";
-  return { alternatives: useful, emptyBecause };
+  const useful = alternatives.filter(({ required }) => required.length > 0);
+  const excludes = alternatives.some(({ excluded }) => excluded.length > 0);
+  const emptyReason = useful.length > 0 ? null : excludes ? "only_excluded" : "no_words";
+  return { alternatives: useful, emptyReason };
 }
 
 export function countTerms({ alternatives }: Query): number {
-  return alternatives.reduce((sum, { wanted, unwanted }) => sum + wanted.length + unwanted.length, 0);
+  return alternatives.reduce((sum, { required, excluded }) => sum + required.length + excluded.length, 0);
 }
 
 /**

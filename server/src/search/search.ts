@@ -1,5 +1,5 @@
 import type { Db } from "../db/schema.ts";
-import { type Lexemes, lookUp, quote, shardMarker } from "./lexemes.ts";
+import { type Lexemes, lookUpLexemes, quote, shardMarker } from "./lexemes.ts";
 import { createMatcher, findMarks, type Matcher } from "./match.ts";
 import {
   type Candidate,
@@ -24,12 +24,12 @@ const MAX_SHARDS_AT_ONCE = 16;
  * A search reads no older shards after this time. Otherwise, words that nearly every passage contains, in an order that
  * few passages have, would cause a scan of all shards.
  */
-const LONGEST_LOOK_MS = 1_000;
+const MAX_SEARCH_MS = 1_000;
 /** Number of passages returned for one video. */
 const SHOWN_PASSAGES = 3;
 
 /** The last video of the previous page. */
-export interface Place {
+export interface ResultPosition {
   rank: number;
   matches: number;
   document: number;
@@ -39,13 +39,13 @@ interface SearchRequest {
   query: Query;
   /** Null for all languages. */
   language: string | null;
-  after: Place | null;
+  after: ResultPosition | null;
   limit: number;
 }
 
 export interface FoundVideo {
   videoId: string;
-  place: Place;
+  position: ResultPosition;
   /** The best passages, in chronological order. */
   passages: (FoundPassage & { marks: [start: number, end: number][] })[];
 }
@@ -53,7 +53,7 @@ export interface FoundVideo {
 interface SearchResult {
   /** Best match first. */
   videos: FoundVideo[];
-  next: Place | null;
+  next: ResultPosition | null;
   /** Total over all pages. */
   videoCount: number;
   matchCount: number;
@@ -86,15 +86,15 @@ export async function searchTranscripts(
   const matchers = await createMatchers(db, query, dictionaries);
   if (matchers.length === 0) return { ...nothing, onlyCommonWords: true };
 
-  const { candidates, isTruncated } = await gather(db, environmentId, matchers, language);
+  const { candidates, isTruncated } = await findMatches(db, environmentId, matchers, language);
   const ranked = rankVideos(candidates);
-  const from = after === null ? 0 : ranked.findIndex(({ place }) => comparePlaces(after, place) < 0);
+  const from = after === null ? 0 : ranked.findIndex(({ position }) => comparePositions(after, position) < 0);
   const page = from < 0 ? [] : ranked.slice(from, from + limit);
   const hasNext = from >= 0 && ranked.length > from + limit;
   return {
     ...nothing,
     videos: await readVideos(db, page, matchers),
-    next: hasNext ? page.at(-1)!.place : null,
+    next: hasNext ? page.at(-1)!.position : null,
     videoCount: ranked.length,
     matchCount: candidates.length,
     isTruncated,
@@ -102,32 +102,32 @@ export async function searchTranscripts(
 }
 
 async function createMatchers(db: Db, query: Query, dictionaries: string[]): Promise<Matcher[]> {
-  const words = query.alternatives.flatMap(({ wanted, unwanted }) =>
-    [...wanted, ...unwanted].flatMap(({ tokens }) => tokens),
+  const words = query.alternatives.flatMap(({ required, excluded }) =>
+    [...required, ...excluded].flatMap(({ tokens }) => tokens),
   );
   const matchers = new Map<string, Matcher>();
   for (const dictionary of dictionaries) {
-    const matcher = createMatcher(query, await lookUp(db, dictionary, words));
+    const matcher = createMatcher(query, await lookUpLexemes(db, dictionary, words));
     if (matcher) matchers.set(matcher.tsquery, matcher);
   }
   return [...matchers.values()];
 }
 
 /** Searches in batches of shards, newest first; the batches grow while there are few results. */
-async function gather(
+async function findMatches(
   db: Db,
   environmentId: string,
   matchers: readonly Matcher[],
   language: string | null,
 ): Promise<{ candidates: Candidate[]; isTruncated: boolean }> {
-  const begun = performance.now();
-  const tsquery = either(matchers.map((matcher) => matcher.tsquery));
-  const exactTsquery = either(matchers.map((matcher) => matcher.exactTsquery));
+  const startedAt = performance.now();
+  const tsquery = anyOf(matchers.map((matcher) => matcher.tsquery));
+  const exactTsquery = anyOf(matchers.map((matcher) => matcher.exactTsquery));
   const markers = (await searchShards(db, environmentId)).map((shard) => quote(shardMarker(shard)));
   const found: Candidate[] = [];
   let from = 0;
   for (let size = 1; from < markers.length && found.length < MAX_CANDIDATES; ) {
-    if (performance.now() - begun > LONGEST_LOOK_MS) break;
+    if (performance.now() - startedAt > MAX_SEARCH_MS) break;
     const shards = markers.slice(from, from + size).join(" | ");
     const limit = MAX_CANDIDATES - found.length;
     found.push(
@@ -139,26 +139,26 @@ async function gather(
   return { candidates: found, isTruncated: found.length === MAX_CANDIDATES || from < markers.length };
 }
 
-function either(queries: string[]): string {
+function anyOf(queries: string[]): string {
   return queries.map((query) => `(${query})`).join(" | ");
 }
 
 interface RankedVideo {
-  place: Place;
+  position: ResultPosition;
   candidates: Candidate[];
 }
 
 /** Sorts by the best passage, then by the number of passages, then newest first. */
 function rankVideos(candidates: readonly Candidate[]): RankedVideo[] {
   return [...Map.groupBy(candidates, ({ document }) => document)]
-    .map(([document, its]) => {
-      const sorted = its.toSorted((a, b) => b.rank - a.rank || a.ordinal - b.ordinal);
-      return { place: { rank: sorted[0]!.rank, matches: its.length, document }, candidates: sorted };
+    .map(([document, group]) => {
+      const sorted = group.toSorted((a, b) => b.rank - a.rank || a.ordinal - b.ordinal);
+      return { position: { rank: sorted[0]!.rank, matches: group.length, document }, candidates: sorted };
     })
-    .sort((a, b) => comparePlaces(a.place, b.place));
+    .sort((a, b) => comparePositions(a.position, b.position));
 }
 
-function comparePlaces(a: Place, b: Place): number {
+function comparePositions(a: ResultPosition, b: ResultPosition): number {
   return b.rank - a.rank || b.matches - a.matches || b.document - a.document;
 }
 
@@ -169,17 +169,17 @@ async function readVideos(
 ): Promise<FoundVideo[]> {
   const documents = await findDocuments(
     db,
-    page.map(({ place }) => place.document),
+    page.map(({ position }) => position.document),
   );
   const shown = page.flatMap(({ candidates }) => candidates.slice(0, SHOWN_PASSAGES));
   const passages = Map.groupBy(await findPassages(db, shown), ({ document }) => document);
   const marker = await createMarker(db, [...passages.values()].flat(), documents, matchers);
-  return page.flatMap(({ place }) => {
-    const document = documents.get(place.document);
-    const its = passages.get(place.document);
+  return page.flatMap(({ position }) => {
+    const document = documents.get(position.document);
+    const group = passages.get(position.document);
     // The document was deleted in the meantime.
-    if (!document || !its) return [];
-    return [{ videoId: document.videoId, place, passages: its.map(marker) }];
+    if (!document || !group) return [];
+    return [{ videoId: document.videoId, position, passages: group.map(marker) }];
   });
 }
 
@@ -193,14 +193,14 @@ async function createMarker(
   const terms = matchers.flatMap((matcher) => matcher.terms);
   const dictionaryOf = ({ document }: FoundPassage) => documents.get(document)?.dictionary ?? "";
   const lexemes = new Map<string, Lexemes>();
-  for (const [dictionary, its] of Map.groupBy(passages, dictionaryOf)) {
+  for (const [dictionary, group] of Map.groupBy(passages, dictionaryOf)) {
     if (dictionary === "") continue;
     lexemes.set(
       dictionary,
-      await lookUp(
+      await lookUpLexemes(
         db,
         dictionary,
-        its.flatMap(({ text }) => tokenize(text)),
+        group.flatMap(({ text }) => tokenize(text)),
       ),
     );
   }

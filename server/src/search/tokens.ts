@@ -22,7 +22,7 @@ const UNSPACED = String.raw`[[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx
 const RUN = new RegExp(String.raw`(${UNSPACED}+)|([[\p{L}\p{M}\p{N}\u200c\u200d]--${UNSPACED}]+)`, "gv");
 const JOINERS = /[\u200c\u200d]/g;
 /** Longer words are truncated: nobody searches for them whole, and PostgreSQL limits lexemes to 2 KB. */
-const LONGEST_WORD = 64;
+const MAX_WORD_LENGTH = 64;
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
@@ -38,7 +38,7 @@ export function tokenize(text: string): Token[] {
 }
 
 function addWord(tokens: Token[], word: string, start: number): void {
-  const text = [...normalize(word.replace(JOINERS, ""))].slice(0, LONGEST_WORD).join("");
+  const text = [...normalize(word.replace(JOINERS, ""))].slice(0, MAX_WORD_LENGTH).join("");
   // A combining mark without its letter is not a word.
   if (fold(text) === "") return;
   const end = start + word.length;

@@ -47,18 +47,18 @@ export interface Models {
   /**
    * Whether to wait for the model: a download is running or about to start, and has not taken too long.
    */
-  isComing(): boolean;
+  isExpected(): boolean;
   /** Whether the bundled engine recognizes English about as well as the installed model. */
-  bundledTakesEnglish(): boolean;
+  prefersBundledForEnglish(): boolean;
   /** Called whenever the model was installed after the first check; with null if it could not be installed. */
   onChange(listener: (model: FoundModel | null) => void): void;
 }
 
 const POLL_INTERVAL_MS = 60_000;
 const FIRST_RETRY_MS = 60_000;
-const LAST_RETRY_MS = 3_600_000;
+const MAX_RETRY_MS = 3_600_000;
 /** The time of the largest model at 75 kB/s. A slower download continues, but nothing waits for it. */
-const LONGEST_WAIT_MS = 6 * 3_600_000;
+const MAX_WAIT_MS = 6 * 3_600_000;
 
 export type ModelsConfig = Pick<
   Config,
@@ -94,7 +94,7 @@ export function createModels({
   let running: Promise<void> | undefined;
   let installed: FoundModel | null = null;
   /** Ends the pause before the next check. */
-  let lookNow = () => {};
+  let checkNow = () => {};
   /** Whether a download starts as soon as the disk has been checked. */
   let isDue = downloadable !== undefined;
   /** Whether all listeners have been notified of the installed model. */
@@ -125,7 +125,7 @@ export function createModels({
       installed = await store.find(name);
       change({ state: "installed", folder: installed.folder });
     } catch (error) {
-      lose();
+      markMissing();
       const missing = error instanceof SpeechError && error.code === "model_not_found";
       // The reason of the last failed download is more useful than the model's absence.
       if (missing && current.state === "failed") return current;
@@ -134,7 +134,7 @@ export function createModels({
     return current;
   }
 
-  function lose(): void {
+  function markMissing(): void {
     if (installed === null) return;
     log.warn({ model: installed.name, folder: installed.folder }, "the speech model is gone");
     installed = null;
@@ -154,7 +154,7 @@ export function createModels({
         isDue = false;
         if (failed !== null) {
           failures += 1;
-          const pause = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LAST_RETRY_MS);
+          const pause = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
           nextTry = clock.now().getTime() + pause;
           const nextTryAt = new Date(nextTry).toISOString();
           change({ state: "failed", error: messageOf(failed), hint: hintFor(downloadable.name), nextTryAt });
@@ -176,7 +176,7 @@ export function createModels({
   async function pause(ms: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const woken = new AbortController();
-    lookNow = () => woken.abort();
+    checkNow = () => woken.abort();
     try {
       await wait(ms, AbortSignal.any([signal, woken.signal]));
     } catch (error) {
@@ -244,17 +244,17 @@ export function createModels({
     stillInstalled() {
       if (installed === null || isStillThere(installed)) return installed;
       const { folder } = installed;
-      lose();
+      markMissing();
       const error = `The files in ${folder} have gone or changed.`;
       change({ state: "missing", error, hint: hintFor(name ?? "") });
-      lookNow();
+      checkNow();
       return null;
     },
-    isComing() {
+    isExpected() {
       const isWanted = current.state === "downloading" || (isDue && installed === null);
-      return isWanted && clock.now().getTime() - missingSince < LONGEST_WAIT_MS;
+      return isWanted && clock.now().getTime() - missingSince < MAX_WAIT_MS;
     },
-    bundledTakesEnglish() {
+    prefersBundledForEnglish() {
       const known = installed && knownModel(installed.manifest?.name ?? installed.name);
       return known?.englishNoBetterThanBundled ?? false;
     },

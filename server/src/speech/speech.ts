@@ -106,7 +106,7 @@ function availableEngines(config: Config, models: Models): AvailableEngines {
   return {
     whisper: installed && {
       folder: installed.folder,
-      englishNoBetterThanBundled: models.bundledTakesEnglish(),
+      englishNoBetterThanBundled: models.prefersBundledForEnglish(),
     },
     whisperRemedy: remedyOf(models),
     configured: config.configuredEngines,
@@ -115,7 +115,7 @@ function availableEngines(config: Config, models: Models): AvailableEngines {
 
 function remedyOf(models: Models): string {
   const { state, hint, nextTryAt } = models.state();
-  if (models.isComing()) return "One is being downloaded.";
+  if (models.isExpected()) return "One is being downloaded.";
   if (state === "downloading") return "One is being downloaded, which takes long.";
   const failed = nextTryAt === null ? "" : "The download of one failed, and is tried again later. ";
   return failed + (hint ?? "");

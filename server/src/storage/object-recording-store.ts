@@ -10,7 +10,7 @@ import { requireSpace } from "./disk/disk-space.ts";
 import { unavailable } from "./disk/local-file.ts";
 import { objectUnusable } from "./object-errors.ts";
 import type { ObjectStore } from "./object-store.ts";
-import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "./object-upload.ts";
+import { completeUpload, listUploads, RECORDINGS_PREFIX, readUpload, removeUpload } from "./object-upload.ts";
 import type { RecordingStore } from "./recording-store.ts";
 
 /** Limit for consecutive connections that break before a byte arrives. */
@@ -26,7 +26,7 @@ export function openObjectRecordingStore(
 ): RecordingStore {
   const keyOf = (videoId: string): string => {
     if (!isPlausibleId(videoId)) throw missing();
-    return SOURCES + videoId;
+    return RECORDINGS_PREFIX + videoId;
   };
 
   const find = async (videoId: string) => {
@@ -43,7 +43,7 @@ export function openObjectRecordingStore(
       await requireSpace(scratchFolder, sizeBytes);
       const path = join(scratchFolder, `${videoId}.${randomUUID()}`);
       try {
-        await fetchTo(path, objects, keyOf(videoId), { sizeBytes, etag, signal });
+        await downloadTo(path, objects, keyOf(videoId), { sizeBytes, etag, signal });
       } catch (error) {
         await rm(path, { force: true });
         signal.throwIfAborted();
@@ -91,7 +91,7 @@ export function openObjectRecordingStore(
 }
 
 /** Downloads a recording. Resumes after a broken connection, because a recording can have gigabytes. */
-async function fetchTo(
+async function downloadTo(
   path: string,
   objects: ObjectStore,
   key: string,

@@ -74,5 +74,5 @@ export interface UploadedPart {
 }
 
 /** Keys of stored objects cannot contain `~`, so a probe is never mistaken for one. */
-export const PROBES = "~probes/";
+export const PROBES_PREFIX = "~probes/";
 export const PROBE_CONTENT = "subtext";

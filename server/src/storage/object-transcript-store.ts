@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
-import { type ObjectStore, PROBE_CONTENT, PROBES } from "./object-store.ts";
+import { type ObjectStore, PROBE_CONTENT, PROBES_PREFIX } from "./object-store.ts";
 import type { TranscriptStore } from "./transcript-store.ts";
 
 /** Prefix of transcript files in a bucket, as in the data folder. */
-export const FILES = "files/";
+export const FILES_PREFIX = "files/";
 /** Older probe objects are leftovers. Every health check takes less time. */
 const PROBE_MAX_AGE_MS = 60_000;
 
@@ -17,10 +17,10 @@ export function openObjectTranscriptStore(
   objects: ObjectStore,
   { probeMaxAgeMs = PROBE_MAX_AGE_MS }: { probeMaxAgeMs?: number } = {},
 ): TranscriptStore {
-  let leftBehindRemoved = false;
+  let orphansRemoved = false;
   const inBucket = (key: string) => {
     assertStorageKey(key);
-    return FILES + key;
+    return FILES_PREFIX + key;
   };
 
   return {
@@ -42,8 +42,8 @@ export function openObjectTranscriptStore(
 
     async *list(prefix) {
       assertStoragePrefix(prefix);
-      for await (const { key } of objects.list(FILES + prefix)) {
-        const own = key.slice(FILES.length);
+      for await (const { key } of objects.list(FILES_PREFIX + prefix)) {
+        const own = key.slice(FILES_PREFIX.length);
         if (isStorageKey(own)) yield own;
       }
     },
@@ -53,13 +53,13 @@ export function openObjectTranscriptStore(
     },
 
     async check() {
-      const key = PROBES + randomUUID();
+      const key = PROBES_PREFIX + randomUUID();
       try {
         await objects.put(key, Buffer.from(PROBE_CONTENT));
         await buffer(await objects.get(key));
         // Only once, because a listing costs as much as a write, and `check` is called every few seconds.
-        if (!leftBehindRemoved) await removeLeftBehind(objects, key, probeMaxAgeMs);
-        leftBehindRemoved = true;
+        if (!orphansRemoved) await removeOrphanedProbes(objects, key, probeMaxAgeMs);
+        orphansRemoved = true;
       } finally {
         await objects.remove(key);
       }
@@ -68,8 +68,8 @@ export function openObjectTranscriptStore(
 }
 
 /** Removes probe objects of processes that were killed or disconnected before they could remove them. */
-async function removeLeftBehind(objects: ObjectStore, own: string, probeMaxAgeMs: number): Promise<void> {
-  const probes = await Array.fromAsync(objects.list(PROBES));
+async function removeOrphanedProbes(objects: ObjectStore, own: string, probeMaxAgeMs: number): Promise<void> {
+  const probes = await Array.fromAsync(objects.list(PROBES_PREFIX));
   // Uses the bucket's clock, because the clock of this machine may be wrong.
   const now = probes.find(({ key }) => key === own)?.writtenAt;
   if (now === undefined) return;

@@ -1,14 +1,14 @@
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { AppError } from "../lib/errors.ts";
-import { FairQueue } from "../lib/turn-queue.ts";
+import { TurnQueue } from "../lib/turn-queue.ts";
 import type { ObjectStore, UploadedPart } from "./object-store.ts";
 import { PartBuffer } from "./part-buffer.ts";
 
 /** Finished recordings and their multipart uploads, by video id. */
-export const SOURCES = "uploads/";
+export const RECORDINGS_PREFIX = "uploads/";
 /** Received bytes that do not fill a part yet, as `tails/<video>/<offset in the recording>`. */
-export const TAILS = "tails/";
+export const TAILS_PREFIX = "tails/";
 
 /** S3's minimum size of all parts but the last one. An upload has at most 10,000 parts. */
 const MIN_PART_BYTES = 5 * 1024 ** 2;
@@ -23,9 +23,9 @@ export interface PartBuffers {
   /** A folder on this machine's disk. Each active upload may have one part there. */
   folder: string;
   /** Limits the size of the parts on the disk. */
-  onDisk: FairQueue;
+  onDisk: TurnQueue;
   /** Limits the size of the parts in memory that are being sent. */
-  sending: FairQueue;
+  sending: TurnQueue;
 }
 
 /** @param diskBytes size limit for all parts on the disk; one part is always allowed */
@@ -37,7 +37,7 @@ export function openPartBuffers(options: {
   const { partBytes, folder, diskBytes } = options;
   const partsWithin = (bytes: number) => {
     const maxRunning = Math.max(1, Math.floor(bytes / partBytes));
-    return new FairQueue({ maxRunning, maxRunningPerOwner: maxRunning, maxWaiting: Infinity });
+    return new TurnQueue({ maxRunning, maxRunningPerOwner: maxRunning, maxWaiting: Infinity });
   };
   return { partBytes, folder, onDisk: partsWithin(diskBytes), sending: partsWithin(PARTS_IN_MEMORY_BYTES) };
 }
@@ -57,7 +57,7 @@ const LOCK_MAY_BE_LOST_AFTER_MS = 10_000;
 /** The part of a recording that is in the bucket. */
 export interface UploadState {
   /** Whether the recording is complete and one object. */
-  whole: boolean;
+  isComplete: boolean;
   sizeBytes: number;
   /** Null if no part has been sent yet, or the recording is complete. */
   multipartId: string | null;
@@ -72,19 +72,19 @@ export function partSizeFor(maxUploadBytes: number): number {
 
 /** Reads the state of an upload, even after a crash between two steps. Returns null if no bytes have arrived. */
 export async function readUpload(objects: ObjectStore, videoId: string): Promise<UploadState | null> {
-  const whole = await readWhole(objects, videoId);
-  if (whole) return whole;
-  const [multipart] = await objects.multipart.list(SOURCES + videoId);
+  const completed = await readCompleted(objects, videoId);
+  if (completed) return completed;
+  const [multipart] = await objects.multipart.list(RECORDINGS_PREFIX + videoId);
   const parts = multipart ? await objects.multipart.listParts(multipart) : [];
   // `listParts` returns null if the multipart upload was completed or aborted after it was listed.
-  if (parts === null) return await readWhole(objects, videoId);
+  if (parts === null) return await readCompleted(objects, videoId);
   const partsBytes = sumOf(parts);
   const tails = await Array.fromAsync(objects.list(tailsOf(videoId)));
   const tail = tails.find(({ key }) => key === tailKey(videoId, partsBytes));
   // Check again: another process may have completed the recording since the first check, which removes its parts.
-  if (!multipart && !tail) return await readWhole(objects, videoId);
+  if (!multipart && !tail) return await readCompleted(objects, videoId);
   return {
-    whole: false,
+    isComplete: false,
     sizeBytes: partsBytes + (tail?.sizeBytes ?? 0),
     multipartId: multipart?.id ?? null,
     parts,
@@ -115,8 +115,8 @@ export async function appendToUpload(
   const begunAt = performance.now();
   const state = (await readUpload(objects, videoId)) ?? NOTHING;
   // The client repeats the completion without more bytes.
-  if (state.whole && state.sizeBytes === offset && sizeBytes === offset) return offset;
-  if (state.whole || state.sizeBytes !== offset) {
+  if (state.isComplete && state.sizeBytes === offset && sizeBytes === offset) return offset;
+  if (state.isComplete || state.sizeBytes !== offset) {
     throw new AppError("upload_conflict", `${state.sizeBytes} bytes have been received.`);
   }
   const writing = { ...state, parts: [...state.parts] };
@@ -133,7 +133,7 @@ export async function appendToUpload(
     const partsBytes = sumOf(writing.parts);
     const receivedBytes = partsBytes + part.sizeBytes;
     if (receivedBytes === sizeBytes) {
-      await withContent(part, videoId, buffers, (rest) => makeWhole(objects, videoId, writing, rest));
+      await withContent(part, videoId, buffers, (rest) => completeRecording(objects, videoId, writing, rest));
     } else if (part.sizeBytes > 0 && receivedBytes > offset) {
       if (broken || performance.now() - begunAt > LOCK_MAY_BE_LOST_AFTER_MS) {
         const leftBytes = partsBytes > sumOf(state.parts) ? partsBytes : offset;
@@ -163,9 +163,9 @@ async function addToParts(
 ): Promise<void> {
   for await (const chunk of content) {
     for (let rest = chunk; rest.length > 0; ) {
-      const piece = rest.subarray(0, buffers.partBytes - part.sizeBytes);
-      rest = rest.subarray(piece.length);
-      await part.append(piece);
+      const slice = rest.subarray(0, buffers.partBytes - part.sizeBytes);
+      rest = rest.subarray(slice.length);
+      await part.append(slice);
       if (part.sizeBytes < buffers.partBytes) continue;
       await withContent(part, videoId, buffers, (full) => addPart(objects, videoId, writing, full));
       await part.clear();
@@ -206,40 +206,41 @@ async function assertNoOtherWriter(objects: ObjectStore, videoId: string, bytes:
 export async function completeUpload(objects: ObjectStore, videoId: string): Promise<void> {
   const state = await readUpload(objects, videoId);
   if (!state) throw new AppError("storage_object_missing", "The uploaded recording is missing.");
-  if (!state.whole) {
+  if (!state.isComplete) {
     const tail =
       state.tailBytes === 0 ? Buffer.alloc(0) : await buffer(await openTail(objects, videoId, state));
-    await makeWhole(objects, videoId, { ...state, parts: [...state.parts] }, tail);
+    await completeRecording(objects, videoId, { ...state, parts: [...state.parts] }, tail);
   }
-  await objects.multipart.abort(SOURCES + videoId);
+  await objects.multipart.abort(RECORDINGS_PREFIX + videoId);
   await removeTails(objects, videoId, null);
 }
 
 /** Removes the upload, complete or in parts. Succeeds if it does not exist. */
 export async function removeUpload(objects: ObjectStore, videoId: string): Promise<void> {
-  await objects.multipart.abort(SOURCES + videoId);
-  await objects.remove(SOURCES + videoId);
+  await objects.multipart.abort(RECORDINGS_PREFIX + videoId);
+  await objects.remove(RECORDINGS_PREFIX + videoId);
   await removeTails(objects, videoId, null);
 }
 
 /** Lists the ids of all videos with stored upload data. May return duplicates. */
 export async function* listUploads(objects: ObjectStore): AsyncGenerator<string> {
-  for await (const { key } of objects.list(SOURCES)) yield key.slice(SOURCES.length);
-  for await (const { key } of objects.list(TAILS)) yield key.slice(TAILS.length).split("/")[0]!;
-  for (const { key } of await objects.multipart.listBelow(SOURCES)) yield key.slice(SOURCES.length);
+  for await (const { key } of objects.list(RECORDINGS_PREFIX)) yield key.slice(RECORDINGS_PREFIX.length);
+  for await (const { key } of objects.list(TAILS_PREFIX)) yield key.slice(TAILS_PREFIX.length).split("/")[0]!;
+  for (const { key } of await objects.multipart.listBelow(RECORDINGS_PREFIX))
+    yield key.slice(RECORDINGS_PREFIX.length);
 }
 
 const NOTHING: UploadState = {
-  whole: false,
+  isComplete: false,
   sizeBytes: 0,
   multipartId: null,
   parts: [],
   tailBytes: 0,
 };
 
-async function readWhole(objects: ObjectStore, videoId: string): Promise<UploadState | null> {
-  const found = await objects.head(SOURCES + videoId);
-  return found && { ...NOTHING, whole: true, sizeBytes: found.sizeBytes };
+async function readCompleted(objects: ObjectStore, videoId: string): Promise<UploadState | null> {
+  const found = await objects.head(RECORDINGS_PREFIX + videoId);
+  return found && { ...NOTHING, isComplete: true, sizeBytes: found.sizeBytes };
 }
 
 async function addPart(
@@ -248,27 +249,27 @@ async function addPart(
   writing: UploadState,
   content: Buffer,
 ): Promise<void> {
-  const key = SOURCES + videoId;
+  const key = RECORDINGS_PREFIX + videoId;
   writing.multipartId ??= await objects.multipart.begin(key);
   const number = (writing.parts.at(-1)?.number ?? 0) + 1;
   writing.parts.push(await objects.multipart.sendPart({ key, id: writing.multipartId }, number, content));
 }
 
-async function makeWhole(
+async function completeRecording(
   objects: ObjectStore,
   videoId: string,
   writing: UploadState,
   rest: Buffer,
 ): Promise<void> {
-  const key = SOURCES + videoId;
+  const key = RECORDINGS_PREFIX + videoId;
   if (writing.multipartId === null) return await objects.put(key, rest);
   if (rest.length > 0) await addPart(objects, videoId, writing, rest);
   try {
     await objects.multipart.complete({ key, id: writing.multipartId }, writing.parts);
   } catch (error) {
     // The first response was lost, or another process was faster.
-    const whole = await readWhole(objects, videoId);
-    if (whole?.sizeBytes !== sumOf(writing.parts)) throw error;
+    const completed = await readCompleted(objects, videoId);
+    if (completed?.sizeBytes !== sumOf(writing.parts)) throw error;
   }
 }
 
@@ -283,7 +284,7 @@ async function removeTails(objects: ObjectStore, videoId: string, keptStart: num
 }
 
 function tailsOf(videoId: string): string {
-  return `${TAILS}${videoId}/`;
+  return `${TAILS_PREFIX}${videoId}/`;
 }
 
 function tailKey(videoId: string, start: number): string {

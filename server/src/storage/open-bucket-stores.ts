@@ -5,12 +5,12 @@ import type { ObjectStorageConfig } from "../config/object-storage.ts";
 import { AppError } from "../lib/errors.ts";
 import { type FolderLock, lockFolder } from "../lib/folder-lock.ts";
 import { openObjectRecordingStore } from "./object-recording-store.ts";
-import { FILES, openObjectTranscriptStore } from "./object-transcript-store.ts";
-import { SOURCES, TAILS } from "./object-upload.ts";
+import { FILES_PREFIX, openObjectTranscriptStore } from "./object-transcript-store.ts";
+import { RECORDINGS_PREFIX, TAILS_PREFIX } from "./object-upload.ts";
 import { openObjectStore } from "./open-object-store.ts";
 import { guardRemoval, openOwnership } from "./ownership/open-ownership.ts";
+import { bucketLocation } from "./ownership/store-location.ts";
 import type { StoreOwnership } from "./ownership/store-ownership.ts";
-import { placeInBucket } from "./ownership/store-place.ts";
 import type { Stores, StoresOptions } from "./stores.ts";
 
 /** @throws AppError `data_folder_mismatch`, `installation_missing`, `storage_unavailable` */
@@ -23,7 +23,10 @@ export async function openBucketStores(
   const objects = await openObjectStore(bucketConfig, log);
   let ownership: StoreOwnership;
   try {
-    ownership = await openOwnership(options, placeInBucket(objects, [FILES, SOURCES, TAILS]));
+    ownership = await openOwnership(
+      options,
+      bucketLocation(objects, [FILES_PREFIX, RECORDINGS_PREFIX, TAILS_PREFIX]),
+    );
   } catch (error) {
     objects.close();
     throw explain(error, bucketConfig);
@@ -75,7 +78,7 @@ async function openScratch(parent: string): Promise<{ folder: string; remove(): 
 function explain(error: unknown, { name, endpoint, settings }: ObjectStorageConfig): unknown {
   if (!(error instanceof AppError) || error.code !== "storage_unavailable") return error;
   const where = endpoint === null ? "" : ` at ${endpoint}`;
-  const said = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  const message = `The bucket ${name}${where} cannot be used${said}. Check the ${settings} settings.`;
+  const reason = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  const message = `The bucket ${name}${where} cannot be used${reason}. Check the ${settings} settings.`;
   return new AppError("storage_unavailable", message, { cause: error.cause });
 }

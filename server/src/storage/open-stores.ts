@@ -8,7 +8,7 @@ import { probeFolder, unavailable } from "./disk/local-file.ts";
 import { openBucketStores } from "./open-bucket-stores.ts";
 import { INSTALLATION } from "./ownership/claim-store.ts";
 import { guardRemoval, noInstallation, openOwnership } from "./ownership/open-ownership.ts";
-import { placeOnDisk } from "./ownership/store-place.ts";
+import { diskLocation } from "./ownership/store-location.ts";
 import type { Stores, StoresOptions } from "./stores.ts";
 
 /** @throws AppError `data_folder_in_use`, `data_folder_mismatch`, `installation_missing`, `storage_unavailable` */
@@ -23,8 +23,8 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
   const { dataFolder, publicUrl } = config;
   const uploadsFolder = join(dataFolder, "uploads");
   const filesFolder = join(dataFolder, "files");
-  const place = placeOnDisk(dataFolder, [uploadsFolder, filesFolder]);
-  if (!options.create) await access(dataFolder).catch(() => Promise.reject(noInstallation(place)));
+  const location = diskLocation(dataFolder, [uploadsFolder, filesFolder]);
+  if (!options.create) await access(dataFolder).catch(() => Promise.reject(noInstallation(location)));
   // Upload locks exist only in memory, so two processes on one folder could write to the same upload.
   const lock = lockFolder(join(dataFolder, "service"));
   const circuit = new CircuitBreaker({
@@ -32,7 +32,7 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
     log,
     async probe() {
       // If a disk is no longer mounted, its mount point is an empty folder.
-      if ((await place.read(INSTALLATION)) === null)
+      if ((await location.read(INSTALLATION)) === null)
         throw new Error(`${dataFolder} does not contain the data of this installation; is its disk mounted?`);
       for (const folder of [uploadsFolder, filesFolder]) await probeFolder(folder);
     },
@@ -40,7 +40,7 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
   });
   const assertAvailable = () => circuit.probe();
   try {
-    const ownership = await openOwnership(options, place);
+    const ownership = await openOwnership(options, location);
     const recordings = guardRemoval(await openDiskRecordingStore(uploadsFolder, assertAvailable), ownership);
     await mkdir(filesFolder, { recursive: true, mode: 0o700 });
     const transcripts = await openDiskTranscriptStore({

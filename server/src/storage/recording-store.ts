@@ -2,7 +2,7 @@ import type { OpenedFile } from "./disk/local-file.ts";
 import type { PresignedUrl, PresignOptions } from "./transcript-store.ts";
 
 /** A recording as a complete local file. */
-export interface LocalSource {
+export interface LocalRecording {
   /** Absolute path. */
   path: string;
   /** Must be called after use. Removes a temporary copy. */
@@ -12,7 +12,7 @@ export interface LocalSource {
 /** The uploaded recordings. */
 export interface RecordingStore {
   /** @throws AppError `storage_object_missing`, `storage_unavailable` */
-  open(videoId: string, signal: AbortSignal): Promise<LocalSource>;
+  open(videoId: string, signal: AbortSignal): Promise<LocalRecording>;
   /**
    * Opens the recording for range reads, without a local copy.
    * @throws AppError `storage_object_missing`, `storage_unavailable`

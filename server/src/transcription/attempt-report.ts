@@ -40,7 +40,7 @@ export type ReportedOutcome =
  * @param row after the takeover
  * @param startedAt when the lost attempt began
  */
-export function lostAttempt(row: TranscriptionRow, startedAt: Date): AttemptReport {
+export function lostAttemptReport(row: TranscriptionRow, startedAt: Date): AttemptReport {
   return {
     transcriptionId: row.id,
     videoId: row.video_id,
@@ -58,6 +58,6 @@ export function lostAttempt(row: TranscriptionRow, startedAt: Date): AttemptRepo
 }
 
 /** Earliest start of a pending transcription: when it became PENDING, or when its next attempt is due. */
-export function startableAt({ queued_at, due_at }: TranscriptionRow): Date {
+export function earliestStart({ queued_at, due_at }: TranscriptionRow): Date {
   return due_at && due_at > queued_at ? due_at : queued_at;
 }

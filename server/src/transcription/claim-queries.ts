@@ -5,16 +5,16 @@ import { endAttempt, insertAttempt } from "./attempt-queries.ts";
  * Finds the PENDING or PROCESSING transcription that names the job, and locks it until the transaction ends.
  * @returns undefined if the job was replaced, or its transcription has ended
  */
-export async function lockTranscriptionOfJob(tx: Tx, jobId: string): Promise<TranscriptionRow | undefined> {
-  return await ofJob(tx, jobId).selectAll().forUpdate().executeTakeFirst();
+export async function lockTranscriptionByJob(tx: Tx, jobId: string): Promise<TranscriptionRow | undefined> {
+  return await transcriptionByJob(tx, jobId).selectAll().forUpdate().executeTakeFirst();
 }
 
 /** Checks whether a PENDING or PROCESSING transcription names the job. */
-export async function isNamed(db: Db | Tx, jobId: string): Promise<boolean> {
-  return (await ofJob(db, jobId).select("id").executeTakeFirst()) !== undefined;
+export async function isCurrentJob(db: Db | Tx, jobId: string): Promise<boolean> {
+  return (await transcriptionByJob(db, jobId).select("id").executeTakeFirst()) !== undefined;
 }
 
-function ofJob(db: Db | Tx, jobId: string) {
+function transcriptionByJob(db: Db | Tx, jobId: string) {
   return db
     .selectFrom("transcription")
     .where("job_id", "=", jobId)
@@ -54,6 +54,6 @@ async function beginAttempt(
 }
 
 /** Moves a locked PENDING transcription to another job. */
-export async function renameJob(tx: Tx, id: string, jobId: string): Promise<void> {
+export async function assignJob(tx: Tx, id: string, jobId: string): Promise<void> {
   await tx.updateTable("transcription").set({ job_id: jobId }).where("id", "=", id).execute();
 }

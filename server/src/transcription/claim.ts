@@ -10,7 +10,7 @@ import { newJobId, type Queue } from "../queue/queue.ts";
 import { requeue } from "../queue/transcription-jobs.ts";
 import { classifyFailure } from "./attempt-failure.ts";
 import { attemptStartedAt } from "./attempt-queries.ts";
-import { lockTranscriptionOfJob, renameJob, startAttempt, takeOverAttempt } from "./claim-queries.ts";
+import { assignJob, lockTranscriptionByJob, startAttempt, takeOverAttempt } from "./claim-queries.ts";
 import { findTranscription, revertCrash } from "./queries.ts";
 
 export interface ClaimDeps {
@@ -28,7 +28,7 @@ export interface Claim {
   /** When the lost attempt that this claim takes over started. Null if no attempt was lost. */
   lostSince: Date | null;
   /** Whether the database was unavailable meanwhile, so that the queue may have considered this worker lost. */
-  metOutage?: boolean;
+  hadOutage?: boolean;
 }
 
 /** Delay before a claim is retried if the environment was at its limit. */
@@ -53,7 +53,7 @@ export async function claimTranscription(
   } catch (error) {
     if (claim === undefined || !isOutage(error)) throw error;
     if (!(await isClaimCommitted(deps, claim, shutdown))) throw error;
-    return { ...claim, metOutage: true };
+    return { ...claim, hadOutage: true };
   }
   return claim;
 }
@@ -69,7 +69,7 @@ async function isClaimCommitted(
   shutdown: AbortSignal,
 ): Promise<boolean> {
   const lease = { transcriptionId: row.id, attempt: row.attempt };
-  return await retryUntilShutdown({ shutdown, log: log.child(lease), metOutage: true }, async () => {
+  return await retryUntilShutdown({ shutdown, log: log.child(lease), hadOutage: true }, async () => {
     const startedAt = await attemptStartedAt(db, lease);
     // A different start means that another worker has made the attempt with this number.
     if (startedAt?.getTime() !== row.started_at?.getTime()) return false;
@@ -87,7 +87,7 @@ async function tryClaim(
   { id: jobId, tag = null }: Job,
 ): Promise<Claim | undefined> {
   const now = clock.now();
-  const row = await lockTranscriptionOfJob(tx, jobId);
+  const row = await lockTranscriptionByJob(tx, jobId);
   if (!row) return undefined;
   if (row.status === "PROCESSING") {
     return { row: await takeOverAttempt(tx, row, now), lostSince: row.started_at };
@@ -96,7 +96,7 @@ async function tryClaim(
   // The queue enforces the limit too, but workers that fetch at the same time do not see each other.
   if (cap !== null && (await lockProcessingCount(tx, environmentId)) >= cap) {
     const jobId = newJobId();
-    await renameJob(tx, transcriptionId, jobId);
+    await assignJob(tx, transcriptionId, jobId);
     await requeue({ tx, queue }, { jobId, transcriptionId, environmentId, tag, delayMs: CAP_BACKOFF_MS });
     return undefined;
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isOutageCode } from "../lib/outages.ts";
 
 const FIRST_MS = 5_000;
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /**
  * Prevents a process from claiming one transcription after another while the storage is unavailable or its own disk is
@@ -16,7 +16,7 @@ export class OutagePause {
   #suspect: string | null = null;
 
   /** @param attempt an ended attempt; `reason` is the failure code, or null if it succeeded */
-  note({ transcriptionId, reason }: { transcriptionId: string; reason: string | null }): void {
+  record({ transcriptionId, reason }: { transcriptionId: string; reason: string | null }): void {
     if (reason === null || !isOutageCode(reason)) {
       this.#lengthMs = 0;
       this.#suspect = null;
@@ -27,7 +27,7 @@ export class OutagePause {
     const now = performance.now();
     // Concurrent attempts fail because of the same outage, which must count only once.
     if ((isFirst && this.#lengthMs === 0) || now < this.#until) return;
-    this.#lengthMs = this.#lengthMs === 0 ? FIRST_MS : Math.min(this.#lengthMs * 2, LONGEST_MS);
+    this.#lengthMs = this.#lengthMs === 0 ? FIRST_MS : Math.min(this.#lengthMs * 2, MAX_MS);
     this.#until = now + this.#lengthMs;
   }
 

@@ -34,7 +34,7 @@ export async function findTranscriptions(db: Db, ids: string[]): Promise<Map<str
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-export async function findTranscriptionOfVideo(
+export async function findTranscriptionByVideo(
   db: Db,
   videoId: string,
 ): Promise<TranscriptionRow | undefined> {
@@ -74,7 +74,7 @@ export async function reportProgress(
   report: { progress: number; remainingSeconds: number | null; duration: number | null },
 ): Promise<boolean> {
   const { progress, remainingSeconds, duration } = report;
-  return await moved(leased(db, lease).set({ progress, remaining_seconds: remainingSeconds, duration }));
+  return await changesRow(leased(db, lease).set({ progress, remaining_seconds: remainingSeconds, duration }));
 }
 
 export interface CompletedTranscription {
@@ -100,7 +100,7 @@ export async function completeTranscription(
   done: CompletedTranscription,
 ): Promise<boolean> {
   const { now, transcribedAt } = done;
-  const ended = await moved(
+  const ended = await changesRow(
     leased(tx, lease).set({
       status: "COMPLETED",
       language: done.language,
@@ -132,7 +132,7 @@ export async function skipTranscription(
   skip: { reason: string; duration: number | null; waveformPrefix: string | null; now: Date },
 ): Promise<boolean> {
   const { now } = skip;
-  const ended = await moved(
+  const ended = await changesRow(
     leased(tx, lease).set({
       status: "SKIPPED",
       skip_reason: skip.reason,
@@ -193,7 +193,7 @@ export async function returnToPending(
   lease: AttemptLease,
   { jobId, failure, counts, retryAfterMs, yields = false, now }: Return,
 ): Promise<boolean> {
-  const ended = await moved(
+  const ended = await changesRow(
     leased(tx, lease).set((set) => ({
       status: "PENDING",
       job_id: jobId,
@@ -279,7 +279,9 @@ function leased(db: Db | Tx, lease: AttemptLease) {
     .where("status", "=", "PROCESSING");
 }
 
-async function moved(update: { executeTakeFirst(): Promise<{ numUpdatedRows: bigint }> }): Promise<boolean> {
+async function changesRow(update: {
+  executeTakeFirst(): Promise<{ numUpdatedRows: bigint }>;
+}): Promise<boolean> {
   const { numUpdatedRows } = await update.executeTakeFirst();
   return numUpdatedRows > 0n;
 }

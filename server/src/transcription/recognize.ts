@@ -42,7 +42,7 @@ export interface RecognitionAttempt {
   /** `recognize` aborts it if the attempt must yield to other recordings. */
   yields: AbortController;
   /** Set after a database outage, in which another worker may have taken over although this one is alive. */
-  metOutage: boolean;
+  hadOutage: boolean;
   /** Failures that count toward the retry limit. */
   failureCount: number;
   /** Set when the recording is decoded. */
@@ -67,21 +67,21 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
   const source = await deps.recordings.open(row.video_id, signal);
   attempt.fetchedAt = deps.clock.now();
   const work = new WorkProgress();
-  const pace = new SlicePace(row.started_at ?? attempt.fetchedAt, deps);
+  const sliceTimer = new SliceTimer(row.started_at ?? attempt.fetchedAt, deps);
   try {
     return await deps.speech.transcribe(source.path, {
       maxDurationSeconds: deps.maxDurationSeconds,
       signal,
       checkpoints,
-      onCheckpoint: checkpointWriter(deps, attempt, pace),
+      onCheckpoint: checkpointWriter(deps, attempt, sliceTimer),
       onProgress: (report) => {
         const { done, duration, remainingSeconds } = report;
-        pace.note(done, remainingSeconds);
+        sliceTimer.record(done, remainingSeconds);
         const progress = work.after(report, performance.now());
         reportProgress(deps.db, lease, { progress, remainingSeconds, duration })
           .then((stillHeld) => stillHeld || replaced.abort())
           .catch((error) => {
-            attempt.metOutage ||= isOutage(error);
+            attempt.hadOutage ||= isOutage(error);
             log[logLevelOf(error, "warn")]({ err: error }, "could not store the progress");
           });
       },
@@ -100,7 +100,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
 }
 
 /** Measures the slices of an attempt's work; see `startSlice`. */
-class SlicePace {
+class SliceTimer {
   readonly #clock: Clock;
   readonly #startedAt: Date;
   readonly #minSliceSeconds: number;
@@ -118,7 +118,7 @@ class SlicePace {
     this.#minSliceSeconds = minSliceSeconds;
   }
 
-  note(done: number, remainingSeconds: number | null): void {
+  record(done: number, remainingSeconds: number | null): void {
     this.#remainingSeconds = remainingSeconds;
     this.#doneBefore ??= done;
     if (done > this.#doneBefore) return;
@@ -142,7 +142,7 @@ class SlicePace {
 function checkpointWriter(
   { db, clock, maxConcurrentPerEnvironment: cap }: RecognizeDeps,
   attempt: RecognitionAttempt,
-  pace: SlicePace,
+  sliceTimer: SliceTimer,
 ): (checkpoint: Checkpoint) => void {
   const { row, lease, log, replaced, yields } = attempt;
   let number = 0;
@@ -153,7 +153,7 @@ function checkpointWriter(
     const failureCount = await saveCheckpoint(db, lease, number, checkpoint);
     if (failureCount === null) return replaced.abort();
     attempt.failureCount = failureCount;
-    const used = pace.endSlice(arrivedAt);
+    const used = sliceTimer.endSlice(arrivedAt);
     if (!used) return;
     const slice = await db.transaction().execute((tx) =>
       startSlice(tx, {

@@ -8,13 +8,13 @@ import { findTranscription, reopenFailedTranscription } from "./queries.ts";
 
 /**
  * FAILED → PENDING, by an operator. Keeps the records of earlier attempts.
- * @param also runs in the same transaction
+ * @param inTransaction runs in the same transaction
  * @throws AppError `transcription_not_found`, `transcription_not_failed`, `recording_deleted`
  */
 export async function reprocess(
   { db, queue, clock }: { db: Db; queue: Queue; clock: Clock },
   transcriptionId: string,
-  also: (tx: Tx, row: TranscriptionRow) => Promise<unknown> = async () => {},
+  inTransaction: (tx: Tx, row: TranscriptionRow) => Promise<unknown> = async () => {},
 ): Promise<TranscriptionRow> {
   const reopened = await db.transaction().execute(async (tx) => {
     const found = await findTranscription(tx, transcriptionId);
@@ -25,7 +25,7 @@ export async function reprocess(
     const row = await reopenFailedTranscription(tx, transcriptionId, jobId, clock.now());
     if (!row) return undefined;
     await enqueue({ tx, queue }, { jobId, transcriptionId: row.id, environmentId: row.environment_id });
-    await also(tx, row);
+    await inTransaction(tx, row);
     return row;
   });
   if (reopened) return reopened;

@@ -4,7 +4,7 @@ import type { Tx } from "../db/schema.ts";
 import { databaseUnavailable } from "../lib/lost-connection.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { retryUntilShutdown, retryWhileUnavailable } from "../lib/retry.ts";
-import { recordWork, vacate } from "../queue/fair-queueing.ts";
+import { markForRetag, recordWork } from "../queue/fair-queueing.ts";
 import type { Job } from "../queue/job.ts";
 import { newJobId } from "../queue/queue.ts";
 import { enqueue, requeue } from "../queue/transcription-jobs.ts";
@@ -14,7 +14,12 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { emitEvent } from "../webhooks/emit.ts";
 import { classifyFailure, WorkerLostError } from "./attempt-failure.ts";
 import { hasEndedAs } from "./attempt-queries.ts";
-import { type AttemptReport, lostAttempt, type ReportedOutcome, startableAt } from "./attempt-report.ts";
+import {
+  type AttemptReport,
+  earliestStart,
+  lostAttemptReport,
+  type ReportedOutcome,
+} from "./attempt-report.ts";
 import { removeCheckpoints } from "./checkpoint-queries.ts";
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
 import { isFixedByModel, recordWait } from "./model-wait-queries.ts";
@@ -32,7 +37,7 @@ import { wakeWaiting } from "./wake-waiting.ts";
 export interface PipelineDeps extends ClaimDeps, RecognizeDeps {
   transcripts: TranscriptStore;
   /** Returns true while a model with more languages is being installed, so that waiting for it makes sense. */
-  modelIsComing(): boolean;
+  isModelExpected(): boolean;
   /** Called when an attempt of this process ends. */
   onAttempt?: (attempt: AttemptReport) => void;
 }
@@ -43,7 +48,7 @@ const RETRY_BACKOFF_SECONDS = [5, 60];
 const OUTAGE_BACKOFF_SECONDS = 10;
 const FIRST_MODEL_BACKOFF_SECONDS = 10;
 /** Each retry occupies an engine until it fails again, and a model can take hours to download. */
-const LONGEST_MODEL_BACKOFF_SECONDS = 300;
+const MAX_MODEL_BACKOFF_SECONDS = 300;
 /**
  * Limit of worker crashes for one recording. Counted separately from failures: only child processes read media, so a
  * worker crash probably has nothing to do with the video.
@@ -56,7 +61,7 @@ interface Attempt extends RecognitionAttempt {
   /** Earliest time at which the attempt could have started. */
   queuedAt: Date | null;
   /** Whether a model was being downloaded when the attempt started, so that the attempt could not use it. */
-  modelWasComing: boolean;
+  wasModelExpected: boolean;
   /** When speech recognition ended. */
   transcribedAt: Date | null;
   /** The outcome. `reason` is the failure code or the reason for skipping. */
@@ -76,7 +81,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   const lease = { transcriptionId: row.id, attempt: row.attempt };
   const log = deps.log.child({ ...lease, videoId: row.video_id });
   if (claim.lostSince) {
-    deps.onAttempt?.(lostAttempt(row, claim.lostSince));
+    deps.onAttempt?.(lostAttemptReport(row, claim.lostSince));
     const lost = {
       lostAttempt: row.attempt - 1,
       lostStartedAt: claim.lostSince,
@@ -91,16 +96,16 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     row,
     tag: job.tag ?? null,
     resumes: false,
-    queuedAt: claim.lostSince ? row.started_at : startableAt(row),
+    queuedAt: claim.lostSince ? row.started_at : earliestStart(row),
     lease,
     log,
     signal,
     replaced,
     yields,
     shutdown,
-    metOutage: claim.metOutage === true,
+    hadOutage: claim.hadOutage === true,
     failureCount: row.failure_count,
-    modelWasComing: deps.modelIsComing(),
+    wasModelExpected: deps.isModelExpected(),
     waveform: null,
     fetchedAt: null,
     decodedAt: null,
@@ -231,16 +236,16 @@ async function tryStoreWaveform(
 /** PROCESSING → PENDING if a later attempt may succeed, else PROCESSING → FAILED. */
 async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknown): Promise<void> {
   const { db, queue, clock } = deps;
-  const { row, lease, log, modelWasComing } = attempt;
+  const { row, lease, log, wasModelExpected } = attempt;
   const { failure, retryable } = classifyFailure(error);
-  const modelIsComing = deps.modelIsComing();
-  const waitsForModel = isFixedByModel(failure) && (modelWasComing || modelIsComing);
-  const modelBackoffSeconds = modelIsComing
-    ? Math.min(LONGEST_MODEL_BACKOFF_SECONDS, FIRST_MODEL_BACKOFF_SECONDS * 2 ** (row.attempt - 1))
+  const isModelExpected = deps.isModelExpected();
+  const waitsForModel = isFixedByModel(failure) && (wasModelExpected || isModelExpected);
+  const modelBackoffSeconds = isModelExpected
+    ? Math.min(MAX_MODEL_BACKOFF_SECONDS, FIRST_MODEL_BACKOFF_SECONDS * 2 ** (row.attempt - 1))
     : 0;
   const retryBackoffSeconds = retryable ? RETRY_BACKOFF_SECONDS[attempt.failureCount] : undefined;
   const waitsForOutage = isOutage(error);
-  attempt.metOutage ||= waitsForOutage;
+  attempt.hadOutage ||= waitsForOutage;
   const backoffSeconds = waitsForOutage
     ? OUTAGE_BACKOFF_SECONDS
     : waitsForModel
@@ -257,7 +262,7 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
       if (!(await returnToPending(tx, lease, { jobId, failure, counts, retryAfterMs, now }))) {
         return await hasMovedEarlier(tx, attempt, "returned");
       }
-      if (waitsForModel && modelIsComing) await recordWait(tx, jobId, failure);
+      if (waitsForModel && isModelExpected) await recordWait(tx, jobId, failure);
       const job = {
         jobId,
         transcriptionId: row.id,
@@ -267,7 +272,7 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
       if (counts) await requeue({ tx, queue }, { ...job, tag: attempt.tag });
       else {
         // With their old tags, the many transcriptions that an outage delayed would come before all others.
-        if (attempt.tag) await vacate(tx, row.environment_id, attempt.tag);
+        if (attempt.tag) await markForRetag(tx, row.environment_id, attempt.tag);
         await enqueue({ tx, queue }, job);
       }
     } else {
@@ -291,7 +296,7 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
       : "attempt failed; will retry";
   log.warn({ err: error, code: failure.code, backoffSeconds }, outcome);
   // If the model was installed just before this transcription began to wait, nothing has resumed it.
-  if (waitsForModel && modelIsComing && !deps.modelIsComing()) await wakeWaiting(deps, attempt.shutdown);
+  if (waitsForModel && isModelExpected && !deps.isModelExpected()) await wakeWaiting(deps, attempt.shutdown);
 }
 
 /** PROCESSING → PENDING, at a shutdown or to yield to other recordings. Does not count as a failure. */
@@ -326,17 +331,17 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
  */
 async function hasMovedEarlier(
   tx: Tx,
-  { lease, metOutage }: Attempt,
+  { lease, hadOutage }: Attempt,
   outcome: AttemptOutcome,
 ): Promise<boolean> {
   if (await hasEndedAs(tx, lease, outcome)) return true;
-  if (metOutage) await revertCrash(tx, lease, classifyFailure(databaseUnavailable(null)).failure);
+  if (hadOutage) await revertCrash(tx, lease, classifyFailure(databaseUnavailable(null)).failure);
   return false;
 }
 
 /** Ends an attempt whose worker the queue or another worker considers lost. */
 async function giveUp(deps: PipelineDeps, attempt: Attempt): Promise<void> {
-  if (attempt.metOutage) await handleFailure(deps, attempt, databaseUnavailable(null));
+  if (attempt.hadOutage) await handleFailure(deps, attempt, databaseUnavailable(null));
   else discardWork(attempt);
 }
 

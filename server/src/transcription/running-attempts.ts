@@ -1,6 +1,6 @@
 import type { Db } from "../db/schema.ts";
 import type { Job } from "../queue/job.ts";
-import { isNamed } from "./claim-queries.ts";
+import { isCurrentJob } from "./claim-queries.ts";
 
 interface RunningAttempt {
   jobId: string;
@@ -31,7 +31,7 @@ export class RunningAttempts {
     const running = { jobId: job.id, cancel, ended };
     this.#running.add(running);
     const check = setInterval(() => {
-      isNamed(this.#db, job.id).then(
+      isCurrentJob(this.#db, job.id).then(
         (named) => named || end(running),
         // A failed check says nothing about the video, and the attempt detects the outage itself.
         () => {},

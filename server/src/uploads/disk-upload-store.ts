@@ -32,7 +32,7 @@ class DiskUploadStore extends FileStore implements UploadStore {
 
   /** Creates the upload's file, unless a repeated request has created it and may have written to it. */
   override async create(upload: Upload): Promise<Upload> {
-    await this.ensurePlace(upload.id);
+    await this.ensureFile(upload.id);
     return upload;
   }
 
@@ -47,7 +47,7 @@ class DiskUploadStore extends FileStore implements UploadStore {
     await requireSpace(this.directory, bytes);
   }
 
-  async ensurePlace(uploadId: string): Promise<void> {
+  async ensureFile(uploadId: string): Promise<void> {
     const path = join(this.directory, uploadId);
     const there = await access(path).then(
       () => true,

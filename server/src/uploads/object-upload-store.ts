@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { appendToUpload, type PartBuffers, readUpload, SOURCES } from "../storage/object-upload.ts";
+import { appendToUpload, type PartBuffers, RECORDINGS_PREFIX, readUpload } from "../storage/object-upload.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { declareVideoSize, findVideo } from "../videos/queries.ts";
 import { findUpload, recordActivity } from "./queries.ts";
@@ -37,7 +37,7 @@ class ObjectUploadStore extends DataStore implements UploadStore {
 
   /** Does nothing, because the caller has inserted the row, and the first bytes create the object. */
   override async create(upload: Upload): Promise<Upload> {
-    if (upload.size === 0) await this.#options.objects.put(SOURCES + upload.id, new Uint8Array());
+    if (upload.size === 0) await this.#options.objects.put(RECORDINGS_PREFIX + upload.id, new Uint8Array());
     return upload;
   }
 
@@ -88,7 +88,7 @@ class ObjectUploadStore extends DataStore implements UploadStore {
 
   async requireSpace(): Promise<void> {}
 
-  async ensurePlace(): Promise<void> {}
+  async ensureFile(): Promise<void> {}
 }
 
 /** Returns a signal that is aborted if the stream closes before its end. */

@@ -1,17 +1,17 @@
 import type { FastifyRequest } from "fastify";
 import type { Db, Tx, VideoRow } from "../db/schema.ts";
 import {
-  findFirstAnswer,
-  fingerprintOf,
-  holdIdempotencyKey,
+  findRecordedResponse,
+  fingerprintRequest,
+  lockIdempotencyKey,
   readIdempotencyKey,
-  saveAnswer,
+  recordResponse,
 } from "../http/idempotency.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { findVideo } from "../videos/queries.ts";
 
-interface Creation {
+interface UploadCreation {
   environmentId: string;
   key: string;
   fingerprint: string;
@@ -22,20 +22,24 @@ interface Creation {
  * Reads the `Idempotency-Key` of a request that creates an upload. Returns null if the request has none.
  * @throws AppError `invalid_request`
  */
-export function readCreation(request: FastifyRequest, environmentId: string, clock: Clock): Creation | null {
+export function readCreation(
+  request: FastifyRequest,
+  environmentId: string,
+  clock: Clock,
+): UploadCreation | null {
   const key = readIdempotencyKey(request);
   if (key === null) return null;
   const { headers } = request;
   const content = [headers["upload-length"] ?? null, headers["upload-metadata"] ?? null];
-  return { environmentId, key, fingerprint: fingerprintOf(request, content), now: clock.now() };
+  return { environmentId, key, fingerprint: fingerprintRequest(request, content), now: clock.now() };
 }
 
 /**
  * Finds the upload that the first request with this key created, unless it was deleted.
  * @throws AppError `idempotency_key_reused`
  */
-export async function findCreated(db: Db | Tx, creation: Creation): Promise<VideoRow | undefined> {
-  const known = await findFirstAnswer(db, creation);
+export async function findCreated(db: Db | Tx, creation: UploadCreation): Promise<VideoRow | undefined> {
+  const known = await findRecordedResponse(db, creation);
   return known && (await findVideo(db, (JSON.parse(known.body) as { videoId: string }).videoId));
 }
 
@@ -45,12 +49,12 @@ export async function findCreated(db: Db | Tx, creation: Creation): Promise<Vide
  */
 export async function insertOnce(
   db: Db,
-  creation: Creation,
+  creation: UploadCreation,
   insert: (tx: Tx) => Promise<VideoRow>,
 ): Promise<void> {
   const { environmentId, key, fingerprint, now } = creation;
   await db.transaction().execute(async (tx) => {
-    await holdIdempotencyKey(tx, environmentId, key);
+    await lockIdempotencyKey(tx, environmentId, key);
     if (await findCreated(tx, creation)) {
       throw new AppError(
         "idempotency_key_in_use",
@@ -61,7 +65,7 @@ export async function insertOnce(
       );
     }
     const { id } = await insert(tx);
-    await saveAnswer(tx, environmentId, key, {
+    await recordResponse(tx, environmentId, key, {
       fingerprint,
       status: 201,
       body: JSON.stringify({ videoId: id }),

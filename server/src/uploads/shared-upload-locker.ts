@@ -85,13 +85,13 @@ export function createSharedUploadLocker({
 async function firstOf(woken: Promise<void>, timeoutMs: number, signal: AbortSignal): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort = () => {};
-  const tired = new Promise<void>((resolve, reject) => {
+  const timeout = new Promise<void>((resolve, reject) => {
     timer = setTimeout(resolve, timeoutMs);
     onAbort = () => reject(signal.reason);
     signal.addEventListener("abort", onAbort);
   });
   try {
-    await Promise.race([woken, tired]);
+    await Promise.race([woken, timeout]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);

@@ -10,11 +10,11 @@ import type { Db, Tx, VideoRow } from "../db/schema.ts";
 import { requireRoomForUpload } from "../environments/limits.ts";
 import { refuseEncodedBody } from "../http/body-encoding.ts";
 import { addressGroup } from "../http/client-address.ts";
-import { leaveBodiesAlone } from "../http/unread-bodies.ts";
+import { disableBodyParsing } from "../http/disable-body-parsing.ts";
 import { AppError, type AppErrorCode } from "../lib/errors.ts";
 import { isPlausibleId, newId } from "../lib/ids.ts";
 import { checkMetadata } from "../lib/metadata.ts";
-import { FairQueue, type FairQueueLimits } from "../lib/turn-queue.ts";
+import { TurnQueue, type TurnQueueLimits } from "../lib/turn-queue.ts";
 import { isDiskFull, storageFull } from "../storage/disk/disk-space.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { findVideo, insertVideo } from "../videos/queries.ts";
@@ -25,7 +25,7 @@ import type { UploadStore } from "./upload-store.ts";
 
 export const UPLOADS_PATH = "/api/v1/uploads";
 const TUS_VERSION = "1.0.0";
-const PIECE_MEDIA_TYPE = "application/offset+octet-stream";
+const CHUNK_MEDIA_TYPE = "application/offset+octet-stream";
 /** Maximum time for a writer to stop when another request or a deletion is waiting. */
 const LOCK_DRAIN_MS = 500;
 
@@ -33,7 +33,7 @@ const LOCK_DRAIN_MS = 500;
  * Limits how many requests use the database at the same time. Requests hold a turn while they begin and end, not while
  * bytes arrive. The connection limit bounds the number of waiting requests.
  */
-const TURNS: FairQueueLimits = { maxRunning: 32, maxRunningPerOwner: 8, maxWaiting: 3_000 };
+const TURNS: TurnQueueLimits = { maxRunning: 32, maxRunningPerOwner: 8, maxWaiting: 3_000 };
 
 /** Response headers that pages of other origins can read, also in error responses. Browsers hide all others. */
 const EXPOSED_HEADERS = [
@@ -87,7 +87,7 @@ interface UploadRequest {
 /** tus 1.0: creation, creation with upload, deferred length, termination, expiration. */
 export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): Promise<void> {
   const requests = new WeakMap<object, UploadRequest>();
-  const turns = new FairQueue(TURNS);
+  const turns = new TurnQueue(TURNS);
   const tus = new TusServer({ datastore: deps.store, ...tusOptions(deps, requests, turns) });
 
   // On the whole app, because the routes do not send the 404 and 405 responses.
@@ -104,7 +104,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
 
   await app.register(async (uploads) => {
     // The tus server streams the bodies.
-    leaveBodiesAlone(uploads, PIECE_MEDIA_TYPE);
+    disableBodyParsing(uploads, CHUNK_MEDIA_TYPE);
 
     const authorized = async (request: FastifyRequest, reply: FastifyReply): Promise<Uploader | null> => {
       if (request.method === "OPTIONS") return null;
@@ -115,7 +115,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
     const serve = async (request: FastifyRequest, reply: FastifyReply) => {
       if (request.method === "OPTIONS") return await serveInTurn(request, reply, "", () => {});
       const owner = deps.limits.ownerOf(bearerToken(request), addressGroup(request.ip));
-      const endTurn = await turns.enter(owner, untilClosed(reply));
+      const endTurn = await turns.enter(owner, abortedOnClose(reply));
       try {
         return await serveInTurn(request, reply, owner, endTurn);
       } finally {
@@ -135,7 +135,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
           ? readCreation(request, uploader.environmentId, deps.clock)
           : null;
       const created = creation && (await findCreated(deps.db, creation));
-      if (created) return await answerRepeated(deps, created, reply);
+      if (created) return await respondRepeated(deps, created, reply);
       const upload: UploadRequest = { uploader, log: request.log, owner, endTurn, creation };
       requests.set(request.raw, upload);
       const response = await tus.handleWeb(new NodeRequest({ req: request.raw, res: reply.raw }));
@@ -144,7 +144,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
         "access-control-allow-origin": _allowed,
         ...headers
       } = Object.fromEntries(response.headers);
-      if (response.status >= 500 && upload.stored) return await answerStored(upload.stored, upload, reply);
+      if (response.status >= 500 && upload.stored) return await respondStored(upload.stored, upload, reply);
       if (response.status >= 400) {
         throw uploadError(response.status, await response.text(), headers, upload.failure);
       }
@@ -167,7 +167,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
 }
 
 /** Returns a signal that is aborted when the response is sent or the connection closes. */
-function untilClosed({ raw }: FastifyReply): AbortSignal {
+function abortedOnClose({ raw }: FastifyReply): AbortSignal {
   const closed = new AbortController();
   const reason = new AppError("request_timeout", "The connection was closed while the request waited.");
   raw.once("close", () => closed.abort(reason));
@@ -177,7 +177,7 @@ function untilClosed({ raw }: FastifyReply): AbortSignal {
 function tusOptions(
   deps: UploadsDeps,
   requests: WeakMap<object, UploadRequest>,
-  turns: FairQueue,
+  turns: TurnQueue,
 ): ServerOptions {
   type TusRequest = Parameters<NonNullable<ServerOptions["onUploadFinish"]>>[0];
   const requestOf = (request: TusRequest): UploadRequest => {
@@ -211,7 +211,7 @@ function tusOptions(
           "The recording was uploaded, and deleted when its retention period ended.",
         );
       }
-      if (video.uploaded_at === null) await deps.store.ensurePlace(video.id);
+      if (video.uploaded_at === null) await deps.store.ensureFile(video.id);
       // An empty recording has no bytes to send. Clients only ask for the offset.
       if (video.uploaded_at === null && video.size_bytes === 0 && request.method !== "DELETE") {
         await deps.store.create(new Upload({ id: video.id, size: 0, offset: 0 }));
@@ -291,8 +291,8 @@ function checkProtocol(request: FastifyRequest): void {
       headers: { "tus-resumable": TUS_VERSION, "tus-version": TUS_VERSION },
     });
   }
-  if (method === "PATCH" && headers["content-type"] !== PIECE_MEDIA_TYPE) {
-    throw new AppError("unsupported_media_type", `Send the header \`Content-Type: ${PIECE_MEDIA_TYPE}\`.`, {
+  if (method === "PATCH" && headers["content-type"] !== CHUNK_MEDIA_TYPE) {
+    throw new AppError("unsupported_media_type", `Send the header \`Content-Type: ${CHUNK_MEDIA_TYPE}\`.`, {
       headers: { "tus-resumable": TUS_VERSION },
     });
   }
@@ -306,7 +306,7 @@ function checkProtocol(request: FastifyRequest): void {
  * acceptance may have been committed although the response was lost. A PATCH may fail, because the client then asks for
  * the offset of the same upload.
  */
-async function answerStored(
+async function respondStored(
   { id, sizeBytes }: { id: string; sizeBytes: number },
   { log, failure }: UploadRequest,
   reply: FastifyReply,
@@ -323,12 +323,12 @@ async function answerStored(
 }
 
 /** Responds to a client that did not receive its first response. The client then asks for the offset with HEAD. */
-async function answerRepeated(
+async function respondRepeated(
   { store }: UploadsDeps,
   { id, uploaded_at: uploadedAt, size_bytes: sizeBytes }: VideoRow,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  if (uploadedAt === null) await store.ensurePlace(id);
+  if (uploadedAt === null) await store.ensureFile(id);
   const offset = uploadedAt === null ? (await store.getUpload(id)).offset : sizeBytes;
   return await reply
     .code(201)

@@ -28,7 +28,7 @@ export function createUploadLocker({ timeoutMs }: { timeoutMs: number }): Locker
           mine = turn;
           queue.push(turn);
           queues.set(id, queue);
-          if (queue[0] !== turn) await turnCome(queue, turn, signal, timeoutMs);
+          if (queue[0] !== turn) await waitForTurn(queue, turn, signal, timeoutMs);
         },
 
         async unlock() {
@@ -46,7 +46,7 @@ export function createUploadLocker({ timeoutMs }: { timeoutMs: number }): Locker
   };
 }
 
-function turnCome(queue: Turn[], turn: Turn, signal: AbortSignal, timeoutMs: number): Promise<void> {
+function waitForTurn(queue: Turn[], turn: Turn, signal: AbortSignal, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = () => {
       clearTimeout(timer);

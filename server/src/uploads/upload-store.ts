@@ -9,7 +9,7 @@ export interface UploadStore extends DataStore {
   /** @throws AppError `storage_full` if this many more bytes would leave too little free space */
   requireSpace(bytes: number): Promise<void>;
   /** Creates the file of an upload whose row exists, unless the file exists. */
-  ensurePlace(uploadId: string): Promise<void>;
+  ensureFile(uploadId: string): Promise<void>;
 }
 
 /** Deletes an incomplete upload, the row first, so that a crash in between leaves a tombstone for the sweep. */

@@ -20,18 +20,18 @@ export interface DeleteVideoDeps {
  * Deletes a video and all of its data. First, one transaction deletes the rows, so that a crash leaves only orphaned
  * files, which the sweep removes. Then it ends work in progress: a running upload releases its file, an attempt in this
  * process stops at once, and an attempt in another process stops within two seconds.
- * @param also runs in the same transaction
+ * @param inTransaction runs in the same transaction
  * @returns false if the environment has no such video
  */
 export async function deleteVideo(
   { db, recordings, transcripts, locker, running, log }: DeleteVideoDeps,
   { environmentId, videoId }: { environmentId: string; videoId: string },
-  also: (tx: Tx) => Promise<unknown> = async () => {},
+  inTransaction: (tx: Tx) => Promise<unknown> = async () => {},
 ): Promise<boolean> {
   const deleted = await db.transaction().execute(async (tx) => {
     const rows = await deleteVideoRows(tx, environmentId, videoId);
     if (rows?.transcription) await removeQueuedJob(tx, environmentId, rows.transcription.job_id);
-    if (rows) await also(tx);
+    if (rows) await inTransaction(tx);
     return rows;
   });
   if (!deleted) return false;

@@ -1,5 +1,5 @@
 /** Number of bytes that are enough to detect the media type. */
-export const TELLING_BYTES = 512;
+export const MEDIA_TYPE_BYTES = 512;
 
 /**
  * Detects the media type of a recording from its first bytes. Returns null or one of a few `video/…` and `audio/…`

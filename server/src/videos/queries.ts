@@ -68,13 +68,16 @@ export async function listVideos(
 }
 
 /** Finds transcriptions by video id. The result has no entries for videos without one. */
-export async function transcriptionsOfVideos(db: Db, ids: string[]): Promise<Map<string, TranscriptionRow>> {
+export async function findTranscriptionsByVideo(
+  db: Db,
+  ids: string[],
+): Promise<Map<string, TranscriptionRow>> {
   if (ids.length === 0) return new Map();
   const rows = await db.selectFrom("transcription").selectAll().where("video_id", "in", ids).execute();
   return new Map(rows.map((row) => [row.video_id, row]));
 }
 
-export async function videosOfTranscriptions(db: Db, ids: string[]): Promise<Map<string, VideoRow>> {
+export async function findVideosByTranscription(db: Db, ids: string[]): Promise<Map<string, VideoRow>> {
   if (ids.length === 0) return new Map();
   const rows = await db
     .selectFrom("transcription")

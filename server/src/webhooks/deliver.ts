@@ -8,7 +8,7 @@ import { newJobId, type Queue } from "../queue/queue.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { bringWaitingForward } from "./bring-forward.ts";
 import {
-  type DeliveryTurn,
+  type DeliveryJob,
   type DueDelivery,
   type EventSubject,
   findDueDeliveries,
@@ -74,8 +74,8 @@ type Deliver = (job: Job, shutdown: AbortSignal) => Promise<void>;
 export function createDeliver(deps: DeliverDeps): Deliver {
   const { db } = deps;
   const read = { maxConcurrency: 2, maxBatchSize: MAX_BATCH_SIZE };
-  const findDue = createBatcher<DeliveryTurn, DueDelivery | undefined>(
-    (turns) => findDueDeliveries(db, turns),
+  const findDue = createBatcher<DeliveryJob, DueDelivery | undefined>(
+    (jobs) => findDueDeliveries(db, jobs),
     read,
   );
   const findSubject = createBatcher<string, EventSubject | undefined>(

@@ -11,15 +11,15 @@ export interface DueDelivery {
 }
 
 /** A delivery and the job that is allowed to make its next attempt. */
-export interface DeliveryTurn {
+export interface DeliveryJob {
   deliveryId: string;
   jobId: string;
 }
 
-/** Returns rows in the order of `turns`; undefined if a job has nothing left to do. */
+/** Returns rows in the order of `jobs`; undefined if a job has nothing left to do. */
 export async function findDueDeliveries(
   db: Db,
-  turns: readonly DeliveryTurn[],
+  jobs: readonly DeliveryJob[],
 ): Promise<(DueDelivery | undefined)[]> {
   const deliveries = await db
     .selectFrom("delivery")
@@ -27,11 +27,11 @@ export async function findDueDeliveries(
     .where(
       "id",
       "in",
-      turns.map(({ deliveryId }) => deliveryId),
+      jobs.map(({ deliveryId }) => deliveryId),
     )
     .where("status", "=", "pending")
     .execute();
-  if (deliveries.length === 0) return turns.map(() => undefined);
+  if (deliveries.length === 0) return jobs.map(() => undefined);
   const endpoints = await db
     .selectFrom("webhook_endpoint")
     .selectAll()
@@ -45,7 +45,7 @@ export async function findDueDeliveries(
   const deliveryOf = new Map(deliveries.map((row) => [row.id, row]));
   const endpointOf = new Map(endpoints.map((row) => [row.id, row]));
   const eventOf = new Map(events.map((row) => [row.id, row]));
-  return turns.map(({ deliveryId, jobId }) => {
+  return jobs.map(({ deliveryId, jobId }) => {
     const delivery = deliveryOf.get(deliveryId);
     if (delivery?.job_id !== jobId) return undefined;
     const endpoint = endpointOf.get(delivery.endpoint_id);
@@ -73,7 +73,7 @@ export async function findEventSubjects(
   return transcriptionIds.map((id) => rowOf.get(id));
 }
 
-export interface SuccessfulAttempt extends DeliveryTurn, RecordedAttempt {
+export interface SuccessfulAttempt extends DeliveryJob, RecordedAttempt {
   endpointId: string;
   finishedAt: Date;
 }

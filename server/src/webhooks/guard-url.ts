@@ -73,13 +73,13 @@ export function isForbiddenAddress(address: string, policy: EndpointPolicy): boo
   const canonical = canonicalAddress(address);
   if (canonical === null) return true;
   const parsed = ipaddr.process(canonical);
-  const excepted = isWithin(parsed, policy.exceptions);
+  const isException = isWithin(parsed, policy.exceptions);
   if (parsed instanceof ipaddr.IPv6 && isWithin(parsed, [NAT64])) {
     // An exception for the NAT64 prefix does not cover the private addresses behind it.
     const translated = ipaddr.fromByteArray(parsed.toByteArray().slice(12)).toString();
-    return !excepted || isForbiddenAddress(translated, policy);
+    return !isException || isForbiddenAddress(translated, policy);
   }
-  return !excepted && !isPublic(parsed);
+  return !isException && !isPublic(parsed);
 }
 
 /**

@@ -155,7 +155,7 @@ export interface DeliveryFilter {
  * Lists the deliveries to an endpoint, newest first, each with its latest attempts in ascending order. One index orders
  * deliveries by status, another by event type and status, so at most `limit` rows are read per status.
  */
-export async function pageOfDeliveries(
+export async function listDeliveries(
   db: Db,
   endpointId: string,
   { status, eventType, before, limit }: DeliveryFilter,
@@ -247,7 +247,7 @@ export async function restartDelivery(tx: Tx, id: string, jobId: string, now: Da
 
 async function withAttempts(
   db: Db | Tx,
-  deliveries: Omit<DeliveryWithAttempts, "made">[],
+  deliveries: Omit<DeliveryWithAttempts, "attemptRows">[],
 ): Promise<DeliveryWithAttempts[]> {
   if (deliveries.length === 0) return [];
   const attempts = await db
@@ -263,13 +263,16 @@ async function withAttempts(
     .orderBy("number")
     .execute();
   const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.delivery_id);
-  return deliveries.map((delivery) => ({ ...delivery, made: attemptsOf.get(delivery.id) ?? [] }));
+  return deliveries.map((delivery) => ({ ...delivery, attemptRows: attemptsOf.get(delivery.id) ?? [] }));
 }
 
 export type EventWithDeliveries = EventRow & { deliveries: DeliveryRow[] };
 
 /** In the order in which the events happened. */
-export async function listEventsOf(db: Db, transcriptionId: string): Promise<EventWithDeliveries[]> {
+export async function listTranscriptionEvents(
+  db: Db,
+  transcriptionId: string,
+): Promise<EventWithDeliveries[]> {
   const events = await db
     .selectFrom("event")
     .selectAll()

@@ -10,8 +10,8 @@ import type { VideoCountsView } from "../../src/admin/contract/video.ts";
 import { systemHandlers } from "../../src/admin/system.ts";
 import { VIDEO_STATES } from "../../src/db/enums.ts";
 import { describeProcesses, readStatus } from "../../src/lib/processes.ts";
-import { endedInLastDay } from "../../src/queue/throughput.ts";
-import { diskUse } from "../../src/storage/disk/disk-use.ts";
+import { countEndedInLastDay } from "../../src/queue/throughput.ts";
+import { diskUsage } from "../../src/storage/disk/disk-usage.ts";
 import { countVideosByState } from "../../src/videos/list-queries.ts";
 import { createTenant, shareService } from "../support/service.ts";
 import { testS3 } from "../support/test-bucket.ts";
@@ -70,7 +70,7 @@ test("the system page reports the queue, running transcriptions, results per hou
 test("results are counted in the hour in which they ended, by the service's clock", async () => {
   const db = subtext.service.parts.database.kysely;
   const later = new Date(subtext.service.parts.clock.now().getTime() + 2 * HOUR_MS);
-  const hours = (await endedInLastDay(db, later)).map(({ hoursAgo }) => hoursAgo).sort();
+  const hours = (await countEndedInLastDay(db, later)).map(({ hoursAgo }) => hoursAgo).sort();
   expect(hours).toEqual([2, 3]);
 });
 
@@ -89,7 +89,7 @@ test("the use of each folder is reported, largest first, whatever its name", asy
   await mkdir(join(folder, "-s"));
   await writeFile(join(folder, "a\tb c", "deep", "file"), Buffer.alloc(300_000, 1));
   await writeFile(join(folder, "no folder"), "text");
-  const [first, second, ...more] = await diskUse(folder);
+  const [first, second, ...more] = await diskUsage(folder);
   expect(more).toEqual([]);
   expect(first?.name).toBe("a\tb c");
   expect(first?.bytes).toBeGreaterThanOrEqual(300_000);

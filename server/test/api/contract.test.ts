@@ -21,7 +21,7 @@ const service = shareService({
   connectionLimits: {
     headersTimeoutMs: 20_000,
     bodyTimeoutMs: 1_000,
-    streamedBodyFloor: { bytes: 1, everyMs: 60_000 },
+    minStreamedBodyRate: { bytes: 1, everyMs: 60_000 },
     maxConnections: 3_000,
   },
   env: {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PGlite } from "@electric-sql/pglite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Exclusive } from "../../src/db/embedded/exclusive.ts";
 import { maintain, startMaintenance } from "../../src/db/embedded/maintenance.ts";
+import { Mutex } from "../../src/db/embedded/mutex.ts";
 import { startPglite } from "../../src/db/embedded/start-pglite.ts";
 
 describe("maintenance of the embedded database", () => {
@@ -46,19 +46,19 @@ describe("maintenance of the embedded database", () => {
     await writeLog(40);
     expect(await logSegments()).toBeGreaterThanOrEqual(10);
     for (let round = 0; round < 3; round += 1) {
-      await maintain(pglite, new Exclusive());
+      await maintain(pglite, new Mutex());
       expect(await logSegments()).toBeLessThanOrEqual(8);
       await writeLog(20);
     }
   });
 
   test("makes no checkpoint while there is little to save", async () => {
-    await maintain(pglite, new Exclusive(), 0);
+    await maintain(pglite, new Mutex(), 0);
     const before = await lastCheckpoint();
     await writeLog(1);
-    await maintain(pglite, new Exclusive());
+    await maintain(pglite, new Mutex());
     expect(await lastCheckpoint()).toBe(before);
-    await maintain(pglite, new Exclusive(), 0);
+    await maintain(pglite, new Mutex(), 0);
     expect(await lastCheckpoint()).not.toBe(before);
   });
 
@@ -70,22 +70,22 @@ describe("maintenance of the embedded database", () => {
     await pglite.exec(`update worn set id = id + 1000; update "Fresh one" set id = 1001 where id = 1`);
     await untilStatisticsTell("worn", (dead) => dead === 500);
     await untilStatisticsTell("Fresh one", (dead) => dead === 1);
-    await maintain(pglite, new Exclusive());
+    await maintain(pglite, new Mutex());
     await untilStatisticsTell("worn", (dead) => dead === 0);
     expect(await deadRowsOf("Fresh one")).toBe(1);
     await pglite.exec(`update "Fresh one" set id = id + 2000`);
     await untilStatisticsTell("Fresh one", (dead) => dead > 500);
-    await maintain(pglite, new Exclusive());
+    await maintain(pglite, new Mutex());
     await untilStatisticsTell("Fresh one", (dead) => dead === 0);
   });
 
   test("does not disturb a busy database, but runs eventually", async () => {
-    const exclusive = new Exclusive();
+    const mutex = new Mutex();
     const errors: unknown[] = [];
     const start = (maxSkips: number) =>
       startMaintenance({
         pglite,
-        exclusive,
+        mutex,
         intervalMs: 10,
         maxSkips,
         isNeeded: () => true,
@@ -93,7 +93,7 @@ describe("maintenance of the embedded database", () => {
       });
     let working = true;
     const work = async () => {
-      while (working) await exclusive.run(() => delay(5));
+      while (working) await mutex.run(() => delay(5));
     };
     await writeLog(20);
     const before = await lastCheckpoint();

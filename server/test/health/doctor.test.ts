@@ -45,7 +45,7 @@ test("the doctor reports insufficient memory separately, with the required size"
   const models = {
     stillInstalled: () => null,
     state: () => ({}),
-    isComing: () => false,
+    isExpected: () => false,
   } as unknown as Models;
   const limit = (megabytes: number) => ({
     bytes: megabytes * 1_000_000,

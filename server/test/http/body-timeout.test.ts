@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FastifyInstance, fastify } from "fastify";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { limitBodySlowness } from "../../src/http/body-timeout.ts";
+import { requireMinBodyRate } from "../../src/http/body-timeout.ts";
 
 const STRETCH_MS = 40;
 
@@ -11,7 +11,7 @@ const STRETCH_MS = 40;
 async function listen(take: (raw: IncomingMessage) => Promise<unknown>): Promise<string> {
   const app: FastifyInstance = fastify();
   onTestFinished(() => app.close());
-  limitBodySlowness(app, { bytes: 100, everyMs: STRETCH_MS });
+  requireMinBodyRate(app, { bytes: 100, everyMs: STRETCH_MS });
   app.addContentTypeParser("*", (_request, _body, done) => done(null));
   app.put("/", { config: { streamsBody: true } }, ({ raw }) => take(raw));
   return await app.listen({ host: "127.0.0.1", port: 0 });

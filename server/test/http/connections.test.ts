@@ -10,7 +10,7 @@ const service = shareService({
   connectionLimits: {
     headersTimeoutMs: 400,
     bodyTimeoutMs: 400,
-    streamedBodyFloor: { bytes: 100, everyMs: 1_000 },
+    minStreamedBodyRate: { bytes: 100, everyMs: 1_000 },
     maxConnections: MAX_CONNECTIONS,
   },
 });

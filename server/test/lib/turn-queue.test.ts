@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { FairQueue } from "../../src/lib/turn-queue.ts";
+import { TurnQueue } from "../../src/lib/turn-queue.ts";
 
 const patient = new AbortController().signal;
 
 /** Asks for a turn and notes when it begins; `end` ends it. */
-function ask(queue: FairQueue, owner: string, begun: string[], signal = patient) {
+function ask(queue: TurnQueue, owner: string, begun: string[], signal = patient) {
   let end = () => {};
   const turn = queue.enter(owner, signal).then((endTurn) => {
     begun.push(owner);
@@ -17,7 +17,7 @@ function ask(queue: FairQueue, owner: string, begun: string[], signal = patient)
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test("no more turns run than allowed, in total and per owner", async () => {
-  const queue = new FairQueue({ maxRunning: 3, maxRunningPerOwner: 2, maxWaiting: 100 });
+  const queue = new TurnQueue({ maxRunning: 3, maxRunningPerOwner: 2, maxWaiting: 100 });
   const begun: string[] = [];
   const greedy = Array.from({ length: 5 }, () => ask(queue, "greedy", begun));
   await settle();
@@ -37,7 +37,7 @@ test("no more turns run than allowed, in total and per owner", async () => {
 });
 
 test("an owner with many requests delays another by one turn", async () => {
-  const queue = new FairQueue({ maxRunning: 1, maxRunningPerOwner: 1, maxWaiting: 1_000 });
+  const queue = new TurnQueue({ maxRunning: 1, maxRunningPerOwner: 1, maxWaiting: 1_000 });
   const begun: string[] = [];
   const asked = Array.from({ length: 500 }, () => ask(queue, "greedy", begun));
   await settle();
@@ -50,7 +50,7 @@ test("an owner with many requests delays another by one turn", async () => {
 });
 
 test("a request whose client disconnects gives up its place", async () => {
-  const queue = new FairQueue({ maxRunning: 1, maxRunningPerOwner: 1, maxWaiting: 100 });
+  const queue = new TurnQueue({ maxRunning: 1, maxRunningPerOwner: 1, maxWaiting: 100 });
   const begun: string[] = [];
   const first = ask(queue, "first", begun);
   const leaving = new AbortController();
@@ -64,7 +64,7 @@ test("a request whose client disconnects gives up its place", async () => {
 });
 
 test("the queue is bounded, but work that has begun is not refused", async () => {
-  const queue = new FairQueue({ maxRunning: 1, maxRunningPerOwner: 1, maxWaiting: 2 });
+  const queue = new TurnQueue({ maxRunning: 1, maxRunningPerOwner: 1, maxWaiting: 2 });
   const begun: string[] = [];
   const asked = Array.from({ length: 3 }, () => ask(queue, "key", begun));
   await expect(queue.enter("other", patient)).rejects.toMatchObject({ code: "service_unavailable" });

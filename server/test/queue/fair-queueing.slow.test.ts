@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { retagMarked, setWeight, UNITS_PER_SECOND, vacate } from "../../src/queue/fair-queueing.ts";
+import { markForRetag, retagMarked, setWeight, UNITS_PER_SECOND } from "../../src/queue/fair-queueing.ts";
 import { type Claimed, QueueWorld } from "../support/queue-world.ts";
 import { createTenant, shareService } from "../support/service.ts";
 
@@ -181,7 +181,7 @@ describe("an environment that deletes 100,000 queued videos", () => {
     await sql`delete from pgboss.job where name = 'transcribe' and data->>'subjectId' is null`.execute(
       world.db,
     );
-    await world.db.transaction().execute((tx) => vacate(tx, a, { start: 60_000 }));
+    await world.db.transaction().execute((tx) => markForRetag(tx, a, { start: 60_000 }));
     await retagMarked(world.db, signal);
 
     expect(await world.finishTag(a)).toBe(1_501 * 60_000);

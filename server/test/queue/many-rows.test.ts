@@ -8,7 +8,7 @@ import type { Db, Tx } from "../../src/db/schema.ts";
 import { findDeliveriesWithoutJob } from "../../src/queue/lost-job-queries.ts";
 import { insertMissingDocuments, nextIdRange } from "../../src/search/document-queries.ts";
 import { listTranscriptions } from "../../src/transcription/queries.ts";
-import { pageOfDeliveries } from "../../src/webhooks/queries.ts";
+import { listDeliveries } from "../../src/webhooks/queries.ts";
 import { countRowsRead, countRowsReadBy } from "../support/rows-read.ts";
 import { createTenant, shareService } from "../support/service.ts";
 
@@ -92,7 +92,7 @@ describe("with many videos that were transcribed and announced long ago", () => 
     "only the deliveries shown are read, with the state %s and the event type %s",
     async (status, eventType, shown) => {
       const page = (db: Db) =>
-        pageOfDeliveries(db, "endpoint_many", {
+        listDeliveries(db, "endpoint_many", {
           status,
           before: null,
           limit: 20,

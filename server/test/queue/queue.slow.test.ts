@@ -10,7 +10,7 @@ import type { Database } from "../../src/db/database.ts";
 import { openEmbedded } from "../../src/db/embedded/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import type { Schema } from "../../src/db/schema.ts";
-import type { HandedJob } from "../../src/queue/job.ts";
+import type { ClaimedJob } from "../../src/queue/job.ts";
 import { newJobId, Queue } from "../../src/queue/queue.ts";
 import { startQueueMaintenance } from "../../src/queue/queue-maintenance.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -36,9 +36,9 @@ async function openQueue() {
     await queue.stop(1_000);
     await database.close();
   });
-  let next = Promise.withResolvers<HandedJob>();
+  let next = Promise.withResolvers<ClaimedJob>();
   const options = {
-    async run(job: HandedJob) {
+    async run(job: ClaimedJob) {
       next.resolve(job);
       next = Promise.withResolvers();
     },
@@ -80,7 +80,7 @@ test("a job is fetched when its transaction commits, without a poll", async () =
   const id = newJobId();
   const job = nextJob();
   await database.kysely.transaction().execute((tx) => queue.send(tx, "deliver", { id, subjectId: "a" }));
-  expect(await job).toMatchObject({ id, subjectId: "a", cameBack: 0 });
+  expect(await job).toMatchObject({ id, subjectId: "a", retryCount: 0 });
   expect(statements.filter(isPoll)).toEqual([]);
 });
 
@@ -114,7 +114,7 @@ test("the job of a lost worker comes back", async () => {
     database.kysely,
   );
   await work();
-  expect(await nextJob()).toMatchObject({ id, cameBack: 1 });
+  expect(await nextJob()).toMatchObject({ id, retryCount: 1 });
 });
 
 test("nothing is written to the disk while nothing happens", async () => {

@@ -55,7 +55,7 @@ const text = fc.oneof(
 /** Like a dictionary without stems and stop words. */
 function lookUpPlainly(tokens: readonly Token[]): Lexemes {
   const words = tokens.filter(({ kind }) => kind === "word");
-  return new Map(words.map(({ text }) => [text, { lexemes: [fold(text)], isCommon: false }]));
+  return new Map(words.map(({ text }) => [text, { lexemes: [fold(text)], isStopWord: false }]));
 }
 
 test("words of any text keep their order, have consecutive positions, and contain only letters and digits", () => {
@@ -80,8 +80,8 @@ test("every text is a valid query, which has no more words than the text", () =>
     fc.property(text, (any) => {
       const query = parseQuery(any);
       expect(countTerms(query)).toBeLessThanOrEqual(any.length);
-      expect(query.alternatives.length === 0).toBe(query.emptyBecause !== null);
-      for (const { wanted } of query.alternatives) expect(wanted.length).toBeGreaterThan(0);
+      expect(query.alternatives.length === 0).toBe(query.emptyReason !== null);
+      for (const { required } of query.alternatives) expect(required.length).toBeGreaterThan(0);
     }),
   );
 });

@@ -342,11 +342,11 @@ describe("a transcript", () => {
   test("that cannot be indexed fails after twenty attempts, which is logged", async () => {
     const { environmentId } = await createTenant(subtext);
     const seeded = await seedTranscript(subtext.service, { environmentId, language: "en", text: "Cursed." });
-    const tryFor = (cameBack: number) => {
+    const tryFor = (retryCount: number) => {
       const db = atTransaction(1, () => {
         throw new Error("it never works");
       });
-      return indexSeeded(subtext.service, seeded, { db, cameBack });
+      return indexSeeded(subtext.service, seeded, { db, retryCount });
     };
     await expect(tryFor(18)).rejects.toThrow("it never works");
     expect(await isIndexed(seeded.transcriptionId)).toBe(false);
@@ -361,10 +361,10 @@ describe("a transcript", () => {
     const db = atTransaction(1, () => {
       throw databaseUnavailable(null);
     });
-    await expect(indexSeeded(subtext.service, seeded, { db, cameBack: 500 })).rejects.toThrow(
+    await expect(indexSeeded(subtext.service, seeded, { db, retryCount: 500 })).rejects.toThrow(
       "The database is unavailable.",
     );
-    await indexSeeded(subtext.service, seeded, { cameBack: 501 });
+    await indexSeeded(subtext.service, seeded, { retryCount: 501 });
     expect(await found(environmentId, "patient")).toEqual(["[Patient]."]);
   });
 

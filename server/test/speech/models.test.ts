@@ -205,7 +205,7 @@ describe("the service", () => {
     await until(async () => folders.length > 0);
     expect(folders).toEqual([models.state().folder]);
     expect(models.installed()).toMatchObject({ name: TINY.name });
-    expect(models.bundledTakesEnglish()).toBe(true);
+    expect(models.prefersBundledForEnglish()).toBe(true);
     expect(logged()).toMatch(/"progress":"\d+ % {2}/);
   });
 
@@ -268,13 +268,13 @@ describe("the service", () => {
     await until(async () => names.length === 1);
     const { folder } = models.installed()!;
     expect(models.stillInstalled()?.folder).toBe(folder);
-    expect(models.isComing()).toBe(false);
+    expect(models.isExpected()).toBe(false);
 
     await rm(join(folder, "onnx"), { recursive: true });
     expect(models.installed()).not.toBeNull();
     expect(models.stillInstalled()).toBeNull();
     expect(models.state()).toMatchObject({ state: "missing", error: expect.stringContaining(folder) });
-    expect(models.isComing()).toBe(true);
+    expect(models.isExpected()).toBe(true);
     await until(async () => names.length === 2);
     expect(models.stillInstalled()?.folder).toBe(folder);
     expect(models.state()).toMatchObject({ state: "installed", error: null });
@@ -289,7 +289,7 @@ describe("the service", () => {
     models.start();
     await rm(folder, { recursive: true });
     expect(models.stillInstalled()).toBeNull();
-    expect([models.isComing(), models.state().state]).toEqual([false, "missing"]);
+    expect([models.isExpected(), models.state().state]).toEqual([false, "missing"]);
     await mkdir(folder);
     await nextLook();
     await reaches(models, "installed");
@@ -307,11 +307,11 @@ describe("the service", () => {
     const { models, clock, nextLook } = await service(hub, {}, { persistence });
     const names: (string | null)[] = [];
     models.onChange((model) => names.push(model?.name ?? null));
-    expect(models.isComing()).toBe(true);
+    expect(models.isExpected()).toBe(true);
     models.start();
     await reaches(models, "failed");
     expect(models.state().error).toMatch(/the server gives \d+ bytes a second, no more/);
-    expect([models.isComing(), names]).toEqual([false, [null]]);
+    expect([models.isExpected(), names]).toEqual([false, [null]]);
 
     hub.faults = {};
     clock.advance(61_000);
@@ -327,9 +327,9 @@ describe("the service", () => {
     models.start();
     await reaches(models, "downloading");
     clock.advance(6 * 3_600_000 - 60_000);
-    expect(models.isComing()).toBe(true);
+    expect(models.isExpected()).toBe(true);
     clock.advance(60_000);
-    expect([models.isComing(), models.state().state]).toEqual([false, "downloading"]);
+    expect([models.isExpected(), models.state().state]).toEqual([false, "downloading"]);
   });
 
   test("uses a configured folder, and names what is missing in it", async () => {
@@ -338,7 +338,7 @@ describe("the service", () => {
     await writeFile(join(folder, "config.json"), "{}");
     const there = await service(hub, { WHISPER_MODEL: folder });
     expect(await there.models.refresh()).toMatchObject({ state: "installed", folder });
-    expect(there.models.bundledTakesEnglish()).toBe(false);
+    expect(there.models.prefersBundledForEnglish()).toBe(false);
 
     const lacking = await service(hub, { WHISPER_MODEL: join(folder, "nowhere") });
     lacking.models.start();

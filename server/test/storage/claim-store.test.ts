@@ -8,9 +8,9 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { claimStore } from "../../src/storage/ownership/claim-store.ts";
 import { readStoreRecord } from "../../src/storage/ownership/queries.ts";
+import { diskLocation, type StoreLocation } from "../../src/storage/ownership/store-location.ts";
 import { readMark } from "../../src/storage/ownership/store-mark.ts";
 import { StoreOwnership, stopReason } from "../../src/storage/ownership/store-ownership.ts";
-import { placeOnDisk, type StorePlace } from "../../src/storage/ownership/store-place.ts";
 import { findUpload } from "../../src/uploads/queries.ts";
 import { startService, temporaryFolder } from "../support/service.ts";
 
@@ -24,11 +24,11 @@ describe("the claim of a store", () => {
     const db: Db = started.service.parts.database.kysely;
     await db.deleteFrom("store_record").execute();
     const folder = await temporaryFolder();
-    return { db, folder, place: placeOnDisk(folder, []) };
+    return { db, folder, location: diskLocation(folder, []) };
   }
 
   /** Fails at that write or removal and all later ones, like a process that is killed there. */
-  function dyingAt(place: StorePlace, deadly: number): StorePlace {
+  function dyingAt(location: StoreLocation, deadly: number): StoreLocation {
     let writes = 0;
     const step = async <T>(work: () => Promise<T>) => {
       writes += 1;
@@ -36,44 +36,44 @@ describe("the claim of a store", () => {
       return await work();
     };
     return {
-      ...place,
-      write: (file, content) => step(() => place.write(file, content)),
-      remove: (file) => step(() => place.remove(file)),
+      ...location,
+      write: (file, content) => step(() => location.write(file, content)),
+      remove: (file) => step(() => location.remove(file)),
     };
   }
 
   const home = "server/1";
-  const start = async (db: Db, place: StorePlace) => {
-    await claimStore({ db, place, home, log });
-    const ownership = new StoreOwnership({ db, place, log });
+  const start = async (db: Db, location: StoreLocation) => {
+    await claimStore({ db, location, home, log });
+    const ownership = new StoreOwnership({ db, location, log });
     await ownership.advance();
     return ownership;
   };
 
   test("killed at any write is completed by the next start", async () => {
     for (let deadly = 1; deadly <= 3; deadly += 1) {
-      const { db, place } = await setUp();
-      await expect(start(db, dyingAt(place, deadly))).rejects.toThrow("killed");
-      const ownership = await start(db, place);
+      const { db, location } = await setUp();
+      await expect(start(db, dyingAt(location, deadly))).rejects.toThrow("killed");
+      const ownership = await start(db, location);
       expect(await ownership.state()).toEqual({ isOwner: true });
       expect((await readStoreRecord(db))?.generation).toBeGreaterThan(0);
     }
   });
 
   test("an advance that is killed between the database and the store stops nothing", async () => {
-    const { db, place } = await setUp();
-    const ownership = await start(db, place);
-    const dying = new StoreOwnership({ db, place: dyingAt(place, 1), log });
+    const { db, location } = await setUp();
+    const ownership = await start(db, location);
+    const dying = new StoreOwnership({ db, location: dyingAt(location, 1), log });
     for (let time = 0; time < 3; time += 1) await expect(dying.advance()).rejects.toThrow("killed");
     expect(await ownership.state()).toEqual({ isOwner: true });
     await ownership.advance();
-    expect(await (await start(db, place)).state()).toEqual({ isOwner: true });
+    expect(await (await start(db, location)).state()).toEqual({ isOwner: true });
   });
 
   test("processes that advance concurrently stay owners, whichever writes last", async () => {
-    const { db, place } = await setUp();
-    const ownership = await start(db, place);
-    const others = Array.from({ length: 5 }, () => new StoreOwnership({ db, place, log }));
+    const { db, location } = await setUp();
+    const ownership = await start(db, location);
+    const others = Array.from({ length: 5 }, () => new StoreOwnership({ db, location, log }));
     for (let round = 0; round < 5; round += 1) {
       await Promise.all(others.map((other) => other.advance()));
       expect(await ownership.state()).toEqual({ isOwner: true });
@@ -81,25 +81,25 @@ describe("the claim of a store", () => {
   });
 
   test("by an acceptance can be repeated if it was killed", async () => {
-    const { db, folder, place } = await setUp();
-    const ownership = await start(db, place);
+    const { db, folder, location } = await setUp();
+    const ownership = await start(db, location);
     const mark = JSON.parse(await readFile(join(folder, "store.json"), "utf8"));
     await writeFile(
       join(folder, "store.json"),
       JSON.stringify({ ...mark, owner: "another", generation: 40 }),
     );
-    const dying = new StoreOwnership({ db, place: dyingAt(place, 1), log });
+    const dying = new StoreOwnership({ db, location: dyingAt(location, 1), log });
     await expect(dying.accept(mark.token)).rejects.toThrow("killed");
     expect(await ownership.state()).toMatchObject({ isOwner: false, reason: "other_database" });
     await ownership.accept(mark.token);
     expect(await ownership.state()).toEqual({ isOwner: true });
     // The other database sees that it is no longer the newest.
-    expect((await readMark(place))!.generation).toBeGreaterThan(40);
+    expect((await readMark(location))!.generation).toBeGreaterThan(40);
   });
 
   test("of a restored database, and its acceptance, start the expiry of unfinished uploads over", async () => {
-    const { db, place } = await setUp();
-    await start(db, place);
+    const { db, location } = await setUp();
+    await start(db, location);
     const { id: environmentId } = await createEnvironment(
       { db, clock: systemClock },
       { name: "Restored", aiTranscription: false },
@@ -111,53 +111,53 @@ describe("the claim of a store", () => {
       .insertInto("video")
       .values({ ...row, id, upload_active_at: activeAt })
       .execute();
-    await start(db, place);
+    await start(db, location);
     expect((await findUpload(db, id))!.idleMs).toBeGreaterThan(47 * HOUR_MS);
 
-    await claimStore({ db, place, home: "server/2", log });
+    await claimStore({ db, location, home: "server/2", log });
     expect((await findUpload(db, id))!.idleMs).toBeLessThan(HOUR_MS);
     await db.updateTable("video").set({ upload_active_at: activeAt }).execute();
-    const ownership = new StoreOwnership({ db, place, log });
+    const ownership = new StoreOwnership({ db, location, log });
     expect(await ownership.state()).toMatchObject({ isOwner: false });
-    await ownership.accept((await readMark(place))!.token);
+    await ownership.accept((await readMark(location))!.token);
     expect((await findUpload(db, id))!.idleMs).toBeLessThan(HOUR_MS);
   });
 
   test("a store whose mark is lost is refused at the start and can be accepted", async () => {
-    const { db, folder, place } = await setUp();
-    const ownership = await start(db, place);
+    const { db, folder, location } = await setUp();
+    const ownership = await start(db, location);
     await rm(join(folder, "store.json"));
     expect(await ownership.state()).toMatchObject({ isOwner: false, reason: "other_store" });
-    await expect(start(db, place)).rejects.toMatchObject({ code: "data_folder_mismatch" });
+    await expect(start(db, location)).rejects.toMatchObject({ code: "data_folder_mismatch" });
     await ownership.accept(null);
-    expect(await (await start(db, place)).state()).toEqual({ isOwner: true });
+    expect(await (await start(db, location)).state()).toEqual({ isOwner: true });
   });
 
   test("a store that an older release used is claimed with all its files", async () => {
-    const { db, folder, place } = await setUp();
-    await start(db, place);
+    const { db, folder, location } = await setUp();
+    await start(db, location);
     await rm(join(folder, "store.json"));
     await db.deleteFrom("store_record").execute();
     await mkdir(join(folder, "uploads"));
     await writeFile(join(folder, "uploads", "video_old"), "x");
-    const old = placeOnDisk(folder, [join(folder, "uploads")]);
+    const old = diskLocation(folder, [join(folder, "uploads")]);
     expect(await (await start(db, old)).state()).toEqual({ isOwner: true });
   });
 
   test("a database from before its store had a mark is an older one", async () => {
-    const { db, place } = await setUp();
-    await start(db, place);
+    const { db, location } = await setUp();
+    await start(db, location);
     await db.deleteFrom("store_record").execute();
-    expect(await (await start(db, place)).state()).toMatchObject({ isOwner: false });
+    expect(await (await start(db, location)).state()).toMatchObject({ isOwner: false });
   });
 
   test("a copied folder of files is a store of its own only together with its database", async () => {
-    const { db, folder, place } = await setUp();
-    await start(db, place);
+    const { db, folder, location } = await setUp();
+    await start(db, location);
     const copy = await temporaryFolder();
     await cp(folder, copy, { recursive: true });
-    expect(await (await start(db, placeOnDisk(copy, []))).state()).toEqual({ isOwner: true });
-    expect(await new StoreOwnership({ db, place, log }).state()).toEqual({ isOwner: true });
+    expect(await (await start(db, diskLocation(copy, []))).state()).toEqual({ isOwner: true });
+    expect(await new StoreOwnership({ db, location, log }).state()).toEqual({ isOwner: true });
   });
 });
 

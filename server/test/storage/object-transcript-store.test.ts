@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { PROBES } from "../../src/storage/object-store.ts";
+import { PROBES_PREFIX } from "../../src/storage/object-store.ts";
 import { openObjectTranscriptStore } from "../../src/storage/object-transcript-store.ts";
 import { openTestBucket, testS3 } from "../support/test-bucket.ts";
 import { describeStorage } from "./storage-contract.ts";
@@ -19,8 +19,8 @@ if (s3) {
 
   test("removes old probes of others at its first check, but no probe of a check that may be running", async () => {
     const bucket = await openTestBucket(s3, `storage-${randomUUID()}`, "some/where/");
-    const left = `${PROBES}${randomUUID()}`;
-    const probes = async () => (await Array.fromAsync(bucket.list(PROBES))).map(({ key }) => key);
+    const left = `${PROBES_PREFIX}${randomUUID()}`;
+    const probes = async () => (await Array.fromAsync(bucket.list(PROBES_PREFIX))).map(({ key }) => key);
     await bucket.put(left, Buffer.from("subtext"));
     await openObjectTranscriptStore(bucket).check();
     expect(await probes()).toEqual([left]);

@@ -117,9 +117,9 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
   test("whose length is declared late is complete when it is assembled", async () => {
     const id = newId("video");
     await send(id, content.length, { sizeBytes: -1 });
-    expect(await readUpload(bucket, id)).toMatchObject({ whole: false, sizeBytes: content.length });
+    expect(await readUpload(bucket, id)).toMatchObject({ isComplete: false, sizeBytes: content.length });
     await completeUpload(bucket, id);
-    expect(await readUpload(bucket, id)).toMatchObject({ whole: true, sizeBytes: content.length });
+    expect(await readUpload(bucket, id)).toMatchObject({ isComplete: true, sizeBytes: content.length });
     await completeUpload(bucket, id);
     await openSources().remove(id);
   });

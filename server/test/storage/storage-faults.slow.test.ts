@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openDiskRecordingStore } from "../../src/storage/disk/disk-recording-store.ts";
 import { fileError } from "../../src/storage/disk/local-file.ts";
 import { openObjectRecordingStore } from "../../src/storage/object-recording-store.ts";
-import { SOURCES } from "../../src/storage/object-upload.ts";
+import { RECORDINGS_PREFIX } from "../../src/storage/object-upload.ts";
 import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 import { OutagePause } from "../../src/transcription/outage-pause.ts";
 import { type Refusal, startS3Proxy } from "../support/s3-proxy.ts";
@@ -42,7 +42,8 @@ async function openRefusableBucket() {
     prefix: "",
   });
   onTestFinished(() => bucket.close());
-  for (const id of ["video_bad", "video_good"]) await bucket.put(SOURCES + id, Buffer.from("media"));
+  for (const id of ["video_bad", "video_good"])
+    await bucket.put(RECORDINGS_PREFIX + id, Buffer.from("media"));
   const recordings = openObjectRecordingStore(bucket, { scratchFolder: await temporaryFolder() });
   const open = async (id: string) => {
     try {
@@ -176,7 +177,7 @@ const isOver = (pause: OutagePause) =>
 
 test("a worker pauses after outages at two transcriptions, not after any number at one", async () => {
   const pause = new OutagePause();
-  const note = (transcriptionId: string, reason: string | null) => pause.note({ transcriptionId, reason });
+  const note = (transcriptionId: string, reason: string | null) => pause.record({ transcriptionId, reason });
   for (let time = 0; time < 3; time++) note("a", "storage_unavailable");
   expect(await isOver(pause)).toBe(true);
   note("b", null);
@@ -230,7 +231,7 @@ describe.skipIf(!s3)("a service on a bucket (skipped without TEST_S3)", () => {
     let denied: string | undefined;
     proxy.refuse = ({ method, url = "" }) => {
       const path = url.split("?")[0]!;
-      if (method === "GET" && path.includes(`/${SOURCES}`)) denied ??= path;
+      if (method === "GET" && path.includes(`/${RECORDINGS_PREFIX}`)) denied ??= path;
       return path === denied && method === "GET" ? { status: 403, code: "AccessDenied" } : null;
     };
     const bad = await upload(service, tenant, await readFile(SAMPLE));
@@ -244,7 +245,9 @@ describe.skipIf(!s3)("a service on a bucket (skipped without TEST_S3)", () => {
   }, async () => {
     const { proxy, service, tenant } = await startBehindProxy();
     proxy.refuse = ({ method, url }) =>
-      method === "GET" && url!.includes(SOURCES) ? { status: 403, code: "InvalidAccessKeyId" } : null;
+      method === "GET" && url!.includes(RECORDINGS_PREFIX)
+        ? { status: 403, code: "InvalidAccessKeyId" }
+        : null;
     const some = await Promise.all(
       Array.from({ length: 3 }, async () => await upload(service, tenant, await readFile(SAMPLE))),
     );

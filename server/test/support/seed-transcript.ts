@@ -78,12 +78,12 @@ export async function indexSeeded(
   {
     db = service.parts.database.kysely,
     shutdown = new AbortController().signal,
-    cameBack = 0,
-  }: { db?: Db; shutdown?: AbortSignal; cameBack?: number } = {},
+    retryCount = 0,
+  }: { db?: Db; shutdown?: AbortSignal; retryCount?: number } = {},
 ): Promise<void> {
   const { transcripts, clock, log } = service.parts;
   const deps = { db, transcripts, clock, log };
-  const job = { id: jobId, subjectId: transcriptionId, signal: new AbortController().signal, cameBack };
+  const job = { id: jobId, subjectId: transcriptionId, signal: new AbortController().signal, retryCount };
   await indexTranscript(deps, job, shutdown);
 }
 

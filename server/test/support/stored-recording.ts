@@ -5,7 +5,7 @@ import type { S3Config } from "../../src/config/object-storage.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import type { Service } from "../../src/main.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
-import { SOURCES } from "../../src/storage/object-upload.ts";
+import { RECORDINGS_PREFIX } from "../../src/storage/object-upload.ts";
 import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 
 /** Reads a recording from disk or from the bucket. Returns null if the video has none. */
@@ -34,7 +34,7 @@ export async function writeRecording(
 ): Promise<void> {
   const { bucket, dataFolder } = parts.config;
   if (bucket === null) await writeFile(join(dataFolder, "uploads", videoId), content);
-  else await withBucket(bucket, (opened) => opened.put(SOURCES + videoId, Buffer.from(content)));
+  else await withBucket(bucket, (opened) => opened.put(RECORDINGS_PREFIX + videoId, Buffer.from(content)));
 }
 
 /** Removes the mark that ties the files to their database. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { CachedQuery } from "../../src/telemetry/metrics/cached-query.ts";
 
-const TIMES = { holdMs: 0, timeoutMs: 20, staleMs: 60_000 };
+const TIMES = { cacheMs: 0, timeoutMs: 20, staleMs: 60_000 };
 
 /** Lookups that the test resolves by hand. */
 function newLooks() {
@@ -47,7 +47,7 @@ test("while lookups fail, the last value and the failure are reported", async ()
 
 test("a value that is too old is no longer reported, and a lookup that takes as long is aborted", async () => {
   const { looks, options } = newLooks();
-  const depth = new CachedQuery({ ...options, holdMs: 0, timeoutMs: 5, staleMs: 30 });
+  const depth = new CachedQuery({ ...options, cacheMs: 0, timeoutMs: 5, staleMs: 30 });
   const first = depth.get();
   looks[0]?.resolve(7);
   await first;
@@ -62,7 +62,7 @@ test("a value that is too old is no longer reported, and a lookup that takes as 
 
 test("a value is not looked up again while it is fresh", async () => {
   const { looks, options } = newLooks();
-  const depth = new CachedQuery({ ...options, ...TIMES, holdMs: 60_000 });
+  const depth = new CachedQuery({ ...options, ...TIMES, cacheMs: 60_000 });
   const first = depth.get();
   looks[0]?.resolve(7);
   await first;

@@ -14,7 +14,7 @@ describe("an attempt", () => {
     const french: FakeRecognition = () =>
       Promise.reject(new SpeechError("language_unsupported", "Not English."));
     for (let attempt = 1; attempt <= 5; attempt++) {
-      expect(await run(french, { modelIsComing: true })).toMatchObject({
+      expect(await run(french, { isModelExpected: true })).toMatchObject({
         status: "PENDING",
         attempt,
         failure_count: 0,
@@ -32,8 +32,8 @@ describe("an attempt", () => {
     const [first, second, broken] = await Promise.all([1, 2, 3].map(() => pendingTranscription()));
     const french: FakeRecognition = () =>
       Promise.reject(new SpeechError("language_unsupported", "Not English."));
-    await first!.run(french, { modelIsComing: true });
-    await second!.run(french, { modelIsComing: true });
+    await first!.run(french, { isModelExpected: true });
+    await second!.run(french, { isModelExpected: true });
     const fault = await broken!.run(() => Promise.reject(new SpeechError("engine_hung", "No sign of life.")));
 
     const { db } = first!;
@@ -58,7 +58,7 @@ describe("an attempt", () => {
       Promise.reject(new SpeechError("language_unsupported", "Not English."));
     let looks = 0;
     // The download runs when the attempt begins and when it is settled, and is done after that.
-    const { job_id } = await run(french, { modelIsComing: () => ++looks <= 2 });
+    const { job_id } = await run(french, { isModelExpected: () => ++looks <= 2 });
     const { rows } = await sql<{ due: boolean }>`
       select start_after <= now() as due from pgboss.job where id = ${job_id}`.execute(db);
     expect(rows).toEqual([{ due: true }]);
@@ -71,7 +71,7 @@ describe("an attempt", () => {
     const waits: number[] = [];
     for (let attempt = 1; attempt <= 8; attempt++) {
       const before = Date.now();
-      const { job_id } = await run(french, { modelIsComing: true });
+      const { job_id } = await run(french, { isModelExpected: true });
       const { rows } = await sql<{ startAfter: Date }>`
         select start_after as "startAfter" from pgboss.job where id = ${job_id}`.execute(db);
       waits.push(Math.floor((new Date(rows[0]!.startAfter).getTime() - before) / 10_000) * 10);
@@ -82,6 +82,6 @@ describe("an attempt", () => {
   test("that has a failure that no model fixes does not wait for one", async () => {
     const { run } = await pendingTranscription();
     const broken: FakeRecognition = () => Promise.reject(new SpeechError("unreadable_media", "Zero bytes."));
-    expect(await run(broken, { modelIsComing: true })).toMatchObject({ status: "FAILED" });
+    expect(await run(broken, { isModelExpected: true })).toMatchObject({ status: "FAILED" });
   });
 });

@@ -159,7 +159,7 @@ describe("the history of a transcription", () => {
   test("has the reason of a wait for a model, but no time, because the model decides it", async () => {
     const { run, detail } = await pendingTranscription();
     await run(() => Promise.reject(new SpeechError("language_unsupported", "Not English.")), {
-      modelIsComing: true,
+      isModelExpected: true,
     });
     expect(await detail()).toMatchObject({
       retryAt: null,

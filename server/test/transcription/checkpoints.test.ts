@@ -66,7 +66,7 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
       },
       maxDurationSeconds: 60,
       maxConcurrentPerEnvironment: null,
-      modelIsComing: () => false,
+      isModelExpected: () => false,
       speech: { ...service.service.parts.speech, transcribe: (_path, options) => recognize(options) },
       ...options,
     };

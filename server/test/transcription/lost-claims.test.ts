@@ -35,7 +35,7 @@ async function setUp() {
 test("a claim whose commit succeeded without a response is used by its worker and counts as no crash", async () => {
   const { db, claimOver, look } = await setUp();
   const claim = await claimOver(breakingAtCommit(db, "after"));
-  expect(claim).toMatchObject({ row: { status: "PROCESSING", attempt: 1 }, metOutage: true });
+  expect(claim).toMatchObject({ row: { status: "PROCESSING", attempt: 1 }, hadOutage: true });
   expect(await look()).toMatchObject({
     row: { status: "PROCESSING", attempt: 1, crash_count: 0 },
     attempts: [null],

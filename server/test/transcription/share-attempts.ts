@@ -91,7 +91,7 @@ async function createPendingTranscription(
       job?: Job;
       db?: Db;
       shutdown?: AbortSignal;
-      modelIsComing?: boolean | (() => boolean);
+      isModelExpected?: boolean | (() => boolean);
       onAttempt?: (attempt: AttemptReport) => void;
     } = {},
   ) => {
@@ -105,9 +105,9 @@ async function createPendingTranscription(
       maxDurationSeconds: 60,
       maxConcurrentPerEnvironment: null,
       ...(options.onAttempt && { onAttempt: options.onAttempt }),
-      modelIsComing: () => {
-        const { modelIsComing = false } = options;
-        return typeof modelIsComing === "function" ? modelIsComing() : modelIsComing;
+      isModelExpected: () => {
+        const { isModelExpected = false } = options;
+        return typeof isModelExpected === "function" ? isModelExpected() : isModelExpected;
       },
       speech: { ...service.service.parts.speech, transcribe: (_path, options) => recognize(options) },
     };

@@ -164,7 +164,7 @@ export class StateWorld {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const shutdown = new AbortController();
     const { promise: result, resolve, reject } = Promise.withResolvers<TranscribeResult>();
-    let modelIsComing = false;
+    let isModelExpected = false;
     let running: Running | undefined;
     const { transcripts, queue, log } = this.#parts;
     const deps = {
@@ -175,7 +175,7 @@ export class StateWorld {
       clock: this.#clock,
       maxDurationSeconds: 60,
       maxConcurrentPerEnvironment: this.cap,
-      modelIsComing: () => modelIsComing,
+      isModelExpected: () => isModelExpected,
       recordings: fakeSources,
       /** A fake engine, which ends as the test decides. */
       speech: {
@@ -198,7 +198,7 @@ export class StateWorld {
               } else if (how === "fail") reject(new SpeechError("undecodable_audio", "It is encrypted."));
               else if (how === "fault") reject(new SpeechError("engine_crashed", "It ended."));
               else if (how === "language") {
-                modelIsComing = true;
+                isModelExpected = true;
                 reject(new SpeechError("language_unsupported", "Not English."));
               } else if (how === "yield") {
                 await this.#enqueueDecoy();

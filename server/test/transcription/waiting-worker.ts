@@ -59,7 +59,7 @@ await startWork(
       transcribe: (_path: string, { signal }: { signal: AbortSignal }) => recognize(signal),
     } as unknown as WorkDeps["speech"],
     models: {
-      isComing: () => false,
+      isExpected: () => false,
       installed: () => null,
       onChange: () => {},
       start: () => {},

@@ -2,7 +2,7 @@ import { Client } from "pg";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openSession } from "../../src/db/session.ts";
-import { lead } from "../../src/queue/leader-election.ts";
+import { runAsLeader } from "../../src/queue/leader-election.ts";
 import { createSharedUploadLocker } from "../../src/uploads/shared-upload-locker.ts";
 import { createUploadLocker } from "../../src/uploads/upload-locker.ts";
 import { until } from "../support/service.ts";
@@ -119,7 +119,7 @@ describe.skipIf(!databaseUrl)("a leader task", () => {
     for (const number of [1, 2]) {
       const session = await newSession();
       leaders.push(
-        lead({ session, log, checkIntervalMs: 20 }, name, () => {
+        runAsLeader({ session, log, checkIntervalMs: 20 }, name, () => {
           expect(leading.size).toBe(0);
           leading.add(number);
           return { stop: async () => void leading.delete(number) };
@@ -139,7 +139,7 @@ describe.skipIf(!databaseUrl)("a leader task", () => {
     const name = newName();
     let started = 0;
     let ended = 0;
-    const leader = lead({ session: await newSession(), log, checkIntervalMs: 20 }, name, () => {
+    const leader = runAsLeader({ session: await newSession(), log, checkIntervalMs: 20 }, name, () => {
       started += 1;
       return {
         async stop() {

@@ -64,7 +64,7 @@ describe("a video that is deleted while it is transcribed", () => {
       speech: fakeSpeech,
       maxDurationSeconds: 60,
       maxConcurrentPerEnvironment: null,
-      modelIsComing: () => false,
+      isModelExpected: () => false,
     };
     const job = { id: row.job_id, subjectId: row.id, signal: new AbortController().signal };
     const settled = running.run(job, (its) => runTranscription(deps, its, new AbortController().signal));

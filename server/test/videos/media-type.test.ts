@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mediaType, TELLING_BYTES } from "../../src/videos/media-type.ts";
+import { MEDIA_TYPE_BYTES, mediaType } from "../../src/videos/media-type.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../../speech/test/fixtures/media");
 const TYPES: Record<string, string | null> = {
@@ -27,7 +27,7 @@ test("every supported recording is recognized by its first bytes, and nothing el
   const files = readdirSync(FIXTURES);
   expect(files.length).toBeGreaterThan(20);
   for (const name of files) {
-    const first = readFileSync(join(FIXTURES, name)).subarray(0, TELLING_BYTES);
+    const first = readFileSync(join(FIXTURES, name)).subarray(0, MEDIA_TYPE_BYTES);
     expect({ name, type: mediaType(first) }).toEqual({ name, type: TYPES[/\.\w+$/.exec(name)![0]] });
   }
 });

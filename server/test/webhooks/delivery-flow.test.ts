@@ -6,7 +6,7 @@ import { createTenant, shareService, until } from "../support/service.ts";
 import { startReceiver } from "./webhook-receivers.ts";
 
 /** What work.ts allows one endpoint, plus one while two polls overlap. */
-const MOST_TO_ONE_ENDPOINT = 32;
+const MAX_PER_ENDPOINT = 32;
 const service = shareService();
 
 async function subscribe(url: URL) {
@@ -53,10 +53,10 @@ test("a receiver that hangs does not delay events to other receivers", async () 
   });
   const well = await receive((_request, response) => response.writeHead(204).end());
   const [slow, quick] = [await subscribe(hanging.url), await subscribe(well.url)];
-  await slow.emit(3 * MOST_TO_ONE_ENDPOINT);
-  await until(async () => hanging.open.size >= MOST_TO_ONE_ENDPOINT);
+  await slow.emit(3 * MAX_PER_ENDPOINT);
+  await until(async () => hanging.open.size >= MAX_PER_ENDPOINT);
   await quick.emit(60);
   await until(async () => well.requests.length === 60);
-  expect(hanging.requests.length).toBeLessThan(2 * MOST_TO_ONE_ENDPOINT);
-  expect(mostOpen).toBeLessThanOrEqual(MOST_TO_ONE_ENDPOINT + 1);
+  expect(hanging.requests.length).toBeLessThan(2 * MAX_PER_ENDPOINT);
+  expect(mostOpen).toBeLessThanOrEqual(MAX_PER_ENDPOINT + 1);
 });

@@ -6,7 +6,7 @@ import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { TranscriptionAttemptRow, TranscriptionRow } from "@subtext/server/db/schema";
 import type { Service } from "@subtext/server/main";
-import { PROBES } from "@subtext/server/storage/object-store";
+import { PROBES_PREFIX } from "@subtext/server/storage/object-store";
 import { openS3ObjectStore } from "@subtext/server/storage/s3/s3-object-store";
 import { confidenceKey, fileKey, waveformKey } from "@subtext/server/storage/transcript-files";
 import { findWebhookEndpoint } from "@subtext/server/webhooks/endpoint-queries";
@@ -209,7 +209,7 @@ async function bucketKeys(config: NonNullable<Parts["config"]["bucket"]>): Promi
 
 /** Returns whether a recently ended process may have left this probe behind. */
 function isProbe({ key, writtenAt }: { key: string; writtenAt: Date }): boolean {
-  return key.startsWith(PROBES) && Date.now() - writtenAt.getTime() < MAX_PROBE_AGE_MS;
+  return key.startsWith(PROBES_PREFIX) && Date.now() - writtenAt.getTime() < MAX_PROBE_AGE_MS;
 }
 
 async function diskKeys(dataFolder: string): Promise<string[]> {

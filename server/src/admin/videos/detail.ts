@@ -7,12 +7,12 @@ import type { Queue } from "../../queue/queue.ts";
 import type { RecordingStore } from "../../storage/recording-store.ts";
 import type { TranscriptStore } from "../../storage/transcript-store.ts";
 import { listAttempts } from "../../transcription/attempt-queries.ts";
-import { findTranscriptionOfVideo } from "../../transcription/queries.ts";
+import { findTranscriptionByVideo } from "../../transcription/queries.ts";
 import { reprocess } from "../../transcription/reprocess.ts";
 import type { RunningAttempts } from "../../transcription/running-attempts.ts";
 import { deleteVideo } from "../../videos/delete-video.ts";
 import { listWebhookEndpoints } from "../../webhooks/endpoint-queries.ts";
-import { listEventsOf } from "../../webhooks/queries.ts";
+import { listTranscriptionEvents } from "../../webhooks/queries.ts";
 import { type Actor, roleIn } from "../access.ts";
 import type { MediaView, VideoDetailView } from "../contract/video-detail.ts";
 import { handlersOf } from "../operation.ts";
@@ -52,7 +52,7 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
       request,
     }) => {
       const video = await getVideoFromParams(db, params);
-      const { id } = (await findTranscriptionOfVideo(db, video.id)) ?? noTranscription();
+      const { id } = (await findTranscriptionByVideo(db, video.id)) ?? noTranscription();
       const subject = { environmentId: video.environment_id, videoId: video.id };
       await reprocess(deps, id, (tx) =>
         recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", subject),
@@ -67,7 +67,7 @@ async function describe(deps: VideoDetailDeps, video: VideoRow, actor: Actor): P
   const { db } = deps;
   const [[view], row, media] = await Promise.all([
     toVideoViews(deps, [video]),
-    findTranscriptionOfVideo(db, video.id),
+    findTranscriptionByVideo(db, video.id),
     viewMedia(deps, video),
   ]);
   const transcription = row && { row, ...(await historyOf(db, row)) };
@@ -79,7 +79,7 @@ async function describe(deps: VideoDetailDeps, video: VideoRow, actor: Actor): P
 async function historyOf(db: Db, { id, environment_id }: TranscriptionRow) {
   const [attempts, events, endpoints] = await Promise.all([
     listAttempts(db, id),
-    listEventsOf(db, id),
+    listTranscriptionEvents(db, id),
     listWebhookEndpoints(db, environment_id),
   ]);
   return {

@@ -1,6 +1,6 @@
 import { buffer, json } from "node:stream/consumers";
 import type { Db } from "../../db/schema.ts";
-import { namesTag, sendFile } from "../../http/send-file.ts";
+import { matchesEtag, sendFile } from "../../http/send-file.ts";
 import { sendJson } from "../../http/send-json.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, type AppErrorCode } from "../../lib/errors.ts";
@@ -9,8 +9,8 @@ import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposi
 import type { RecordingStore } from "../../storage/recording-store.ts";
 import { confidenceKey, fileKey, waveformKey } from "../../storage/transcript-files.ts";
 import type { TranscriptStore } from "../../storage/transcript-store.ts";
-import { findTranscriptionOfVideo } from "../../transcription/queries.ts";
-import { mediaType, TELLING_BYTES } from "../../videos/media-type.ts";
+import { findTranscriptionByVideo } from "../../transcription/queries.ts";
+import { MEDIA_TYPE_BYTES, mediaType } from "../../videos/media-type.ts";
 import { type Call, handlersOf } from "../operation.ts";
 import { transcriptWords } from "./transcript-words.ts";
 import { getVideoFromParams } from "./videos.ts";
@@ -36,12 +36,12 @@ export function videoFileHandlers(deps: VideoFileDeps) {
 
     "GET /environments/:environment/videos/:video/transcript": async ({ params, request, reply }) => {
       const video = await getVideoFromParams(db, params);
-      const row = await findTranscriptionOfVideo(db, video.id);
+      const row = await findTranscriptionByVideo(db, video.id);
       if (!row?.file_prefix) throw new AppError("transcript_not_found", "The video has no transcript (yet).");
       const { file_prefix: prefix, language } = row;
       return await sendJson(request, reply, {
         tag: `${tagOf(prefix)}-${WORDS_VERSION}`,
-        make: async () => {
+        render: async () => {
           const [words, confidences] = await Promise.all([
             readJson(transcripts, fileKey(prefix, "json")).catch(asNotFound("transcript_not_found")),
             // The first releases did not store confidences.
@@ -61,11 +61,11 @@ export function videoFileHandlers(deps: VideoFileDeps) {
     // it.
     "GET /environments/:environment/videos/:video/captions": async ({ params, request, reply }) => {
       const video = await getVideoFromParams(db, params);
-      const prefix = (await findTranscriptionOfVideo(db, video.id))?.file_prefix;
+      const prefix = (await findTranscriptionByVideo(db, video.id))?.file_prefix;
       if (!prefix) throw new AppError("transcript_not_found", "The video has no captions (yet).");
       const etag = `"${tagOf(prefix)}"`;
       reply.headers({ etag, "cache-control": "private, no-cache" });
-      if (namesTag(request.headers["if-none-match"], etag)) return await reply.code(304).send();
+      if (matchesEtag(request.headers["if-none-match"], etag)) return await reply.code(304).send();
       const captions = await transcripts
         .read(fileKey(prefix, "vtt"))
         .catch(asNotFound("transcript_not_found"));
@@ -76,7 +76,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
     // instead.
     "GET /environments/:environment/videos/:video/files/:format": async ({ params, reply }) => {
       const video = await getVideoFromParams(db, params);
-      const row = await findTranscriptionOfVideo(db, video.id);
+      const row = await findTranscriptionByVideo(db, video.id);
       const format = row?.file_formats.find((each) => each === params.format);
       if (!row?.file_prefix || !format) {
         throw new AppError("transcript_not_found", "The video has no such file (yet).");
@@ -91,11 +91,11 @@ export function videoFileHandlers(deps: VideoFileDeps) {
 
     "GET /environments/:environment/videos/:video/waveform": async ({ params, request, reply }) => {
       const video = await getVideoFromParams(db, params);
-      const prefix = (await findTranscriptionOfVideo(db, video.id))?.waveform_prefix;
+      const prefix = (await findTranscriptionByVideo(db, video.id))?.waveform_prefix;
       if (!prefix) throw new AppError("waveform_not_found", "The recording was not decoded (yet).");
       return await sendJson(request, reply, {
         tag: tagOf(prefix),
-        make: async () =>
+        render: async () =>
           await buffer(await transcripts.read(waveformKey(prefix)).catch(asNotFound("waveform_not_found"))),
       });
     },
@@ -155,7 +155,7 @@ export async function typeOfRecording(recordings: RecordingStore, videoId: strin
     await file.close();
     return null;
   }
-  return mediaType(await buffer(file.stream({ start: 0, end: Math.min(TELLING_BYTES, file.size) - 1 })));
+  return mediaType(await buffer(file.stream({ start: 0, end: Math.min(MEDIA_TYPE_BYTES, file.size) - 1 })));
 }
 
 /** Returns an ETag. A prefix identifies its content, because keys are never reused. */

@@ -7,12 +7,12 @@ import { isPlausibleId } from "../../lib/ids.ts";
 import type { Queue } from "../../queue/queue.ts";
 import {
   findTranscription,
-  findTranscriptionOfVideo,
+  findTranscriptionByVideo,
   listTranscriptions,
 } from "../../transcription/queries.ts";
 import { reprocess } from "../../transcription/reprocess.ts";
 import { findVideo } from "../../videos/queries.ts";
-import { listEventsOf } from "../../webhooks/queries.ts";
+import { listTranscriptionEvents } from "../../webhooks/queries.ts";
 import { type Actor, roleIn } from "../access.ts";
 import type { TranscriptionView } from "../contract/transcription.ts";
 import { handlersOf } from "../operation.ts";
@@ -49,14 +49,15 @@ async function describe(db: Db, row: TranscriptionRow, actor: Actor): Promise<Tr
   const video = await findVideo(db, row.video_id);
   if (!video) throw new AppError("transcription_not_found", "The video was deleted meanwhile.");
   // Webhooks are not for editors.
-  const events = roleIn(actor, row.environment_id) === "editor" ? [] : await listEventsOf(db, row.id);
+  const events =
+    roleIn(actor, row.environment_id) === "editor" ? [] : await listTranscriptionEvents(db, row.id);
   return viewTranscription(row, { video, events });
 }
 
 /** @throws AppError `transcription_not_found`, `upload_incomplete` */
 async function getTranscription(db: Db, id: string): Promise<TranscriptionRow> {
   const row = isPlausibleId(id)
-    ? ((await findTranscription(db, id)) ?? (await findTranscriptionOfVideo(db, id)))
+    ? ((await findTranscription(db, id)) ?? (await findTranscriptionByVideo(db, id)))
     : undefined;
   if (row) return row;
   const video = isPlausibleId(id) ? await findVideo(db, id) : undefined;

@@ -6,7 +6,7 @@ import { representVideo } from "../../resources/serializers.ts";
 import { waitsForModel } from "../../transcription/model-wait-queries.ts";
 import { type OfferDeps, offerUpload } from "../../uploads/upload-offer.ts";
 import { countVideosByState, listVideosInState, queuePositions } from "../../videos/list-queries.ts";
-import { getVideo, transcriptionsOfVideos } from "../../videos/queries.ts";
+import { findTranscriptionsByVideo, getVideo } from "../../videos/queries.ts";
 import { COUNTED_VIDEOS, type VideoView } from "../contract/video.ts";
 import { handlersOf } from "../operation.ts";
 import { viewTranscriptionSummary } from "../serializers.ts";
@@ -80,7 +80,7 @@ export async function toVideoViews(
   rows: VideoRow[],
   knownPositions?: QueuePositions,
 ): Promise<VideoView[]> {
-  const transcriptions = await transcriptionsOfVideos(
+  const transcriptions = await findTranscriptionsByVideo(
     db,
     rows.map(({ id }) => id),
   );

@@ -4,7 +4,7 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promi
 import { basename, dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { AppError } from "../../lib/errors.ts";
-import { adviceFor } from "./older-pglite.ts";
+import { upgradeAdvice } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 
 /**
@@ -14,8 +14,8 @@ import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
  * @throws AppError `database_version_mismatch`
  */
 export async function prepareDataFolder(folder: string, onLog: (line: string) => void): Promise<void> {
-  await removeLeftovers(folder);
-  await endCarryOver(folder);
+  await removeTemporaryFolders(folder);
+  await finishUpgrade(folder);
   const entries = await readdir(folder).catch((error) => {
     if (error.code === "ENOENT") return [];
     throw error;
@@ -32,14 +32,14 @@ export async function prepareDataFolder(folder: string, onLog: (line: string) =>
     );
   }
   if (version.trim() !== POSTGRES_MAJOR) {
-    throw new AppError("database_version_mismatch", adviceFor(folder, version.trim(), POSTGRES_MAJOR));
+    throw new AppError("database_version_mismatch", upgradeAdvice(folder, version.trim(), POSTGRES_MAJOR));
   }
   await chmod(folder, 0o700);
 }
 
 /** @throws AppError `installation_missing` if there is neither a database nor a half-finished upgrade */
 export async function requireEmbeddedDatabase(folder: string): Promise<void> {
-  if (existsSync(join(folder, "PG_VERSION")) || existsSync(carriedFolder(folder))) return;
+  if (existsSync(join(folder, "PG_VERSION")) || existsSync(upgradedFolder(folder))) return;
   throw new AppError(
     "installation_missing",
     `There is no Subtext installation in ${dirname(folder)}. Check DATA_DIR; \`npx subtext serve\` creates one.`,
@@ -50,18 +50,18 @@ export async function requireEmbeddedDatabase(folder: string): Promise<void> {
 export const newFolderPrefix = (folder: string) => `${basename(folder)}.new-`;
 
 /** Holds a complete upgraded database until it takes the old one's place. */
-export const carriedFolder = (folder: string) => `${folder}.carried`;
+export const upgradedFolder = (folder: string) => `${folder}.carried`;
 
 /** Completes an upgrade that crashed between the two renames. */
-export async function endCarryOver(folder: string): Promise<void> {
-  const carried = carriedFolder(folder);
+export async function finishUpgrade(folder: string): Promise<void> {
+  const carried = upgradedFolder(folder);
   if (!existsSync(carried)) return;
   if (existsSync(folder)) await rm(carried, { recursive: true });
   else await rename(carried, folder);
   await sync(dirname(folder));
 }
 
-export async function removeLeftovers(folder: string): Promise<void> {
+export async function removeTemporaryFolders(folder: string): Promise<void> {
   const parent = dirname(folder);
   for (const name of await readdir(parent)) {
     if (name.startsWith(newFolderPrefix(folder))) await rm(join(parent, name), { recursive: true });
@@ -70,14 +70,14 @@ export async function removeLeftovers(folder: string): Promise<void> {
 
 async function create(folder: string, onLog: (line: string) => void): Promise<void> {
   const parent = dirname(folder);
-  const beside = join(parent, newFolderPrefix(folder) + randomBytes(6).toString("hex"));
-  await mkdir(beside, { mode: 0o700 });
+  const temporary = join(parent, newFolderPrefix(folder) + randomBytes(6).toString("hex"));
+  await mkdir(temporary, { mode: 0o700 });
   // fsync is not needed before the database is complete; it follows below.
-  const pglite = await startPglite(beside, { onLog, onCrash: () => {}, fsync: () => {} });
+  const pglite = await startPglite(temporary, { onLog, onCrash: () => {}, fsync: () => {} });
   await dropTemplates(pglite);
   await pglite.close();
-  await syncTree(beside);
-  await rename(beside, folder);
+  await syncTree(temporary);
+  await rename(temporary, folder);
   await sync(parent);
 }
 

@@ -10,8 +10,8 @@ import type { Database, DatabaseOptions } from "../database.ts";
 import { isPrepared } from "../prepared.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "../transaction-scope.ts";
 import { prepareDataFolder } from "./data-folder.ts";
-import { Exclusive } from "./exclusive.ts";
 import { startMaintenance } from "./maintenance.ts";
+import { Mutex } from "./mutex.ts";
 import { PreparedStatements } from "./prepared-statements.ts";
 import { snapshotDatabase } from "./snapshot.ts";
 import { startPglite } from "./start-pglite.ts";
@@ -48,11 +48,11 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
         fsync(fileDescriptor);
       },
     });
-    const exclusive = new Exclusive();
+    const mutex = new Mutex();
     const scope = new TransactionScope();
     const maintenance = startMaintenance({
       pglite,
-      exclusive,
+      mutex,
       intervalMs: MAINTENANCE_INTERVAL_MS,
       maxSkips: MAINTENANCE_MAX_SKIPS,
       isNeeded() {
@@ -62,10 +62,10 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
       },
       onError: (error) => log.error({ err: error }, "the database could not be maintained"),
     });
-    const pool = createPool(pglite, exclusive, async () => {
+    const pool = createPool(pglite, mutex, async () => {
       await maintenance.stop();
       // After a crash, the memory may be corrupt. The database recovers from the folder at the next start.
-      if (crash === undefined) await exclusive.run(() => pglite.close());
+      if (crash === undefined) await mutex.run(() => pglite.close());
       lock.release();
     });
     const kysely = new ScopedKysely<Schema>(
@@ -76,14 +76,14 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
       select current_setting('server_version') as version`.execute(kysely);
     return {
       kysely,
-      boss: { db: createQueueDatabase(pglite, exclusive, scope), backend: "pglite" },
+      boss: { db: createQueueDatabase(pglite, mutex, scope), backend: "pglite" },
       kind: "embedded",
       version: rows[0]!.version,
-      connections: () => ({ open: 1, idle: exclusive.busy ? 0 : 1, max: 1, waiting: exclusive.waiting }),
+      connections: () => ({ open: 1, idle: mutex.isLocked ? 0 : 1, max: 1, waiting: mutex.waiting }),
       async check() {
         await sql`select 1`.execute(kysely);
       },
-      snapshot: (to, options) => snapshotDatabase({ pglite, exclusive, folder }, to, options),
+      snapshot: (to, options) => snapshotDatabase({ pglite, mutex, folder }, to, options),
       close: () => kysely.destroy(),
     };
   } catch (error) {
@@ -93,7 +93,7 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
 }
 
 /** The pool that Kysely's PostgreSQL driver expects: one connection, used by one caller at a time. */
-function createPool(pglite: PGlite, exclusive: Exclusive, end: () => Promise<void>): PostgresPool {
+function createPool(pglite: PGlite, mutex: Mutex, end: () => Promise<void>): PostgresPool {
   const preparedStatements = new PreparedStatements(pglite);
   const run = async (statement: string, parameters: readonly unknown[]) => {
     if (isPrepared(statement)) return await preparedStatements.query(statement, parameters);
@@ -108,7 +108,7 @@ function createPool(pglite: PGlite, exclusive: Exclusive, end: () => Promise<voi
   return {
     options: {},
     async connect() {
-      const release = await exclusive.acquire();
+      const release = await mutex.acquire();
       return {
         query: query as PostgresPoolClient["query"],
         release(broken) {
@@ -123,16 +123,16 @@ function createPool(pglite: PGlite, exclusive: Exclusive, end: () => Promise<voi
 }
 
 /** pg-boss waits for its turn too. Its failed statements are rolled back before the next turn. */
-function createQueueDatabase(pglite: PGlite, exclusive: Exclusive, scope: TransactionScope): QueueDatabase {
+function createQueueDatabase(pglite: PGlite, mutex: Mutex, scope: TransactionScope): QueueDatabase {
   const { executeSql, listen } = fromPglite(pglite);
   return {
     async executeSql(statement, values) {
       scope.assertOutside();
-      return await exclusive.run(() => executeSql(statement, values));
+      return await mutex.run(() => executeSql(statement, values));
     },
     async listen(channel, onNotification, onReconnect) {
-      const handle = await exclusive.run(() => listen!(channel, onNotification, onReconnect));
-      return { close: () => exclusive.run(() => handle.close()) };
+      const handle = await mutex.run(() => listen!(channel, onNotification, onReconnect));
+      return { close: () => mutex.run(() => handle.close()) };
     },
   };
 }

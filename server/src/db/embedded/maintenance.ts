@@ -1,5 +1,5 @@
 import type { PGlite } from "@electric-sql/pglite";
-import type { Exclusive } from "./exclusive.ts";
+import type { Mutex } from "./mutex.ts";
 
 /** Size of the write-ahead log since the last checkpoint that triggers the next one, in bytes. */
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
@@ -16,25 +16,25 @@ export interface Maintenance {
  */
 export function startMaintenance(options: {
   pglite: PGlite;
-  exclusive: Exclusive;
+  mutex: Mutex;
   intervalMs: number;
   maxSkips: number;
   /** Whether anything was written since the last call. */
   isNeeded: () => boolean;
   onError: (error: unknown) => void;
 }): Maintenance {
-  const { pglite, exclusive, intervalMs, maxSkips, isNeeded, onError } = options;
+  const { pglite, mutex, intervalMs, maxSkips, isNeeded, onError } = options;
   let skips = 0;
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
     if (running) return;
-    if (exclusive.busy && skips < maxSkips) {
+    if (mutex.isLocked && skips < maxSkips) {
       skips += 1;
       return;
     }
     skips = 0;
     if (!isNeeded()) return;
-    running = maintain(pglite, exclusive)
+    running = maintain(pglite, mutex)
       .catch(onError)
       .finally(() => {
         running = undefined;
@@ -52,13 +52,13 @@ export function startMaintenance(options: {
 /** One round: a checkpoint if the log has grown, then a vacuum of every table that needs one. */
 export async function maintain(
   pglite: PGlite,
-  exclusive: Exclusive,
+  mutex: Mutex,
   checkpointAfterBytes = CHECKPOINT_AFTER_BYTES,
 ): Promise<void> {
-  const logBytes = await exclusive.run(() => bytesSinceCheckpoint(pglite));
-  if (logBytes > checkpointAfterBytes) await exclusive.run(() => pglite.exec("checkpoint"));
-  for (const table of await exclusive.run(() => tablesToVacuum(pglite))) {
-    await exclusive.run(() => pglite.exec(`vacuum (analyze) ${table}`));
+  const logBytes = await mutex.run(() => bytesSinceCheckpoint(pglite));
+  if (logBytes > checkpointAfterBytes) await mutex.run(() => pglite.exec("checkpoint"));
+  for (const table of await mutex.run(() => tablesToVacuum(pglite))) {
+    await mutex.run(() => pglite.exec(`vacuum (analyze) ${table}`));
   }
 }
 

@@ -15,7 +15,7 @@ export function olderPgliteFolder(databaseFolder: string, major: string): string
 }
 
 /** How to upgrade a folder of another PostgreSQL major version, for operators. */
-export function adviceFor(databaseFolder: string, major: string, ours: string): string {
+export function upgradeAdvice(databaseFolder: string, major: string, ours: string): string {
   const found = `${databaseFolder} was made by PostgreSQL ${major}, this version of Subtext carries ${ours}. `;
   const version = PGLITE_OF_MAJOR[major];
   if (version) {
@@ -36,7 +36,7 @@ export function adviceFor(databaseFolder: string, major: string, ours: string): 
  * @param holds whether a database is the expected one
  * @throws AppError `database_version_mismatch` if that PGlite is not installed, or the folder cannot be read
  */
-export async function openByOlderPglite(
+export async function openWithOlderPglite(
   copy: string,
   {
     installedIn,

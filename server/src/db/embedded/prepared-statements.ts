@@ -3,7 +3,7 @@ import { type PGlite, parse, protocol, type Results } from "@electric-sql/pglite
 const { serialize } = protocol;
 
 /** A prepared statement and its name in PostgreSQL. */
-interface Known {
+interface PreparedStatement {
   name: string;
   parameterTypes: readonly number[];
 }
@@ -11,7 +11,7 @@ interface Known {
 /** Statements that PGlite parses once, and plans once after a few runs; its own `query` does both every time. */
 export class PreparedStatements {
   readonly #pglite: PGlite;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, PreparedStatement>();
 
   constructor(pglite: PGlite) {
     this.#pglite = pglite;
@@ -20,7 +20,7 @@ export class PreparedStatements {
   async query(statement: string, values: readonly unknown[]): Promise<Results> {
     return await this.#pglite.runExclusive(async () => {
       const { name, parameterTypes } = this.#known.get(statement) ?? (await this.#prepare(statement));
-      const texts = values.map((value, place) => this.#textOf(value, parameterTypes[place]));
+      const texts = values.map((value, index) => this.#textOf(value, parameterTypes[index]));
       const messages = await this.#send(
         serialize.bind({ statement: name, values: texts }),
         serialize.describe({ type: "P" }),
@@ -31,7 +31,7 @@ export class PreparedStatements {
     });
   }
 
-  async #prepare(text: string): Promise<Known> {
+  async #prepare(text: string): Promise<PreparedStatement> {
     const name = `prepared_${this.#known.size}`;
     const described = await this.#send(
       serialize.parse({ name, text }),

@@ -3,7 +3,7 @@ import { copyFile, mkdir, opendir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import type { SnapshotOptions } from "../database.ts";
-import type { Exclusive } from "./exclusive.ts";
+import type { Mutex } from "./mutex.ts";
 
 /** Marks the folder as open in a process; meaningless in a copy. */
 const NOT_COPIED = new Set(["postmaster.pid"]);
@@ -22,22 +22,22 @@ interface Copied {
  * @param to the folder of the copy, which is created
  */
 export async function snapshotDatabase(
-  { pglite, exclusive, folder }: { pglite: PGlite; exclusive: Exclusive; folder: string },
+  { pglite, mutex, folder }: { pglite: PGlite; mutex: Mutex; folder: string },
   to: string,
   { onSnapshot, signal }: SnapshotOptions,
 ): Promise<void> {
-  await exclusive.run(() => pglite.exec("checkpoint"));
+  await mutex.run(() => pglite.exec("checkpoint"));
   await mkdir(to, { mode: 0o700 });
   const copied = new Map<string, Copied>();
   for await (const path of walk(folder, to)) {
     signal.throwIfAborted();
     // Files that disappear meanwhile are not part of the snapshot.
-    const stats = await stat(join(folder, path), { bigint: true }).catch(nullWhereMissing);
+    const stats = await stat(join(folder, path), { bigint: true }).catch(nullIfMissing);
     if (!stats) continue;
     const isFresh = stats.mtimeNs > BigInt(Date.now()) * 1_000_000n - COARSEST_CLOCK_NS;
     if (await copy(join(folder, path), join(to, path))) copied.set(path, { stats, isFresh });
   }
-  await exclusive.run(async () => {
+  await mutex.run(async () => {
     signal.throwIfAborted();
     await pglite.exec("checkpoint");
     const gone = new Set(copied.keys());
@@ -66,7 +66,7 @@ async function copy(from: string, to: string): Promise<boolean> {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
     return true;
   } catch (error) {
-    return nullWhereMissing(error as NodeJS.ErrnoException) !== null;
+    return nullIfMissing(error as NodeJS.ErrnoException) !== null;
   }
 }
 
@@ -82,7 +82,7 @@ async function* walk(folder: string, to: string, below = ""): AsyncGenerator<str
   }
 }
 
-function nullWhereMissing(error: NodeJS.ErrnoException): null {
+function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT") return null;
   throw error;
 }

@@ -86,7 +86,7 @@ export async function startPglite(folder: string, hooks: PgliteHooks): Promise<P
       cause: error,
     });
   }
-  refuseAfterCrash(pglite, (error) => {
+  failAfterCrash(pglite, (error) => {
     const reason = fatal || (error instanceof Error ? error.message : String(error));
     const crash = new AppError("service_unavailable", `the database has stopped: ${reason}`, {
       cause: error,
@@ -102,7 +102,7 @@ export async function startPglite(folder: string, hooks: PgliteHooks): Promise<P
  * written. PGlite catches that, sends the next message to the dead server, and may loop forever or report a failed
  * commit as successful. After the crash, everything that PGlite calls therefore throws.
  */
-function refuseAfterCrash(pglite: PGlite, toCrash: (error: unknown) => AppError): void {
+function failAfterCrash(pglite: PGlite, toCrash: (error: unknown) => AppError): void {
   const module = pglite.Module as unknown as PgliteModule;
   const runOnce = module._PostgresMainLoopOnce;
   module._PostgresMainLoopOnce = () => {

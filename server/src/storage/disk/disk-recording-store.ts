@@ -52,7 +52,7 @@ export async function openDiskRecordingStore(
 
     async inspect(videoId) {
       const path = pathOf(videoId);
-      const found = await attempt(() => stat(path).catch(nullWhereMissing));
+      const found = await attempt(() => stat(path).catch(nullIfMissing));
       return found && { sizeBytes: found.size };
     },
 
@@ -79,7 +79,7 @@ export async function openDiskRecordingStore(
   };
 }
 
-function nullWhereMissing(error: unknown): null {
+function nullIfMissing(error: unknown): null {
   if (isAbsence(error)) return null;
   throw error;
 }

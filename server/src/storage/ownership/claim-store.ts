@@ -9,15 +9,15 @@ import {
   readStoreRecord,
   restartUploadExpiry,
 } from "./queries.ts";
+import type { StoreLocation } from "./store-location.ts";
 import { MARK_FILE, newMark, newToken, readMark, writeMark } from "./store-mark.ts";
-import type { StorePlace } from "./store-place.ts";
 
 /** The file that contains the database's `installation`, in every store that the database has used. */
 export const INSTALLATION = "installation";
 
 export interface ClaimDeps {
   db: Db;
-  place: StorePlace;
+  location: StoreLocation;
   /** Where the database is; see `databaseHome`. */
   home: string;
   log: Logger;
@@ -31,7 +31,7 @@ export interface ClaimDeps {
  *
  * @throws AppError `data_folder_mismatch`
  */
-export async function claimStore({ db, place, home, log }: ClaimDeps): Promise<void> {
+export async function claimStore({ db, location, home, log }: ClaimDeps): Promise<void> {
   const known = await readStoreRecord(db);
   if (known && !isSameHome(known.home, home)) {
     log.warn("this database was copied, restored or moved, and gets a new identity");
@@ -39,20 +39,20 @@ export async function claimStore({ db, place, home, log }: ClaimDeps): Promise<v
   }
   const written: string[] = [];
   try {
-    if (!(await checkStore(db, place))) {
+    if (!(await checkStore(db, location))) {
       const installation = (await serviceSecret(db, "installation")).toString("base64url");
-      await place.write(INSTALLATION, `${installation}\n`);
+      await location.write(INSTALLATION, `${installation}\n`);
       written.push(INSTALLATION);
     }
     const record = await readStoreRecord(db);
-    let mark = await readMark(place);
+    let mark = await readMark(location);
     if (record) {
-      if (mark?.store !== record.store_id) throw otherStore(place);
+      if (mark?.store !== record.store_id) throw otherStore(location);
       return;
     }
     if (!mark) {
       mark = newMark();
-      await writeMark(place, mark);
+      await writeMark(location, mark);
       written.push(MARK_FILE);
     }
     await restartUploadExpiry(db);
@@ -65,9 +65,9 @@ export async function claimStore({ db, place, home, log }: ClaimDeps): Promise<v
       generation: 0,
       token: isOwn ? mark.token : newToken(),
     });
-    if (inserted.store_id !== mark.store) throw otherStore(place);
+    if (inserted.store_id !== mark.store) throw otherStore(location);
   } catch (error) {
-    for (const file of written) await place.remove(file);
+    for (const file of written) await location.remove(file);
     throw error;
   }
 }
@@ -77,22 +77,22 @@ export async function claimStore({ db, place, home, log }: ClaimDeps): Promise<v
  * @returns false if neither identifies the other yet
  * @throws AppError `data_folder_mismatch`
  */
-export async function checkStore(db: Db, place: StorePlace): Promise<boolean> {
-  const ofDatabase = (await serviceSecret(db, "installation")).toString("base64url");
-  const ofPlace = (await place.read(INSTALLATION))?.trim() ?? null;
-  if (ofPlace === ofDatabase) return true;
-  if (ofPlace !== null || (await place.holdsFiles())) {
+export async function checkStore(db: Db, location: StoreLocation): Promise<boolean> {
+  const expected = (await serviceSecret(db, "installation")).toString("base64url");
+  const found = (await location.read(INSTALLATION))?.trim() ?? null;
+  if (found === expected) return true;
+  if (found !== null || (await location.holdsFiles())) {
     throw new AppError(
       "data_folder_mismatch",
-      `The files in ${place.name} belong to another database than the one that is configured. ` +
-        `Point ${place.setting} and DATABASE_URL at the two that were used together.`,
+      `The files in ${location.name} belong to another database than the one that is configured. ` +
+        `Point ${location.setting} and DATABASE_URL at the two that were used together.`,
     );
   }
-  if ((await readStoreRecord(db)) || (await knowsVideos(db))) throw otherStore(place);
+  if ((await readStoreRecord(db)) || (await hasVideos(db))) throw otherStore(location);
   return false;
 }
 
-function otherStore({ name, setting }: StorePlace): AppError {
+function otherStore({ name, setting }: StoreLocation): AppError {
   return new AppError(
     "data_folder_mismatch",
     `The files of this database are not in ${name}. Point ${setting} at the previous location, and copy ` +
@@ -101,6 +101,6 @@ function otherStore({ name, setting }: StorePlace): AppError {
   );
 }
 
-async function knowsVideos(db: Db): Promise<boolean> {
+async function hasVideos(db: Db): Promise<boolean> {
   return (await db.selectFrom("video").select("id").limit(1).executeTakeFirst()) !== undefined;
 }

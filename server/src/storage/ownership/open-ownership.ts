@@ -1,19 +1,19 @@
 import { AppError } from "../../lib/errors.ts";
 import type { StoresOptions } from "../stores.ts";
 import { checkStore, claimStore } from "./claim-store.ts";
+import type { StoreLocation } from "./store-location.ts";
 import { StoreOwnership } from "./store-ownership.ts";
-import type { StorePlace } from "./store-place.ts";
 
 /** @throws AppError `data_folder_mismatch`, `installation_missing` */
 export async function openOwnership(
   { db, home, create, log }: Pick<StoresOptions, "db" | "home" | "create" | "log">,
-  place: StorePlace,
+  location: StoreLocation,
 ): Promise<StoreOwnership> {
-  const ownership = new StoreOwnership({ db, place, log: create ? log : null });
+  const ownership = new StoreOwnership({ db, location, log: create ? log : null });
   if (create) {
-    await claimStore({ db, place, home, log });
+    await claimStore({ db, location, home, log });
     await ownership.advance();
-  } else if (!(await checkStore(db, place))) throw noInstallation(place);
+  } else if (!(await checkStore(db, location))) throw noInstallation(location);
   return ownership;
 }
 
@@ -31,7 +31,7 @@ export function guardRemoval<T extends { remove(name: string): Promise<void> }>(
   };
 }
 
-export function noInstallation({ name, setting }: StorePlace): AppError {
+export function noInstallation({ name, setting }: StoreLocation): AppError {
   return new AppError(
     "installation_missing",
     `There is no Subtext installation in ${name}. Check ${setting}; \`npx subtext serve\` creates one.`,

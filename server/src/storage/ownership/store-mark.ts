@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { StorePlace } from "./store-place.ts";
+import type { StoreLocation } from "./store-location.ts";
 
 /** The file next to the stored files that corresponds to the database's `store_record`. */
 export const MARK_FILE = "store.json";
@@ -33,8 +33,8 @@ export function newMark(): StoreMark {
 }
 
 /** Returns null if the mark is missing or cannot be parsed. */
-export async function readMark(place: StorePlace): Promise<StoreMark | null> {
-  const text = await place.read(MARK_FILE);
+export async function readMark(location: StoreLocation): Promise<StoreMark | null> {
+  const text = await location.read(MARK_FILE);
   if (text === null) return null;
   try {
     const mark = JSON.parse(text) as Partial<StoreMark>;
@@ -50,6 +50,6 @@ export async function readMark(place: StorePlace): Promise<StoreMark | null> {
   }
 }
 
-export async function writeMark(place: StorePlace, mark: StoreMark): Promise<void> {
-  await place.write(MARK_FILE, `${JSON.stringify(mark)}\n`);
+export async function writeMark(location: StoreLocation, mark: StoreMark): Promise<void> {
+  await location.write(MARK_FILE, `${JSON.stringify(mark)}\n`);
 }

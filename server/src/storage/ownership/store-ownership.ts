@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import type { Db, StoreRecordRow } from "../../db/schema.ts";
 import { AppError } from "../../lib/errors.ts";
 import { advanceStoreRecord, changedSinceAdvance, readStoreRecord, restartUploadExpiry } from "./queries.ts";
+import type { StoreLocation } from "./store-location.ts";
 import { newToken, readMark, type StoreMark, writeMark } from "./store-mark.ts";
-import type { StorePlace } from "./store-place.ts";
 
 /** The reason why this database must not delete files of its store. */
 export type StopReason = "newer_store" | "other_database" | "other_store" | "unclaimed";
@@ -31,15 +31,15 @@ const CHECK_VALID_MS = 10_000;
  */
 export class StoreOwnership {
   readonly #db: Db;
-  readonly #place: StorePlace;
+  readonly #location: StoreLocation;
   readonly #log: Logger | null;
   #lastReason: StopReason | null = null;
   #ownedUntil = Number.NEGATIVE_INFINITY;
 
   /** @param log null for commands, which print the state */
-  constructor({ db, place, log }: { db: Db; place: StorePlace; log: Logger | null }) {
+  constructor({ db, location, log }: { db: Db; location: StoreLocation; log: Logger | null }) {
     this.#db = db;
-    this.#place = place;
+    this.#location = location;
     this.#log = log;
   }
 
@@ -96,7 +96,7 @@ export class StoreOwnership {
       storeId,
     });
     if (!advanced) return;
-    await writeMark(this.#place, {
+    await writeMark(this.#location, {
       store: storeId,
       owner,
       generation: to,
@@ -111,7 +111,7 @@ export class StoreOwnership {
     record: StoreRecordRow | undefined;
   }> {
     // Read the store first. If another process advances in between, the database is ahead, never the store.
-    const mark = await readMark(this.#place);
+    const mark = await readMark(this.#location);
     const record = await readStoreRecord(this.#db);
     const reason = stopReason(mark, record);
     const state: OwnershipState =
@@ -133,7 +133,7 @@ export class StoreOwnership {
   }
 
   #describe(reason: StopReason, mark: StoreMark | null, record: StoreRecordRow | undefined): string {
-    const { name } = this.#place;
+    const { name } = this.#location;
     if (reason === "unclaimed") return `${name} becomes the store of this database when the service starts.`;
     const lastUse = mark === null ? "" : ` (last used ${mark.writtenAt})`;
     const what = {

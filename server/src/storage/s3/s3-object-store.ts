@@ -16,7 +16,7 @@ import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../content-disposition.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
-import { type ObjectStore, PROBE_CONTENT, PROBES } from "../object-store.ts";
+import { type ObjectStore, PROBE_CONTENT, PROBES_PREFIX } from "../object-store.ts";
 import { type S3Bucket, s3MultipartUploads } from "./multipart.ts";
 import { UrlSigner } from "./url-signer.ts";
 
@@ -37,7 +37,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
   const circuit = new CircuitBreaker({
     name: "the bucket",
     log,
-    probe: () => probe(client, { Bucket: name, Key: fullKey(PROBES + randomUUID()) }),
+    probe: () => probe(client, { Bucket: name, Key: fullKey(PROBES_PREFIX + randomUUID()) }),
     // The cause is the error of the SDK. The classified error would repeat the message and name the probe object.
     toError: (error) => storageUnavailable(error instanceof AppError ? error.cause : error),
   });

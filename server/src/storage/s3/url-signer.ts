@@ -21,7 +21,7 @@ export interface SigningOptions {
 }
 
 const SAMPLE_KEY = "key";
-const OF_SIGNATURE = /^X-Amz-/;
+const SIGNATURE_PARAMETER = /^X-Amz-/;
 
 /**
  * Signs URLs that each give access to one object, with one URL of the SDK as the template. The SDK would resolve the
@@ -68,7 +68,7 @@ export class UrlSigner {
       ...(port !== "" && { port: Number(port) }),
       host,
       path: pathname.slice(0, -SAMPLE_KEY.length),
-      query: Object.fromEntries([...searchParams].filter(([name]) => !OF_SIGNATURE.test(name))),
+      query: Object.fromEntries([...searchParams].filter(([name]) => !SIGNATURE_PARAMETER.test(name))),
     };
   }
 }

@@ -4,7 +4,7 @@ const MAX_TIME_SHARE = 0.05;
 export interface CachedQueryOptions<T> {
   query: () => Promise<T>;
   /** How long a value is reused before it is queried again. */
-  holdMs: number;
+  cacheMs: number;
   /** How long a caller waits for a query. */
   timeoutMs: number;
   /** Maximum age of a returned value; a query that takes longer is abandoned. */
@@ -58,16 +58,16 @@ export class CachedQuery<T> {
   }
 
   async #run(since: number): Promise<void> {
-    const { query, holdMs, onError } = this.#options;
+    const { query, cacheMs, onError } = this.#options;
     try {
       const value = await query();
       const now = performance.now();
       this.#known = { value, at: now };
       this.#lastFailed = false;
-      this.#nextQueryAt = since + Math.max(holdMs, (now - since) / MAX_TIME_SHARE);
+      this.#nextQueryAt = since + Math.max(cacheMs, (now - since) / MAX_TIME_SHARE);
     } catch (error) {
       this.#lastFailed = true;
-      this.#nextQueryAt = since + holdMs;
+      this.#nextQueryAt = since + cacheMs;
       onError(error);
     }
   }

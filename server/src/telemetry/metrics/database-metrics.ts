@@ -18,7 +18,7 @@ export function reportDatabase(registry: Registry): {
     labelNames: ["state"],
     registers,
   });
-  const most = new Gauge({
+  const maximum = new Gauge({
     name: "subtext_database_connections_max",
     help: "Maximum number of these connections; 1 with the embedded database.",
     registers,
@@ -33,7 +33,7 @@ export function reportDatabase(registry: Registry): {
     setConnections({ open, idle, max, waiting: queries }) {
       connections.set({ state: "busy" }, open - idle);
       connections.set({ state: "idle" }, idle);
-      most.set(max);
+      maximum.set(max);
       waiting.set(queries);
     },
   };

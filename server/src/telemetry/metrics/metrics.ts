@@ -16,12 +16,12 @@ import { createProcessMetrics, createStateMetrics, createWorkMetrics } from "./m
 import { registerMetricsRoute } from "./metrics-route.ts";
 
 /** Scrapes arrive every 10 to 60 seconds, possibly from several servers. */
-const HOLD_MS = 5_000;
+const CACHE_MS = 5_000;
 /** Prometheus' scrape timeout is ten seconds. */
-const PATIENCE_MS = 2_000;
+const QUERY_TIMEOUT_MS = 2_000;
 const STALE_MS = 30_000;
 /** Each refresh reads the store's mark, which costs a request to a bucket. */
-const STORAGE_HOLD_MS = 60_000;
+const STORAGE_CACHE_MS = 60_000;
 const STORAGE_STALE_MS = 300_000;
 
 export interface MetricsDeps {
@@ -63,8 +63,8 @@ export function openMetrics(deps: MetricsDeps): Metrics {
       ...(await queueDepth(database.kysely, clock.now(), maxConcurrentPerEnvironment)),
       workers: await workers(),
     }),
-    holdMs: HOLD_MS,
-    timeoutMs: PATIENCE_MS,
+    cacheMs: CACHE_MS,
+    timeoutMs: QUERY_TIMEOUT_MS,
     staleMs: STALE_MS,
     onError: (error) =>
       log[logLevelOf(error, "warn")]({ err: error }, "what waits could not be counted for the metrics"),
@@ -77,8 +77,8 @@ export function openMetrics(deps: MetricsDeps): Metrics {
       ]);
       return { unknownFiles: unknown.files, unknownBytes: unknown.bytes, deletionsStopped: !isOwner };
     },
-    holdMs: STORAGE_HOLD_MS,
-    timeoutMs: PATIENCE_MS,
+    cacheMs: STORAGE_CACHE_MS,
+    timeoutMs: QUERY_TIMEOUT_MS,
     staleMs: STORAGE_STALE_MS,
     onError: (error) =>
       log[logLevelOf(error, "warn")](

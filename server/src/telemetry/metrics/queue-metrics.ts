@@ -28,7 +28,7 @@ export function createQueueMetrics(
     "Environments with a transcription that has waited for a worker at least 0, 60, 600 or 3600 seconds.",
     "waited_at_least",
   );
-  const mostOfOne = gauge(
+  const largestBacklog = gauge(
     "subtext_queue_environment_waiting_max",
     "Waiting transcriptions of the environment that has the most.",
   );
@@ -46,13 +46,13 @@ export function createQueueMetrics(
     "Processes with the role `worker` or `all` that are connected to the database, scraped or not.",
   );
   const byLabel = [transcriptions, environments, deliveries];
-  const alone = [oldest, mostOfOne, oldestDelivery, workers];
+  const withoutLabels = [oldest, largestBacklog, oldestDelivery, workers];
 
   return (depth, now) => {
     if (depth === null) {
       for (const each of byLabel) each.reset();
       // After a reset, a gauge without labels would report 0: nothing waits.
-      for (const each of alone) each.remove();
+      for (const each of withoutLabels) each.remove();
       return;
     }
     const ages = depth.environments.flatMap(({ waitingSince }) =>
@@ -70,7 +70,7 @@ export function createQueueMetrics(
     for (const seconds of WAITED_AT_LEAST_SECONDS) {
       environments.set({ waited_at_least: String(seconds) }, ages.filter((age) => age >= seconds).length);
     }
-    mostOfOne.set(Math.max(0, ...depth.environments.map(({ waiting }) => waiting)));
+    largestBacklog.set(Math.max(0, ...depth.environments.map(({ waiting }) => waiting)));
     deliveries.set({ status: "due" }, depth.deliveries.due);
     deliveries.set({ status: "scheduled" }, depth.deliveries.scheduled);
     oldestDelivery.set(depth.deliveries.dueSince ? secondsSince(depth.deliveries.dueSince, now) : 0);

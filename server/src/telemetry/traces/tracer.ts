@@ -33,7 +33,7 @@ export function openTracer({
   version: string;
   sampledRatio: number;
 }): OpenTracer {
-  const idGenerator = new ChosenIds();
+  const idGenerator = new RootIdGenerator();
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
       "service.name": serviceName,
@@ -64,7 +64,7 @@ export function openTracer({
 }
 
 /** Generates random ids, except for a root span with given ids. */
-class ChosenIds implements IdGenerator {
+class RootIdGenerator implements IdGenerator {
   chosen: TraceIds | null = null;
   readonly #random = new RandomIdGenerator();
 

@@ -1,10 +1,10 @@
 /** A mutex in first-in, first-out order. */
-export class Exclusive {
+export class Mutex {
   #last: Promise<void> = Promise.resolve();
   #users = 0;
 
   /** Whether it is locked. */
-  get busy(): boolean {
+  get isLocked(): boolean {
     return this.#users > 0;
   }
 

@@ -13,7 +13,7 @@ export async function diskSpace(folder: string): Promise<{ totalBytes: number; f
  * Returns the disk usage of each subfolder, largest first. `du` runs in a separate process, so that hundreds of
  * thousands of files do not block the service.
  */
-export async function diskUse(folder: string): Promise<{ name: string; bytes: number }[]> {
+export async function diskUsage(folder: string): Promise<{ name: string; bytes: number }[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   if (names.length === 0) return [];

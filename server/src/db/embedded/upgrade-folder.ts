@@ -9,29 +9,29 @@ import { AppError } from "../../lib/errors.ts";
 import { lockFolder } from "../../lib/folder-lock.ts";
 import { MIGRATIONS, readMigration } from "../migrations.ts";
 import {
-  carriedFolder,
   dropTemplates,
-  endCarryOver,
+  finishUpgrade,
   newFolderPrefix,
-  removeLeftovers,
+  removeTemporaryFolders,
   sync,
   syncTree,
+  upgradedFolder,
 } from "./data-folder.ts";
-import { adviceFor, olderPgliteFolder, openByOlderPglite } from "./older-pglite.ts";
+import { olderPgliteFolder, openWithOlderPglite, upgradeAdvice } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 
 /** Number of 8 KB pages in memory at a time. */
-const PAGES_AT_A_TIME = 1024;
+const PAGES_PER_BATCH = 1024;
 
-export interface CarriedOver {
+export interface FolderUpgrade {
   fromMajor: string;
   toMajor: string;
   rows: number;
   /** The new location of the old folder. */
-  kept: string;
+  oldFolder: string;
 }
 
-export interface CarryOverOptions {
+export interface UpgradeOptions {
   onLog(line: string): void;
 }
 
@@ -43,48 +43,48 @@ export interface CarryOverOptions {
  * @returns null if the folder already has the current major version
  * @throws AppError `data_folder_in_use`, `database_version_mismatch`
  */
-export async function carryOver(folder: string, options: CarryOverOptions): Promise<CarriedOver | null> {
+export async function upgradeFolder(folder: string, options: UpgradeOptions): Promise<FolderUpgrade | null> {
   const lock = lockFolder(folder);
   try {
-    await removeLeftovers(folder);
-    await endCarryOver(folder);
+    await removeTemporaryFolders(folder);
+    await finishUpgrade(folder);
     const fromMajor = await majorOf(folder);
     if (fromMajor === POSTGRES_MAJOR) return null;
-    const kept = `${folder}-${fromMajor}`;
-    if (await stat(kept).catch(() => null)) {
+    const oldFolder = `${folder}-${fromMajor}`;
+    if (await stat(oldFolder).catch(() => null)) {
       throw new AppError(
         "database_version_mismatch",
-        `${kept} already exists, and the old folder would be moved there; move it away`,
+        `${oldFolder} already exists, and the old folder would be moved there; move it away`,
       );
     }
     const parent = dirname(folder);
     const scratch = join(parent, `${newFolderPrefix(folder)}${randomBytes(6).toString("hex")}`);
     try {
       const copy = join(scratch, "old");
-      const made = join(scratch, "new");
-      await mkdir(made, { recursive: true, mode: 0o700 });
+      const upgraded = join(scratch, "new");
+      await mkdir(upgraded, { recursive: true, mode: 0o700 });
       await cp(folder, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
       await rm(join(copy, "postmaster.pid"), { force: true });
-      const old = await openByOlderPglite(copy, {
+      const old = await openWithOlderPglite(copy, {
         installedIn: olderPgliteFolder(folder, fromMajor),
-        advice: adviceFor(folder, fromMajor, POSTGRES_MAJOR),
+        advice: upgradeAdvice(folder, fromMajor, POSTGRES_MAJOR),
         holds: async (pglite) =>
           (await single<string | null>(pglite, "select to_regclass('public.kysely_migration')::text")) !==
           null,
       });
       let rows: number;
       try {
-        rows = await rebuild(old, made, options);
+        rows = await rebuild(old, upgraded, options);
       } finally {
         await old.close();
       }
-      await syncTree(made);
-      await rename(made, carriedFolder(folder));
+      await syncTree(upgraded);
+      await rename(upgraded, upgradedFolder(folder));
       await sync(parent);
-      await rename(folder, kept);
-      await rename(carriedFolder(folder), folder);
+      await rename(folder, oldFolder);
+      await rename(upgradedFolder(folder), folder);
       await sync(parent);
-      return { fromMajor, toMajor: POSTGRES_MAJOR, rows, kept };
+      return { fromMajor, toMajor: POSTGRES_MAJOR, rows, oldFolder };
     } finally {
       await rm(scratch, { recursive: true, force: true });
     }
@@ -100,26 +100,26 @@ async function majorOf(folder: string): Promise<string> {
 }
 
 /** Creates the new database in an empty folder. @returns the number of rows */
-async function rebuild(old: PGlite, folder: string, { onLog }: CarryOverOptions): Promise<number> {
+async function rebuild(old: PGlite, folder: string, { onLog }: UpgradeOptions): Promise<number> {
   // fsync is not needed before the copy is complete.
-  const made = await startPglite(folder, { onLog, onCrash: () => {}, fsync: () => {} });
+  const upgraded = await startPglite(folder, { onLog, onCrash: () => {}, fsync: () => {} });
   try {
-    await dropTemplates(made);
-    await createTablesAs(old, made);
+    await dropTemplates(upgraded);
+    await createTables(old, upgraded);
     // Triggers and foreign keys are off: rows are copied unchanged and in any order.
-    await made.exec("set session_replication_role = replica");
+    await upgraded.exec("set session_replication_role = replica");
     let rows = 0;
-    for (const table of await tablesOf(old)) rows += await copyTable(old, made, table);
+    for (const table of await tablesOf(old)) rows += await copyTable(old, upgraded, table);
     for (const statement of ["set session_replication_role = origin", "vacuum analyze", "checkpoint"])
-      await made.exec(statement);
+      await upgraded.exec(statement);
     return rows;
   } finally {
-    await made.close();
+    await upgraded.close();
   }
 }
 
 /** Runs the migrations of the old database. The next start applies newer ones. */
-async function createTablesAs(old: PGlite, made: PGlite): Promise<void> {
+async function createTables(old: PGlite, upgraded: PGlite): Promise<void> {
   const { rows } = await old.query<{ name: string }>(
     'select name from public.kysely_migration order by name collate "C"',
   );
@@ -129,12 +129,12 @@ async function createTablesAs(old: PGlite, made: PGlite): Promise<void> {
       "The database was migrated by another version of Subtext; upgrade it with that version.",
     );
   }
-  const kysely = new Kysely<unknown>({ dialect: new PGliteDialect({ pglite: made }) });
+  const kysely = new Kysely<unknown>({ dialect: new PGliteDialect({ pglite: upgraded }) });
   const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => ({}) } });
   // Creates Kysely's own tables, whose rows are copied like all others.
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
-  for (const { name } of rows) await made.exec(await readMigration(name));
+  for (const { name } of rows) await upgraded.exec(await readMigration(name));
 }
 
 async function tablesOf(pglite: PGlite): Promise<string[]> {
@@ -144,31 +144,31 @@ async function tablesOf(pglite: PGlite): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-async function copyTable(old: PGlite, made: PGlite, name: string): Promise<number> {
+async function copyTable(old: PGlite, upgraded: PGlite, name: string): Promise<number> {
   const table = `public."${name}"`;
-  const { rows: columns } = await made.query<{ name: string; identity: boolean }>(
+  const { rows: columns } = await upgraded.query<{ name: string; identity: boolean }>(
     `select column_name as name, is_identity = 'YES' as identity from information_schema.columns
     where table_schema = 'public' and table_name = $1 and is_generated = 'NEVER' order by ordinal_position`,
     [name],
   );
   const list = columns.map((column) => `"${column.name}"`).join(", ");
   // Migrations insert rows, such as the queue's clock.
-  await made.exec(`delete from ${table}`);
+  await upgraded.exec(`delete from ${table}`);
   const pages = await single<number>(old, `select (pg_relation_size('${table}') / 8192)::integer`);
-  for (let page = 0; page < pages; page += PAGES_AT_A_TIME) {
+  for (let page = 0; page < pages; page += PAGES_PER_BATCH) {
     const { blob } = await old.query(
-      `copy (select ${list} from ${table} where ctid >= '(${page},0)'::tid and ctid < '(${page + PAGES_AT_A_TIME},0)'::tid)
+      `copy (select ${list} from ${table} where ctid >= '(${page},0)'::tid and ctid < '(${page + PAGES_PER_BATCH},0)'::tid)
       to '/dev/blob'`,
     );
-    if (blob && blob.size > 0) await made.query(`copy ${table} (${list}) from '/dev/blob'`, [], { blob });
+    if (blob && blob.size > 0) await upgraded.query(`copy ${table} (${list}) from '/dev/blob'`, [], { blob });
   }
   for (const { name: column } of columns.filter(({ identity }) => identity)) {
-    await made.exec(
+    await upgraded.exec(
       `select setval(pg_get_serial_sequence('${table}', '${column}'), max("${column}")) from ${table} having max("${column}") is not null`,
     );
   }
   const [before, after] = await Promise.all(
-    [old, made].map((pglite) => single<number>(pglite, `select count(*)::integer from ${table}`)),
+    [old, upgraded].map((pglite) => single<number>(pglite, `select count(*)::integer from ${table}`)),
   );
   if (before !== after) throw new Error(`of ${before} rows of ${name}, ${after} were copied`);
   return after!;

@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import type { ObjectStore } from "../object-store.ts";
 
 /** The location of the stored files, with the small files that identify their database. */
-export interface StorePlace {
+export interface StoreLocation {
   /** The location and the setting that configures it, for messages. */
   name: string;
   setting: string;
@@ -19,7 +19,7 @@ export interface StorePlace {
 }
 
 /** @param fileFolders the folders below the data folder that hold uploads and transcripts */
-export function placeOnDisk(dataFolder: string, fileFolders: string[]): StorePlace {
+export function diskLocation(dataFolder: string, fileFolders: string[]): StoreLocation {
   return {
     name: dataFolder,
     setting: "DATA_DIR",
@@ -54,7 +54,7 @@ export function placeOnDisk(dataFolder: string, fileFolders: string[]): StorePla
 }
 
 /** @param folders the prefixes of the keys of stored files */
-export function placeInBucket(objects: ObjectStore, folders: string[]): StorePlace {
+export function bucketLocation(objects: ObjectStore, folders: string[]): StoreLocation {
   return {
     name: `the bucket ${objects.name}`,
     setting: "S3_BUCKET",

@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
  *
  * @param keptType the media type that the routes check themselves
  */
-export function leaveBodiesAlone(app: FastifyInstance, keptType: string | null = null): FastifyInstance {
+export function disableBodyParsing(app: FastifyInstance, keptType: string | null = null): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.addHook("onRequest", async ({ headers }) => {
