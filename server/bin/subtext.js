@@ -1,27 +1,27 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that a Node.js version that cannot run the sources still prints an error message.
+// Plain JavaScript, so that a version of Node.js that cannot run TypeScript prints an error message.
 import * as module from "node:module";
 import { join } from "node:path";
 
-// glibc keeps freed memory for reuse: without this limit, a third more when idle, mostly from opening the embedded
-// database. glibc reads the limit only when a program starts. The new program replaces this one and keeps its process id.
-const MALLOC_LIMIT = "MALLOC_TRIM_THRESHOLD_";
-if (process.argv[2] === "serve" && process.platform === "linux" && !process.env[MALLOC_LIMIT]) {
+// By default, glibc keeps freed memory for reuse, which raises idle memory by a third. glibc reads this threshold only
+// when a program starts, so the process replaces itself. It keeps its process id.
+const TRIM_THRESHOLD = "MALLOC_TRIM_THRESHOLD_";
+if (process.argv[2] === "serve" && process.platform === "linux" && !process.env[TRIM_THRESHOLD]) {
   const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-  process.execve?.(process.execPath, args, { ...process.env, [MALLOC_LIMIT]: String(128 * 1024) });
+  process.execve?.(process.execPath, args, { ...process.env, [TRIM_THRESHOLD]: String(128 * 1024) });
 }
 
-// Compiling the sources takes a fifth of the startup time, so the result is cached next to the packages until the next
-// `npm ci`. A cache that is not writable, or was made by another version, is ignored. It is never in a folder that
-// other users can write to: they could run code in this process.
+// Compiling the sources takes a fifth of the startup time, so Node.js caches the result in node_modules. It ignores a
+// cache that it cannot write or that another version created. The cache must not be in a folder that other users can
+// write to, because they could inject code.
 module.enableCompileCache?.(join(import.meta.dirname, "../../node_modules/.cache/subtext"));
 
 if (process.features.typescript) {
   await import("../src/cli.ts");
 } else {
   console.error(
-    `subtext: this is Node.js ${process.versions.node}; 22.18 or newer is needed. ` +
-      "Start it with npx or npm from the project's folder, which bring their own: npx subtext",
+    `subtext: Node.js 22.18 or newer is required; this is ${process.versions.node}. ` +
+      "In the project's folder, `npx subtext` uses the Node.js that the project installs.",
   );
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-/** Reads one value of one column from PostgreSQL's text form. */
+/** Parses a value in PostgreSQL's text format. */
 type ColumnParser = (text: string) => unknown;
 
 const INT8 = 20;
@@ -22,8 +22,8 @@ const INTERVAL = 1186;
  * | `bytea` | Buffer |
  *
  * Arrays of `text`, `uuid`, `boolean`, `integer`, `double precision` and `timestamptz` are equal on both drivers.
- * Parameters can be Dates, numbers, strings, booleans, Buffers and, for `jsonb`, `JSON.stringify(…)`. pg writes a
- * JavaScript array as a PostgreSQL array; PGlite depends on the column's type.
+ * A JavaScript array as a parameter becomes a PostgreSQL array in pg; PGlite converts it according to the column's
+ * type. Pass `jsonb` as `JSON.stringify(…)`.
  */
 export const COLUMN_PARSERS: Readonly<Record<number, ColumnParser>> = {
   [INT8]: parseSafeInteger,

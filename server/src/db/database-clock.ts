@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Db } from "./schema.ts";
 
 const POLL_INTERVAL_MS = 30_000;
-/** Slower responses are ignored: advancing the last one by the monotonic clock is more accurate. */
+/** A slower response is ignored, because the previous one plus the monotonic clock is more accurate. */
 const MAX_ROUND_TRIP_MS = 2_000;
 
 export interface DatabaseClock extends Clock {
@@ -12,9 +12,9 @@ export interface DatabaseClock extends Clock {
 }
 
 /**
- * A clock that follows the database's time, so that all processes of a service agree. Times that one process writes (when a job is due, when a URL
- * expires, when a webhook was signed) are compared with the clocks of other processes and of receivers, so a wrong or
- * adjusted clock on one machine must not matter. Between two responses, a monotonic clock advances the time.
+ * Opens a clock that follows the database's time. Processes compare times that other processes wrote, such as when a
+ * job is due, so an incorrect clock on one machine must not matter. Between queries, the monotonic clock advances the
+ * time.
  * @throws if the first query fails
  */
 export async function openDatabaseClock({
@@ -27,7 +27,7 @@ export async function openDatabaseClock({
   /** Tests pass a short interval. */
   pollIntervalMs?: number;
 }): Promise<DatabaseClock> {
-  /** The time at which `performance.now()` was 0, in milliseconds since 1970. */
+  /** Unix time in milliseconds when `performance.now()` was 0. */
   let monotonicOrigin: number | null = null;
   const synchronize = async () => {
     const sentAt = performance.now();
@@ -37,13 +37,13 @@ export async function openDatabaseClock({
       db,
     );
     const receivedAt = performance.now();
-    // Cristian's algorithm: assumes that the database read its clock in the middle of the round trip.
+    // Cristian's algorithm assumes that the database read its clock in the middle of the round trip.
     if (monotonicOrigin === null || receivedAt - sentAt < MAX_ROUND_TRIP_MS)
       monotonicOrigin = row!.ms - (sentAt + receivedAt) / 2;
   };
   await synchronize();
   const timer = setInterval(() => {
-    // An outage is reported by the database watch, and no time can be written during one.
+    // The database watch already reports outages.
     synchronize().catch((error) => log.debug({ err: error }, "the database's time could not be queried"));
   }, pollIntervalMs).unref();
   return {

@@ -5,10 +5,13 @@ import { CircuitBreaker } from "../lib/circuit-breaker.ts";
 import { databaseUnavailable, isLostConnection, toDatabaseError } from "../lib/lost-connection.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
-/** Queries that may wait for a connection. A limit, because each one needs memory. */
+/** Limits the memory that waiting queries use. */
 const MAX_WAITING = 1_000;
 
-/** Prevents queries from waiting for an unavailable database, and broken connections from ending the process. */
+/**
+ * Makes queries fail immediately while the database is unavailable, and keeps broken connections from crashing the
+ * process.
+ */
 export class DatabaseWatch {
   readonly #circuit: CircuitBreaker;
 
@@ -21,30 +24,30 @@ export class DatabaseWatch {
     });
   }
 
-  /** Must be called with each new connection of a pool, before its first use. */
+  /** Call this for each new connection before its first use. */
   watch(client: pg.ClientBase): void {
     const watched = client as pg.Client;
-    // The query that uses it also fails; without this handler the event would end the process.
+    // Without a listener, an `error` event ends the process. The query that uses the connection fails anyway.
     watched.on("error", () => this.#circuit.markSuspect());
     const query = watched.query.bind(watched) as (...values: unknown[]) => unknown;
     watched.query = ((...values: unknown[]) => {
-      const answered = this.#circuit.track(() => void watched.end().catch(() => {}));
+      const endTracking = this.#circuit.track(() => void watched.end().catch(() => {}));
       const callback = values.at(-1);
       if (typeof callback === "function") {
-        const settled = (...answer: unknown[]) => {
-          answered();
-          callback(...answer);
+        const onResult = (...results: unknown[]) => {
+          endTracking();
+          callback(...results);
         };
-        return query(...values.slice(0, -1), settled);
+        return query(...values.slice(0, -1), onResult);
       }
-      const answer = query(...values) as Promise<unknown>;
-      return answer.finally(answered).catch((error) => {
+      const result = query(...values) as Promise<unknown>;
+      return result.finally(endTracking).catch((error) => {
         throw toDatabaseError(error);
       });
     }) as typeof watched.query;
   }
 
-  /** A pool whose callers get an error instead of waiting. */
+  /** Wraps a pool so that its callers get an error instead of waiting. */
   guard(pool: pg.Pool): PostgresPool {
     return {
       options: pool.options,
@@ -55,7 +58,7 @@ export class DatabaseWatch {
         try {
           return await pool.connect();
         } catch (error) {
-          // The database may also be busy: then no connection becomes free in time.
+          // A timeout can also mean that all connections are busy, so only a probe can detect an outage.
           if (isLostConnection(error)) this.#circuit.markSuspect();
           throw toDatabaseError(error);
         }
@@ -81,9 +84,10 @@ async function probeDatabase(connectionString: string): Promise<void> {
     await client.connect();
     await client.query("select 1");
   } catch (error) {
-    // Errors that an available database reports, such as too many connections.
-    const refused = error instanceof pg.DatabaseError && !error.code?.startsWith("57P");
-    if (!refused) throw error;
+    // The database is available if it responds with an error, such as too many connections, unless it is shutting down
+    // or starting (57P).
+    const isAvailable = error instanceof pg.DatabaseError && !error.code?.startsWith("57P");
+    if (!isAvailable) throw error;
   } finally {
     client.end().catch(() => {});
   }

@@ -3,16 +3,16 @@ import type { ConstructorOptions } from "pg-boss";
 import type { Logger } from "pino";
 import type { AppError } from "../lib/errors.ts";
 
-/** PostgreSQL, embedded or external. Both give the same values and errors for the same SQL. */
+/** A PostgreSQL database, embedded or external. The same SQL returns the same values and errors on both. */
 export interface Database<Schema> {
-  /** Refuses, with `query_outside_transaction`, queries outside the transaction from inside its callback. */
+  /** Inside a transaction's callback, a query that does not use the transaction throws `query_outside_transaction`. */
   readonly kysely: Kysely<Schema>;
-  /** What `new PgBoss` needs to live in this database. Stop pg-boss before `close`. */
+  /** Options for `new PgBoss`. Stop pg-boss before `close`. */
   readonly boss: ConstructorOptions;
   readonly kind: "embedded" | "postgres";
-  /** Version of the PostgreSQL server: `18.6`. */
+  /** For example `18.6`. */
   readonly version: string;
-  /** State of the connections that `kysely` uses. */
+  /** Describes the connections that `kysely` uses. */
   connections(): Connections;
   /** Throws if the database does not respond. */
   check(): Promise<void>;
@@ -21,7 +21,7 @@ export interface Database<Schema> {
    * @param onSnapshot called at the time of the snapshot, while all other queries wait
    */
   readonly snapshot: ((to: string, options: SnapshotOptions) => Promise<void>) | null;
-  /** Waits for running queries; later queries are refused. */
+  /** Waits for running queries. Later queries fail. */
   close(): Promise<void>;
 }
 
@@ -34,22 +34,21 @@ export type SnapshotQuery = <Row>(statement: string, values?: readonly unknown[]
 
 export interface Connections {
   open: number;
-  /** How many of the open ones are idle. */
   idle: number;
   max: number;
-  /** Number of callers that wait for a connection. */
+  /** Callers that wait for a connection. */
   waiting: number;
 }
 
 export interface DatabaseOptions {
   /** `postgres://…`, or null for the embedded database. */
   databaseUrl: string | null;
-  /** The folder of the embedded database. Created durably if it is missing; only one process can use it at a time. */
+  /** The folder of the embedded database, created if it is missing. Only one process can use it at a time. */
   folder: string;
   log: Logger;
   /**
-   * The embedded database crashed, for example because the disk is full. It refuses every query until the process
-   * restarts, and then recovers.
+   * Called when the embedded database has crashed, for example because the disk is full. It then refuses every query. A
+   * restart of the process recovers it.
    */
   onCrash?: (error: AppError) => void;
 }

@@ -3,7 +3,7 @@ import { AppError } from "../lib/errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import type { Db } from "./schema.ts";
 
-/** The migrations before the initial schema, whose tables can be brought to it. */
+/** The migrations of early versions. Tables that have all of them can be converted to the initial schema. */
 const EARLY_MIGRATIONS = [
   "0001_first",
   "0002_operators",
@@ -28,7 +28,7 @@ const EARLY_MIGRATIONS = [
   "0023_file_formats",
 ] as const;
 
-/** From the tables of the last early migration to those of `0001-initial-schema.sql`. */
+/** Converts the tables of the last early migration to those of `0001-initial-schema.sql`. */
 const TO_INITIAL_SCHEMA = `
   alter table transcription drop column parked_at;
   alter table transcription rename column stretches to language_segments;
@@ -60,7 +60,7 @@ const TO_INITIAL_SCHEMA = `
   alter function note_change() rename to set_changed_at;
   alter function note_video_deletion() rename to record_video_deletion;
 
-  -- From PostgreSQL 18 on, these constraints have names, which do not follow renamed tables and columns.
+  -- PostgreSQL 18 names NOT NULL constraints and does not rename them with their tables and columns.
   do $$
   declare renamed record;
   begin
@@ -82,7 +82,10 @@ const TO_INITIAL_SCHEMA = `
   insert into kysely_migration (name, timestamp)
   values ('${MIGRATIONS[0]}', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
 
-/** @throws AppError `database_version_mismatch` if these are early migrations of an unsupported state */
+/**
+ * Checks whether the applied migrations are the early ones.
+ * @throws AppError `database_version_mismatch` if only some of them were applied
+ */
 export function areEarlyMigrations(names: readonly string[]): boolean {
   if (!names.includes(EARLY_MIGRATIONS[0])) return false;
   if (names.join() === EARLY_MIGRATIONS.join()) return true;
@@ -93,10 +96,10 @@ export function areEarlyMigrations(names: readonly string[]): boolean {
   );
 }
 
-/** Brings the tables of early migrations to the initial schema. Processes of earlier versions must be stopped. */
+/** Converts the tables of an early version to the initial schema. Stop all processes of that version first. */
 export async function adoptInitialSchema(db: Db): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    // Another process may be doing the same.
+    // Another process may be converting the tables too.
     await sql`lock table kysely_migration`.execute(tx);
     const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(tx);
     if (areEarlyMigrations(rows.map(({ name }) => name))) await sql.raw(TO_INITIAL_SCHEMA).execute(tx);

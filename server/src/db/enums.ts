@@ -1,4 +1,4 @@
-/** Values of columns and filters. This file imports nothing, so that the dashboard can import it too. */
+/** Values of columns and filters. This file must not import anything, because the dashboard imports it. */
 
 export const AUDIT_ACTIONS = [
   "service.set_up",
@@ -41,20 +41,19 @@ export const API_KEY_STATES = ["valid", "ended"] as const;
 export type ApiKeyState = (typeof API_KEY_STATES)[number];
 
 /**
- * What an operator may do, in all environments or in one. An owner may do everything. An editor may do everything with
- * videos, and nothing else. A viewer may read everything except secrets and the audit log.
+ * An owner may do anything. An editor may manage videos, but nothing else. A viewer may read everything except secrets
+ * and the audit log.
  */
 export const OPERATOR_ROLES = ["owner", "editor", "viewer"] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** A role in one environment. */
 export interface EnvironmentRole {
   id: string;
   name: string;
   role: OperatorRole;
 }
 
-/** An operator's role in all environments, also in later ones, or a role in each of some environments. */
+/** Either one role in all environments, including future ones, or a role in each of several environments. */
 export interface OperatorAccess {
   /** Null if `environments` has the roles. */
   role: OperatorRole | null;
@@ -64,18 +63,17 @@ export interface OperatorAccess {
 
 export const RETENTION_DELETES = ["recording", "video"] as const;
 export const MAX_RETENTION_DAYS = 3650;
-/** The largest weight of an environment; the smallest is 1. */
+/** The maximum fair-queueing weight of an environment. The minimum is 1. */
 export const MAX_WEIGHT = 100;
 
-/** Which old videos are deleted automatically. */
 export interface RetentionPolicy {
-  /** Since the end of the transcription, or of the upload if there is none; 1 to `MAX_RETENTION_DAYS`. */
+  /** Days since the transcription ended, or since the upload of a video without one. From 1 to `MAX_RETENTION_DAYS`. */
   days: number;
   /** `recording` keeps the transcript; `video` deletes everything. */
   deletes: (typeof RETENTION_DELETES)[number];
 }
 
-/** States by which videos are listed. `untranscribed`: uploaded while AI Transcription was off. */
+/** Filters of the video list. `untranscribed`: uploaded while AI Transcription was off. */
 export const VIDEO_STATES = [
   "uploading",
   "pending",
@@ -88,8 +86,8 @@ export const VIDEO_STATES = [
 export type VideoState = (typeof VIDEO_STATES)[number];
 
 /**
- * `returned`: a retryable failure, or no model for the language yet; `handed_back`: the service stopped;
- * `yielded`: a long recording lets other jobs run and resumes later; `lost`: the worker crashed.
+ * `returned`: failed and will be retried; `handed_back`: the service stopped; `yielded`: paused so that other jobs can
+ * run; `lost`: the worker crashed.
  */
 export const ATTEMPT_OUTCOMES = [
   "completed",

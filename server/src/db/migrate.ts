@@ -5,14 +5,13 @@ import { adoptInitialSchema, areEarlyMigrations } from "./early-tables.ts";
 import { MIGRATIONS, readMigration } from "./migrations.ts";
 import type { Schema } from "./schema.ts";
 
-/** Suffix of migrations that remove what earlier releases use. */
+/** Suffix of migrations that remove tables or columns that earlier releases use. */
 const REMOVAL = "-removal";
 
 /**
- * Brings the tables up to date. Concurrent processes wait for each other under a lock. While processes of the previous
- * release are running, or are started again, the tables may be newer than they expect. Migrations therefore only add
- * (tables, optional columns, indexes); unused columns and tables are removed one release later, by a migration whose
- * name ends in `-removal`.
+ * Migrates the tables to this version. A lock serializes concurrent processes. Processes of the previous release may
+ * still be running on the migrated tables, so migrations only add tables, optional columns and indexes. Unused tables
+ * and columns are removed one release later, by a migration whose name ends in `-removal`.
  *
  * @throws AppError `database_version_mismatch` if this version cannot work with the existing tables
  */
@@ -29,7 +28,7 @@ export async function migrate(db: Kysely<Schema>): Promise<void> {
     if (blocking !== undefined) throw tooNew(unknown.at(-1)!);
     return;
   }
-  // Kysely would read the whole catalog to find that nothing is missing, which takes a tenth of the startup time.
+  // Skips Kysely's check, which reads the whole catalog and takes a tenth of the startup time.
   if (applied.length === MIGRATIONS.length) return;
   const migrator = new Migrator({ db, provider: { getMigrations } });
   const { error } = await migrator.migrateToLatest();
@@ -44,7 +43,7 @@ async function getMigrations(): Promise<Record<string, Migration>> {
 }
 
 /**
- * Refuses tables that are not up to date, for commands that do not change tables.
+ * Throws if the tables are not up to date, for commands that must not migrate them.
  * @throws AppError `installation_missing`, `database_version_mismatch`
  */
 export async function requireTables(db: Kysely<Schema>): Promise<void> {
@@ -59,7 +58,10 @@ export async function requireTables(db: Kysely<Schema>): Promise<void> {
   );
 }
 
-/** Brings existing tables up to date but creates no installation. @throws AppError `installation_missing` */
+/**
+ * Migrates existing tables but creates no installation.
+ * @throws AppError `installation_missing`
+ */
 export async function migrateExisting(db: Kysely<Schema>): Promise<void> {
   if ((await appliedMigrations(db)).length === 0) throw noTables();
   await migrate(db);
@@ -72,11 +74,11 @@ function noTables(): AppError {
   );
 }
 
-/** The names of the applied migrations, in order. */
+/** Returns the names of the applied migrations in order. */
 export async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
-  const { rows: found } = await sql<{ there: boolean }>`
-    select to_regclass('kysely_migration') is not null as there`.execute(db);
-  if (!found[0]?.there) return [];
+  const { rows: found } = await sql<{ exists: boolean }>`
+    select to_regclass('kysely_migration') is not null as exists`.execute(db);
+  if (!found[0]?.exists) return [];
   const { rows } = await sql<{ name: string }>`
     select name from kysely_migration order by name collate "C"`.execute(db);
   return rows.map(({ name }) => name);
@@ -85,7 +87,7 @@ export async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
 function tooNew(migration: string): AppError {
   return new AppError(
     "database_version_mismatch",
-    `The database was brought up to date by a newer version of Subtext (${migration}), ` +
+    `The database was migrated by a newer version of Subtext (${migration}), ` +
       "whose tables this version cannot use. Start that version again, or restore a backup from before the upgrade.",
   );
 }

@@ -6,8 +6,8 @@ const FOLDER = join(import.meta.dirname, "migrations");
 const EXTENSION = ".sql";
 
 /**
- * The names of the numbered files in `migrations/`, in order. A released file is never edited. Each must be safe while
- * processes of the previous release are still running.
+ * Names of the files in `migrations/` in order. Never edit a released file. Each migration must be safe while processes
+ * of the previous release are running.
  */
 export const MIGRATIONS: readonly string[] = readdirSync(FOLDER)
   .filter((file) => file.endsWith(EXTENSION))

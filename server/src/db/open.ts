@@ -3,7 +3,8 @@ import { openEmbedded } from "./embedded/embedded.ts";
 import { openPostgres } from "./postgres.ts";
 
 /**
- * On both kinds, an acknowledged commit survives a crash of this process and a power failure.
+ * Opens PostgreSQL, or the embedded database if there is no URL. On both, an acknowledged commit survives a crash of
+ * this process and a power failure.
  *
  * @throws AppError `data_folder_in_use`, `database_version_mismatch`
  */

@@ -9,11 +9,11 @@ import { DatabaseWatch } from "./database-watch.ts";
 import { isPrepared } from "./prepared.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "./transaction-scope.ts";
 
-/** The minimum that pg-boss requires. */
+/** The oldest version that pg-boss supports. */
 const OLDEST_VERSION = 13;
 /** Also limits the wait for a free connection of the pool. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Releases the locks of a process that disappeared or froze in a transaction. */
+/** Makes PostgreSQL release the locks of a process that disappeared or froze during a transaction. */
 const IDLE_TRANSACTION_TIMEOUT = "set idle_in_transaction_session_timeout = '30s'";
 const QUERY_CONNECTIONS = 10;
 const QUEUE_CONNECTIONS = 5;
@@ -38,7 +38,7 @@ export async function openPostgres<Schema>(options: {
     types: { getTypeParser },
     onConnect: prepare(`set time zone 'UTC'; ${IDLE_TRANSACTION_TIMEOUT}`),
   });
-  // The pool replaces an idle connection that breaks; without this handler the event would end the process.
+  // The pool replaces a broken idle connection. Without a listener, the event would end the process.
   pool.on("error", (error) =>
     log[isLostConnection(error) ? "debug" : "warn"]({ err: error }, "an idle database connection broke"),
   );
@@ -55,7 +55,7 @@ export async function openPostgres<Schema>(options: {
     if (Number.parseInt(version, 10) < OLDEST_VERSION) {
       throw new AppError(
         "database_version_mismatch",
-        `the database is PostgreSQL ${version}; ${OLDEST_VERSION} or newer is needed`,
+        `the database is PostgreSQL ${version}; ${OLDEST_VERSION} or newer is required`,
       );
     }
     const queuePool = {
@@ -93,7 +93,7 @@ export async function openPostgres<Schema>(options: {
   }
 }
 
-/** Names the setting to check, because an outage at startup is unlikely. Omits the password. */
+/** Adds which setting to check, because a wrong URL is more likely at startup than an outage. Omits the password. */
 function explain(error: unknown, databaseUrl: string): unknown {
   if (!(error instanceof AppError) || error.code !== "service_unavailable") return error;
   const where = URL.canParse(databaseUrl) ? ` at ${new URL(databaseUrl).host}` : "";
@@ -107,16 +107,16 @@ function getTypeParser(typeId: number, format?: "text" | "binary") {
   return parser ?? pg.types.getTypeParser(typeId, format);
 }
 
-/** A connection that prepares statements that are marked as `prepared`, each under its own name. */
+/** A connection that sends queries marked as `prepared` as named statements. */
 class PreparingClient extends pg.Client {
   readonly #names = new Map<string, string>();
 
-  // The form in which Kysely calls it; every other form is passed through.
+  // Kysely passes a text and values. All other forms are passed through.
   override query(...args: unknown[]): never {
     const [text, values] = args;
-    const asked =
+    const passed =
       typeof text === "string" && isPrepared(text) ? [{ name: this.#nameOf(text), text, values }] : args;
-    return Reflect.apply(super.query, this, asked) as never;
+    return Reflect.apply(super.query, this, passed) as never;
   }
 
   #nameOf(text: string): string {

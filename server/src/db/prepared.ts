@@ -3,9 +3,9 @@ import { sql } from "kysely";
 const MARK = "/* prepared */";
 
 /**
- * Starts a query whose plan the connection caches: planning a join takes longer than running it, and three times as
- * long in the embedded database. Use it only for a small set of SQL texts that name their columns; the types of these
- * columns must not change. A cached plan must stay efficient at any table size, so spell out the join order.
+ * Marks a query whose plan each connection caches, because planning a join takes longer than running it. Use it only
+ * for a small, fixed set of queries that name their columns. The types of these columns must not change. Specify the
+ * join order, because a cached plan must be efficient at any table size.
  */
 export const prepared = sql.raw(MARK);
 

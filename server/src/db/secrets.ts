@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Db, SecretName } from "./schema.ts";
 
-/** The service's secret of that name. The first process creates it; all processes share it. */
+/** Returns a secret that all processes share, and creates it if it does not exist. */
 export async function serviceSecret(db: Db, name: SecretName): Promise<Buffer> {
   await db
     .insertInto("service_secret")

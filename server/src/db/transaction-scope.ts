@@ -10,20 +10,19 @@ import {
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Tracks whether the running code is inside a transaction's callback. A query there on any other handle than the
- * transaction would wait forever on a database with one connection, and would silently run outside the transaction on a
- * pool, so it is refused on both.
+ * Refuses queries that run inside a transaction's callback but not on the transaction. Such a query would wait forever
+ * on a database with one connection, and would silently run outside the transaction on a pool.
  */
 export class TransactionScope {
   readonly #running = new AsyncLocalStorage<{ open: boolean }>();
 
   /** @throws AppError `query_outside_transaction` */
   assertOutside(): void {
-    // Work that the callback did not await may continue after the transaction has ended.
+    // Work that the callback did not await may still run after the transaction has ended, and may then query.
     if (this.#running.getStore()?.open) {
       throw new AppError(
         "query_outside_transaction",
-        "inside a transaction, a query used another handle than the transaction",
+        "a query inside a transaction's callback did not use the transaction",
       );
     }
   }
@@ -38,7 +37,7 @@ export class TransactionScope {
   }
 }
 
-/** A pool that refuses connections to code that runs inside a transaction. */
+/** Wraps a pool so that it refuses connections to code inside a transaction. */
 export function guardPool(pool: PostgresPool, scope: TransactionScope): PostgresPool {
   return {
     options: pool.options,
@@ -51,7 +50,7 @@ export function guardPool(pool: PostgresPool, scope: TransactionScope): Postgres
   };
 }
 
-/** Reports every `transaction()` and `connection()` to the scope; `startTransaction()` is not covered. */
+/** Runs the callbacks of `transaction()` and `connection()` inside the scope. Does not cover `startTransaction()`. */
 export class ScopedKysely<Schema> extends Kysely<Schema> {
   readonly #scope: TransactionScope;
 

@@ -72,7 +72,7 @@ test("subtext migrate brings older tables up to date and ends, creates none, and
   expect(await runCommand(dataFolder, ["migrate"])).toEqual({
     exitCode: 1,
     out: "",
-    err: expect.stringMatching(/^subtext: The database was brought up to date by a newer version[^\n]+\n$/),
+    err: expect.stringMatching(/^subtext: The database was migrated by a newer version[^\n]+\n$/),
   });
 });
 

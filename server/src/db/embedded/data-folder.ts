@@ -8,8 +8,9 @@ import { upgradeAdvice } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 
 /**
- * Ensures that the folder contains a complete database of this version. A new one is created next to it, made durable
- * and renamed into place, so a crash never leaves a partial database. The caller holds the folder's lock.
+ * Ensures that the folder contains a complete database of this PostgreSQL version. A new database is created in a
+ * temporary folder, made durable and renamed, so a crash never leaves a partial one. The caller must hold the folder's
+ * lock.
  *
  * @throws AppError `database_version_mismatch`
  */
@@ -49,7 +50,7 @@ export async function requireEmbeddedDatabase(folder: string): Promise<void> {
 /** Prefix of temporary folders. They can be deleted after a crash. */
 export const newFolderPrefix = (folder: string) => `${basename(folder)}.new-`;
 
-/** Holds a complete upgraded database until it takes the old one's place. */
+/** Contains the complete upgraded database until it replaces the old one. */
 export const upgradedFolder = (folder: string) => `${folder}.carried`;
 
 /** Completes an upgrade that crashed between the two renames. */
@@ -72,7 +73,7 @@ async function create(folder: string, onLog: (line: string) => void): Promise<vo
   const parent = dirname(folder);
   const temporary = join(parent, newFolderPrefix(folder) + randomBytes(6).toString("hex"));
   await mkdir(temporary, { mode: 0o700 });
-  // fsync is not needed before the database is complete; it follows below.
+  // The folder is synced once, when the database is complete.
   const pglite = await startPglite(temporary, { onLog, onCrash: () => {}, fsync: () => {} });
   await dropTemplates(pglite);
   await pglite.close();
@@ -82,8 +83,8 @@ async function create(folder: string, onLog: (line: string) => void): Promise<vo
 }
 
 /**
- * The template databases: two thirds of all files. Every start after a crash syncs each file again, and old
- * transactions cannot be vacuumed in databases that nobody connects to.
+ * Deletes the template databases, which are two thirds of all files. After a crash, PostgreSQL syncs every file before
+ * it starts. Nobody connects to the templates, so their old transactions would never be vacuumed.
  */
 export async function dropTemplates(pglite: PGlite): Promise<void> {
   await pglite.exec("update pg_database set datistemplate = false where datname <> current_database()");
@@ -94,7 +95,7 @@ export async function syncTree(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory());
   for (const { name } of folders) await syncTree(join(folder, name));
-  // One folder contains a few hundred files at most, well below the limit on open files.
+  // A folder contains at most a few hundred files, well below the limit on open files.
   const files = entries.filter((entry) => !entry.isDirectory());
   await Promise.all(files.map(({ name }) => sync(join(folder, name))));
   await sync(folder);

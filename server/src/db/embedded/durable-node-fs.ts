@@ -1,10 +1,10 @@
 import { fsyncSync } from "node:fs";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
 
-/** WASI's number for EIO, which PostgreSQL must receive if fsync fails. */
+/** WASI's error number for EIO. */
 const INPUT_OUTPUT_ERROR = 29;
 
-/** The method that Emscripten's NODEFS lacks, under the name by which its `fd_sync` looks it up. */
+/** Emscripten's `fd_sync` calls `fsync`, which NODEFS does not define. */
 interface NodeStreamOperations {
   fsync?: (stream: { nfd: number }) => number;
 }
@@ -23,9 +23,8 @@ interface ModuleWithNodeFs {
 const OWNER_ONLY = ~0o077;
 
 /**
- * PGlite's file system over a real folder, with a real fsync. Emscripten's NODEFS has none, for files or folders:
- * PostgreSQL's calls succeed, but nothing is made durable. `fdatasync` succeeds without calling the file system and
- * cannot be fixed here, so `wal_sync_method=fsync` is required.
+ * PGlite's file system with an fsync that works. In Emscripten's NODEFS, fsync succeeds but makes nothing durable. The
+ * same is true of `fdatasync`, which cannot be overridden, so PostgreSQL must run with `wal_sync_method=fsync`.
  */
 export class DurableNodeFs extends NodeFS {
   readonly #fsync: (fileDescriptor: number) => void;
@@ -49,7 +48,7 @@ export class DurableNodeFs extends NodeFS {
     const patch = (module: unknown) => {
       const { NODEFS } = module as ModuleWithNodeFs;
       NODEFS.stream_ops.fsync = fsync;
-      // Emscripten sets the mode of each file that it creates and ignores the umask of the process.
+      // Emscripten ignores the process's umask when it creates a file.
       const setAttributes = NODEFS.doSetAttr;
       NODEFS.doSetAttr = (target, node, { mode, ...attributes }, ...functions) =>
         setAttributes(

@@ -20,11 +20,11 @@ const MAINTENANCE_INTERVAL_MS = 5_000;
 const MAINTENANCE_MAX_SKIPS = 12;
 
 export interface EmbeddedOptions extends Omit<DatabaseOptions, "databaseUrl"> {
-  /** Tests pass one that counts or fails. */
+  /** Tests pass a function that counts or fails. */
   fsync?: (fileDescriptor: number) => void;
 }
 
-/** PostgreSQL in this process. It runs one query or one transaction at a time. */
+/** Opens PostgreSQL in this process. It runs one query or one transaction at a time. */
 export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Database<Schema>> {
   const { log } = options;
   const folder = resolve(options.folder);
@@ -64,7 +64,7 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
     });
     const pool = createPool(pglite, mutex, async () => {
       await maintenance.stop();
-      // After a crash, the memory may be corrupt. The database recovers from the folder at the next start.
+      // After a crash, memory may be corrupt, so the database is not closed. The next start recovers it.
       if (crash === undefined) await mutex.run(() => pglite.close());
       lock.release();
     });
@@ -92,12 +92,12 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
   }
 }
 
-/** The pool that Kysely's PostgreSQL driver expects: one connection, used by one caller at a time. */
+/** Creates the pool that Kysely's PostgreSQL driver expects. It has a single connection. */
 function createPool(pglite: PGlite, mutex: Mutex, end: () => Promise<void>): PostgresPool {
   const preparedStatements = new PreparedStatements(pglite);
   const run = async (statement: string, parameters: readonly unknown[]) => {
     if (isPrepared(statement)) return await preparedStatements.query(statement, parameters);
-    // As pg does: without parameters, the text may consist of several statements, such as a migration.
+    // Like pg, allows several statements in a text without parameters, such as a migration.
     if (parameters.length === 0) return (await pglite.exec(statement)).at(-1)!;
     return await pglite.query(statement, [...parameters]);
   };
@@ -112,7 +112,7 @@ function createPool(pglite: PGlite, mutex: Mutex, end: () => Promise<void>): Pos
       return {
         query: query as PostgresPoolClient["query"],
         release(broken) {
-          // A pool would discard the connection, and with it a transaction that did not end.
+          // A real pool would close a broken connection, which ends its transaction.
           if (broken) pglite.query("rollback").then(release, release);
           else release();
         },
@@ -122,7 +122,7 @@ function createPool(pglite: PGlite, mutex: Mutex, end: () => Promise<void>): Pos
   };
 }
 
-/** pg-boss waits for its turn too. Its failed statements are rolled back before the next turn. */
+/** Lets pg-boss take turns with all other queries. */
 function createQueueDatabase(pglite: PGlite, mutex: Mutex, scope: TransactionScope): QueueDatabase {
   const { executeSql, listen } = fromPglite(pglite);
   return {

@@ -1,18 +1,18 @@
 import type { PGlite } from "@electric-sql/pglite";
 import type { Mutex } from "./mutex.ts";
 
-/** Size of the write-ahead log since the last checkpoint that triggers the next one, in bytes. */
+/** A checkpoint is due when the write-ahead log has grown by this much since the last one. */
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
 
-/** Replaces PostgreSQL's background processes, which do not exist here. */
+/** Replaces PostgreSQL's checkpointer and autovacuum, which do not run in PGlite. */
 export interface Maintenance {
-  /** Stops the timer and waits for the running round. */
+  /** Waits for maintenance that is running. */
   stop(): Promise<void>;
 }
 
 /**
- * Maintains the database after every interval in which it was written to, unless it is in use. After `maxSkips`
- * skipped intervals in a row it waits for its turn instead, so that the write-ahead log cannot grow without bound.
+ * Maintains the database after each interval with a write, unless the database is in use. After `maxSkips` skipped
+ * intervals in a row, it waits for the database, because otherwise the write-ahead log could grow without bound.
  */
 export function startMaintenance(options: {
   pglite: PGlite;
@@ -49,7 +49,7 @@ export function startMaintenance(options: {
   };
 }
 
-/** One round: a checkpoint if the log has grown, then a vacuum of every table that needs one. */
+/** Writes a checkpoint if the log has grown, then vacuums every table that needs it. */
 export async function maintain(
   pglite: PGlite,
   mutex: Mutex,
@@ -69,7 +69,10 @@ async function bytesSinceCheckpoint(pglite: PGlite): Promise<number> {
   return rows[0]!.bytes;
 }
 
-/** The thresholds of PostgreSQL's autovacuum: dead rows, inserted rows, age of the oldest transaction. */
+/**
+ * Uses the default thresholds of PostgreSQL's autovacuum: dead rows, inserted rows and the age of the oldest
+ * transaction.
+ */
 async function tablesToVacuum(pglite: PGlite): Promise<string[]> {
   const { rows } = await pglite.query<{ name: string }>(`
     select format('%I.%I', s.schemaname, s.relname) as name

@@ -1,19 +1,21 @@
-/** A mutex in first-in, first-out order. */
+/** A mutex that grants the lock in the order of the calls. */
 export class Mutex {
   #last: Promise<void> = Promise.resolve();
   #users = 0;
 
-  /** Whether it is locked. */
   get isLocked(): boolean {
     return this.#users > 0;
   }
 
-  /** Number of callers that wait, without the holder. */
+  /** Callers that wait for the lock. */
   get waiting(): number {
     return Math.max(0, this.#users - 1);
   }
 
-  /** Resolves with the release function when it is the caller's turn. */
+  /**
+   * Waits for the lock.
+   * @returns a function that releases it; further calls have no effect
+   */
   async acquire(): Promise<() => void> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();

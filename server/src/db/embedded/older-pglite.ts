@@ -4,45 +4,45 @@ import { pathToFileURL } from "node:url";
 import type { PGlite } from "@electric-sql/pglite";
 import { AppError } from "../../lib/errors.ts";
 
-/** The last PGlite of that PostgreSQL major version. No other version can read its folders. */
+/** The last PGlite version for each PostgreSQL major version. A folder can only be opened by its own major version. */
 const PGLITE_OF_MAJOR: Readonly<Record<string, string>> = { "16": "0.2.17", "17": "0.4.6" };
-/** PGlite's default database has changed between versions. */
+/** Default databases of PGlite; the default has changed between versions. */
 const DATABASES = ["postgres", "template1"];
 
-/** Where the operator installs the PGlite that reads this folder: next to it. */
+/** Returns the folder in which the operator installs the older PGlite. */
 export function olderPgliteFolder(databaseFolder: string, major: string): string {
   return join(databaseFolder, "..", `pglite-${major}`);
 }
 
-/** How to upgrade a folder of another PostgreSQL major version, for operators. */
+/** Explains to operators how to upgrade a folder of another PostgreSQL major version. */
 export function upgradeAdvice(databaseFolder: string, major: string, ours: string): string {
-  const found = `${databaseFolder} was made by PostgreSQL ${major}, this version of Subtext carries ${ours}. `;
+  const mismatch = `${databaseFolder} was created by PostgreSQL ${major}, but this version of Subtext includes PostgreSQL ${ours}. `;
   const version = PGLITE_OF_MAJOR[major];
   if (version) {
     const prefix = olderPgliteFolder(databaseFolder, major);
     return (
-      `${found}It can be carried over, by these two commands; the old folder is kept:\n` +
+      `${mismatch}These two commands upgrade it and keep the old folder:\n` +
       `  npm install --prefix ${prefix} @electric-sql/pglite@${version}\n` +
       "  npx subtext upgrade-database"
     );
   }
   return Number(major) > Number(ours)
-    ? `${found}Start the newer version of Subtext that made it, or restore a backup of before.`
-    : `${found}Nothing reads it any more but the version of Subtext that made it.`;
+    ? `${mismatch}Start the newer version of Subtext that created it, or restore an earlier backup.`
+    : `${mismatch}Only the version of Subtext that created it can read it.`;
 }
 
 /**
- * Opens a folder with the older PGlite that was installed next to it. This may write to the folder: pass a copy.
- * @param holds whether a database is the expected one
- * @throws AppError `database_version_mismatch` if that PGlite is not installed, or the folder cannot be read
+ * Opens a folder with the older PGlite that the operator installed. Pass a copy, because this may write to the folder.
+ * @param isExpected checks whether an opened database is Subtext's
+ * @throws AppError `database_version_mismatch` if that PGlite is not installed or cannot read the folder
  */
 export async function openWithOlderPglite(
   copy: string,
   {
     installedIn,
     advice,
-    holds,
-  }: { installedIn: string; advice: string; holds(pglite: PGlite): Promise<boolean> },
+    isExpected,
+  }: { installedIn: string; advice: string; isExpected(pglite: PGlite): Promise<boolean> },
 ): Promise<PGlite> {
   const older = await importPglite(installedIn).catch((cause) => {
     throw new AppError("database_version_mismatch", advice, { cause });
@@ -51,7 +51,7 @@ export async function openWithOlderPglite(
   for (const database of DATABASES) {
     try {
       const pglite = await older.create(copy, { database });
-      if (await holds(pglite)) return pglite;
+      if (await isExpected(pglite)) return pglite;
       await pglite.close();
     } catch (error) {
       failure = error;
@@ -59,7 +59,7 @@ export async function openWithOlderPglite(
   }
   throw new AppError(
     "database_version_mismatch",
-    "The folder holds no database of Subtext that can be read.",
+    "The folder contains no Subtext database that can be read.",
     {
       cause: failure,
     },

@@ -2,13 +2,12 @@ import { type PGlite, parse, protocol, type Results } from "@electric-sql/pglite
 
 const { serialize } = protocol;
 
-/** A prepared statement and its name in PostgreSQL. */
 interface PreparedStatement {
   name: string;
   parameterTypes: readonly number[];
 }
 
-/** Statements that PGlite parses once, and plans once after a few runs; its own `query` does both every time. */
+/** Runs statements that PostgreSQL parses only once. PGlite's own `query` parses and plans a statement every time. */
 export class PreparedStatements {
   readonly #pglite: PGlite;
   readonly #known = new Map<string, PreparedStatement>();
@@ -49,7 +48,7 @@ export class PreparedStatements {
     return toText ? toText(value) : String(value);
   }
 
-  /** Sends everything in one call, because each call into the database is slow. */
+  /** Sends all messages in one call, because each call into the database is slow. */
   #send(...messages: Uint8Array[]) {
     return this.#pglite.execProtocolStream(Buffer.concat(messages), { syncToFs: false });
   }

@@ -5,20 +5,20 @@ import type { PGlite } from "@electric-sql/pglite";
 import type { SnapshotOptions } from "../database.ts";
 import type { Mutex } from "./mutex.ts";
 
-/** Marks the folder as open in a process; meaningless in a copy. */
+/** `postmaster.pid` marks the folder as open in a process. */
 const NOT_COPIED = new Set(["postmaster.pid"]);
-/** Resolution of a coarse file system clock: a second write within it may leave the modification time unchanged. */
+/** Coarsest resolution of modification times. A second write within it may not change the modification time. */
 const COARSEST_CLOCK_NS = 2_000_000_000n;
 
 interface Copied {
   stats: BigIntStats;
-  /** Whether a write right after the check could go undetected. */
+  /** Whether a write after the copy might not change the modification time. */
   isFresh: boolean;
 }
 
 /**
- * Copies a consistent snapshot of the database. Most files are copied beforehand, while the database is in use. At the
- * time of the snapshot, while all queries wait, only files that have changed since then are copied again.
+ * Copies a consistent snapshot of the database. Most files are copied while the database is in use. Then all queries
+ * wait while the files that have changed since are copied again.
  * @param to the folder of the copy, which is created
  */
 export async function snapshotDatabase(
@@ -31,7 +31,7 @@ export async function snapshotDatabase(
   const copied = new Map<string, Copied>();
   for await (const path of walk(folder, to)) {
     signal.throwIfAborted();
-    // Files that disappear meanwhile are not part of the snapshot.
+    // A file that disappears meanwhile is not part of the snapshot.
     const stats = await stat(join(folder, path), { bigint: true }).catch(nullIfMissing);
     if (!stats) continue;
     const isFresh = stats.mtimeNs > BigInt(Date.now()) * 1_000_000n - COARSEST_CLOCK_NS;
@@ -70,7 +70,7 @@ async function copy(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Relative paths of all files. Creates the folders of the copy. */
+/** Yields the relative paths of all files. Creates the folders of the copy. */
 async function* walk(folder: string, to: string, below = ""): AsyncGenerator<string> {
   for await (const entry of await opendir(join(folder, below))) {
     const path = join(below, entry.name);

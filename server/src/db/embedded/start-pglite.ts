@@ -3,10 +3,10 @@ import { AppError } from "../../lib/errors.ts";
 import { COLUMN_PARSERS } from "../column-types.ts";
 import { DurableNodeFs } from "./durable-node-fs.ts";
 
-/** The major version of PGlite's PostgreSQL, as written in a folder's PG_VERSION. */
+/** PostgreSQL's major version, as in the file PG_VERSION of a folder. */
 export const POSTGRES_MAJOR = "18";
 
-/** 4 MB instead of 16 MB: the folder starts smaller, and a new segment blocks the process for less time. */
+/** PostgreSQL's default of 16 MB makes a new folder larger, and creating a segment blocks the process longer. */
 const WAL_SEGMENT_MEGABYTES = 4;
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -15,14 +15,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: "on",
   full_page_writes: "on",
   wal_sync_method: "fsync",
-  // One process for one small service.
+  // Small buffers for a single process.
   shared_buffers: "16MB",
   maintenance_work_mem: "16MB",
   min_wal_size: "16MB",
   max_wal_size: "32MB",
-  // PostgreSQL would keep a thousand files open, but this process also needs some for uploads and sockets.
+  // By default, PostgreSQL keeps 1,000 files open. Uploads and sockets need file descriptors too.
   max_files_per_process: "200",
-  // As PGlite starts it: there are no background processes.
+  // PGlite's defaults: there are no background processes.
   exit_on_error: "false",
   search_path: "public",
   io_method: "sync",
@@ -31,13 +31,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_parallel_workers_per_gather: "0",
   max_parallel_maintenance_workers: "0",
   timezone: "UTC",
-  // Callers report failed statements; their text may contain personal data that must not be logged.
+  // Statements may contain personal data, which must not be logged. Callers report failed statements.
   log_min_messages: "log",
   log_min_error_statement: "panic",
   log_checkpoints: "off",
 };
 
-/** PGlite's own parameters without `-F`, which turns fsync off. */
+/** PGlite's default parameters without `-F`, which turns off fsync. */
 const START_PARAMETERS = [
   "--single",
   "-O",
@@ -45,7 +45,7 @@ const START_PARAMETERS = [
   ...Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
 ];
 
-/** What PostgreSQL throws through its main loop to report an ordinary error; anything else is a crash. */
+/** The exit status with which PostgreSQL's main loop reports an ordinary error. Any other exception is a crash. */
 const ERROR_JUMP_STATUS = 100;
 
 interface PgliteModule {
@@ -56,9 +56,9 @@ interface PgliteModule {
 }
 
 export interface PgliteHooks {
-  /** Receives the lines that PostgreSQL would write to its log; never a statement. */
+  /** Receives PostgreSQL's log lines, without statements. */
   onLog(line: string): void;
-  /** PostgreSQL crashed: every later query is refused with this error. */
+  /** Called when PostgreSQL has crashed. Every later query fails with this error. */
   onCrash(error: AppError): void;
   fsync?: (fileDescriptor: number) => void;
 }
@@ -98,9 +98,9 @@ export async function startPglite(folder: string, hooks: PgliteHooks): Promise<P
 }
 
 /**
- * PostgreSQL ends its process if it cannot continue safely, for example because the disk is full and the log cannot be
- * written. PGlite catches that, sends the next message to the dead server, and may loop forever or report a failed
- * commit as successful. After the crash, everything that PGlite calls therefore throws.
+ * Makes every call into PGlite throw after a crash. PostgreSQL exits if it cannot continue safely, for example because
+ * the disk is full. PGlite ignores the exit: a later query may loop forever, or a failed commit may be reported as
+ * successful.
  */
 function failAfterCrash(pglite: PGlite, toCrash: (error: unknown) => AppError): void {
   const module = pglite.Module as unknown as PgliteModule;
@@ -111,12 +111,12 @@ function failAfterCrash(pglite: PGlite, toCrash: (error: unknown) => AppError): 
     } catch (error) {
       if ((error as { status?: unknown }).status !== ERROR_JUMP_STATUS) {
         const crash = toCrash(error);
-        const refuse = (): never => {
+        const fail = (): never => {
           throw crash;
         };
-        module.stackSave = refuse;
-        module.stackRestore = refuse;
-        module._PostgresSendReadyForQueryIfNecessary = refuse;
+        module.stackSave = fail;
+        module.stackRestore = fail;
+        module._PostgresSendReadyForQueryIfNecessary = fail;
       }
       throw error;
     }

@@ -20,7 +20,7 @@ import {
 import { olderPgliteFolder, openWithOlderPglite, upgradeAdvice } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 
-/** Number of 8 KB pages in memory at a time. */
+/** Number of 8 KB pages in memory. */
 const PAGES_PER_BATCH = 1024;
 
 export interface FolderUpgrade {
@@ -36,9 +36,9 @@ export interface UpgradeOptions {
 }
 
 /**
- * Upgrades a database folder of an older PostgreSQL major version: creates the tables with the same migrations, copies
- * their rows, then swaps the folders. A crash leaves either the old folder or the complete new one in place. Jobs of
- * the queue are not copied; the sweep at the next start creates them again.
+ * Upgrades a database folder from an older PostgreSQL major version: creates the tables with the same migrations,
+ * copies their rows and swaps the folders. A crash leaves either the old folder or the complete new one in place. Queue
+ * jobs are not copied, because the next start creates them again.
  *
  * @returns null if the folder already has the current major version
  * @throws AppError `data_folder_in_use`, `database_version_mismatch`
@@ -54,7 +54,7 @@ export async function upgradeFolder(folder: string, options: UpgradeOptions): Pr
     if (await stat(oldFolder).catch(() => null)) {
       throw new AppError(
         "database_version_mismatch",
-        `${oldFolder} already exists, and the old folder would be moved there; move it away`,
+        `The old folder must be moved to ${oldFolder}, which already exists. Move that folder away and try again.`,
       );
     }
     const parent = dirname(folder);
@@ -68,7 +68,7 @@ export async function upgradeFolder(folder: string, options: UpgradeOptions): Pr
       const old = await openWithOlderPglite(copy, {
         installedIn: olderPgliteFolder(folder, fromMajor),
         advice: upgradeAdvice(folder, fromMajor, POSTGRES_MAJOR),
-        holds: async (pglite) =>
+        isExpected: async (pglite) =>
           (await single<string | null>(pglite, "select to_regclass('public.kysely_migration')::text")) !==
           null,
       });
@@ -96,17 +96,17 @@ export async function upgradeFolder(folder: string, options: UpgradeOptions): Pr
 async function majorOf(folder: string): Promise<string> {
   const version = await readFile(join(folder, "PG_VERSION"), "utf8").catch(() => null);
   if (version !== null) return version.trim();
-  throw new AppError("database_version_mismatch", `${folder} holds no database.`);
+  throw new AppError("database_version_mismatch", `${folder} contains no database.`);
 }
 
-/** Creates the new database in an empty folder. @returns the number of rows */
+/** @returns the number of copied rows */
 async function rebuild(old: PGlite, folder: string, { onLog }: UpgradeOptions): Promise<number> {
-  // fsync is not needed before the copy is complete.
+  // The copy is synced when it is complete.
   const upgraded = await startPglite(folder, { onLog, onCrash: () => {}, fsync: () => {} });
   try {
     await dropTemplates(upgraded);
     await createTables(old, upgraded);
-    // Triggers and foreign keys are off: rows are copied unchanged and in any order.
+    // Disables triggers and foreign keys, so that rows can be copied unchanged and in any order.
     await upgraded.exec("set session_replication_role = replica");
     let rows = 0;
     for (const table of await tablesOf(old)) rows += await copyTable(old, upgraded, table);
@@ -118,7 +118,7 @@ async function rebuild(old: PGlite, folder: string, { onLog }: UpgradeOptions): 
   }
 }
 
-/** Runs the migrations of the old database. The next start applies newer ones. */
+/** Runs the migrations that the old database has. The next start applies newer ones. */
 async function createTables(old: PGlite, upgraded: PGlite): Promise<void> {
   const { rows } = await old.query<{ name: string }>(
     'select name from public.kysely_migration order by name collate "C"',
@@ -131,7 +131,7 @@ async function createTables(old: PGlite, upgraded: PGlite): Promise<void> {
   }
   const kysely = new Kysely<unknown>({ dialect: new PGliteDialect({ pglite: upgraded }) });
   const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => ({}) } });
-  // Creates Kysely's own tables, whose rows are copied like all others.
+  // Creates Kysely's own tables. Their rows are copied like all others.
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
   for (const { name } of rows) await upgraded.exec(await readMigration(name));
@@ -152,7 +152,7 @@ async function copyTable(old: PGlite, upgraded: PGlite, name: string): Promise<n
     [name],
   );
   const list = columns.map((column) => `"${column.name}"`).join(", ");
-  // Migrations insert rows, such as the queue's clock.
+  // Removes rows that migrations inserted, such as the queue's clock.
   await upgraded.exec(`delete from ${table}`);
   const pages = await single<number>(old, `select (pg_relation_size('${table}') / 8192)::integer`);
   for (let page = 0; page < pages; page += PAGES_PER_BATCH) {
@@ -170,7 +170,7 @@ async function copyTable(old: PGlite, upgraded: PGlite, name: string): Promise<n
   const [before, after] = await Promise.all(
     [old, upgraded].map((pglite) => single<number>(pglite, `select count(*)::integer from ${table}`)),
   );
-  if (before !== after) throw new Error(`of ${before} rows of ${name}, ${after} were copied`);
+  if (before !== after) throw new Error(`${after} of ${before} rows of ${name} were copied`);
   return after!;
 }
 
