@@ -24,7 +24,7 @@ import type {
   RetentionPolicy,
 } from "./enums.ts";
 
-/** Rows as the database stores them; `migrations/` creates the tables. */
+/** Rows of the tables that `migrations/` creates. */
 export interface Schema {
   environment: EnvironmentTable;
   api_key: ApiKeyTable;
@@ -65,14 +65,13 @@ export type Tx = Transaction<Schema>;
 interface EnvironmentTable {
   id: string;
   name: string;
-  /** The AI Transcription toggle. */
   ai_transcription: boolean;
   /** Origins of pages that may upload, or `*` for any. */
   allowed_origins: ColumnType<string[], string | undefined, string>;
   created_at: Date;
-  /** Days from the end of a transcription, or of an upload without one; null keeps everything. */
+  /** Days since the transcription ended, or since the upload of a video without one. Null keeps everything. */
   retention_days: Generated<number | null>;
-  /** What retention deletes; null if `retention_days` is null. */
+  /** Null if `retention_days` is null. */
   retention_deletes: Generated<RetentionPolicy["deletes"] | null>;
 }
 
@@ -90,22 +89,22 @@ interface ApiKeyTable {
 }
 
 interface VideoTable {
-  /** Also the id of its tus upload and the name of its source file. */
+  /** Also the id of the tus upload and the name of the recording's file. */
   id: string;
   environment_id: string;
   metadata: JSONColumnType<VideoMetadata>;
-  /** Bytes; null until the client declares it. */
+  /** Null until the client declares it. */
   size_bytes: ColumnType<number, number | null, number | null> | null;
   created_at: Date;
   /** Null while the upload is running. */
   uploaded_at: ColumnType<Date | null, never, Date>;
-  /** The toggle as it was when the upload completed; null until then. */
+  /** The AI Transcription toggle when the upload completed; null until then. */
   ai_transcription: ColumnType<boolean | null, never, boolean>;
   /** When retention deleted the recording; null while it exists. */
   recording_deleted_at: ColumnType<Date | null, never, Date>;
-  /** By the database's clock; set by a trigger at every write except those of `upload_active_at`. */
+  /** Set by a trigger, by the database's clock. Updates of only `upload_active_at` do not change it. */
   changed_at: GeneratedAlways<Date>;
-  /** When bytes of the upload last arrived, by the database's clock; up to two minutes behind. */
+  /** When the upload last received bytes, by the database's clock. Up to two minutes behind. */
   upload_active_at: Generated<Date>;
 }
 
@@ -114,60 +113,60 @@ interface TranscriptionTable {
   video_id: string;
   environment_id: string;
   status: TranscriptionStatus;
-  /** The one job that may process it; any other job stops. */
+  /** The only job that may process it. */
   job_id: string;
-  /** Number of attempts that have started; the fencing token of every later write. */
+  /** Number of attempts that have started. Writes use it as a fencing token. */
   attempt: Generated<number>;
-  /** Attempts of this round that ended in a retryable failure. */
+  /** Retryable failures. Reset by reprocessing, and by progress beyond all earlier checkpoints. */
   failure_count: Generated<number>;
-  /** Attempts of this round whose worker crashed. */
+  /** Worker crashes, reset like `failure_count`. */
   crash_count: Generated<number>;
   language: string | null;
   word_count: number | null;
   duration: number | null;
-  /** 0 … 1, of the running attempt. */
+  /** Progress of the running attempt, 0 to 1. */
   progress: Generated<number>;
-  /** Remaining time of the running attempt; null if unknown. */
+  /** Null if unknown. */
   remaining_seconds: number | null;
-  /** Prefix of the keys of its files in the storage; null until COMPLETED. */
+  /** Storage key prefix of the files; null until COMPLETED. */
   file_prefix: string | null;
-  /** The formats that were stored when it was COMPLETED. */
+  /** The formats of the stored files. */
   file_formats: ColumnType<FileFormat[], string | undefined, string>;
   failure_code: string | null;
   failure_message: string | null;
   skip_reason: string | null;
   engine: string | null;
   decoder: string | null;
-  /** Number of the audio track that was transcribed, from 1; null if it is the default or the only one. */
+  /** Number of the transcribed audio track, from 1. Null for the default or only track. */
   audio_track: ColumnType<number | null, never, number | null>;
-  /** True where damaged parts of the recording are missing from the transcript. */
+  /** Whether damaged parts of the recording are missing from the transcript. */
   incomplete: Generated<boolean>;
   stages: JSONColumnType<StageSeconds | null>;
   /** Engine and model of each language segment; null until COMPLETED. */
   language_segments: ColumnType<LanguageSegment[] | null, string | undefined, string>;
-  /** Storage key of the waveform; it can exist without transcript files. */
+  /** Storage key prefix of the waveform, which can exist without transcript files. */
   waveform_prefix: ColumnType<string | null, never, string | null>;
   created_at: Date;
   /** When it last became PENDING. */
   queued_at: Date;
-  /** No attempt starts before this time, by the database's clock; null if there is no such time. */
+  /** Earliest start of the next attempt, by the database's clock; null if it may start immediately. */
   due_at: ColumnType<Date | null, Date | undefined, Date | null>;
   started_at: Date | null;
   finished_at: Date | null;
-  /** As the video's. */
+  /** Like the video's `changed_at`. */
   changed_at: GeneratedAlways<Date>;
 }
 
-/** One attempt of a worker; kept when the transcription is reopened. */
+/** An attempt at a transcription. Reprocessing keeps the rows of earlier attempts. */
 interface TranscriptionAttemptTable {
   transcription_id: string;
-  /** The transcription's `attempt` while it ran. */
+  /** The transcription's `attempt` at that time. */
   number: number;
   queued_at: Date;
   started_at: Date;
   decoded_at: ColumnType<Date | null, never, Date>;
   transcribed_at: ColumnType<Date | null, never, Date | null>;
-  /** Null while it runs, like the next column. */
+  /** Null while the attempt runs, like `outcome`. */
   ended_at: ColumnType<Date | null, never, Date>;
   outcome: ColumnType<AttemptOutcome | null, never, AttemptOutcome>;
   failure_code: ColumnType<string | null, never, string | null>;
@@ -175,15 +174,14 @@ interface TranscriptionAttemptTable {
   retry_at: ColumnType<Date | null, never, Date | null>;
 }
 
-/** A checkpoint of a running transcription; deleted when the transcription ends. */
+/** A checkpoint of a transcription, deleted when the transcription ends. */
 interface TranscriptionCheckpointTable {
   transcription_id: string;
-  /** The attempt that wrote it. */
   attempt: number;
   number: number;
-  /** Words are final up to this second of the media. */
+  /** Words up to this second of the media are final. */
   settled_seconds: number;
-  /** Opaque: written and read only by the speech package. */
+  /** Opaque. Only the speech package reads and writes it. */
   results: string;
 }
 
@@ -191,16 +189,16 @@ interface EventTable {
   id: string;
   environment_id: string;
   type: SentEventType;
-  /** The subject; null for a test event, whose subject is its endpoint. */
+  /** Null for a test event, which has an endpoint instead. */
   transcription_id: string | null;
   endpoint_id: string | null;
-  /** Additional data of failed and skipped events. */
+  /** Additional fields of failed and skipped events. */
   detail: JSONColumnType<EventDetail>;
   created_at: Date;
 }
 
 export interface EventDetail {
-  /** For failed events: the data at that time, because a later attempt may change the row. */
+  /** The duration when the transcription failed. A later attempt may change the transcription's row. */
   duration?: number | null;
   error?: { code: string; message: string };
   reason?: string;
@@ -212,12 +210,12 @@ interface WebhookEndpointTable {
   url: string;
   event_types: JSONColumnType<EventType[]>;
   secret: string;
-  /** Also signs until it expires, 24 h after a rotation. */
+  /** After a rotation, signs deliveries together with `secret` for 24 hours. */
   previous_secret: string | null;
   previous_secret_expires_at: Date | null;
   metadata: JSONColumnType<Record<string, unknown>>;
   created_at: Date;
-  /** The first failure since the last success. */
+  /** Time of the first failure since the last success. */
   failing_since: Date | null;
   disabled_at: Date | null;
   disabled_reason: string | null;
@@ -226,19 +224,22 @@ interface WebhookEndpointTable {
 interface DeliveryTable {
   id: string;
   event_id: string;
-  /** The event's. */
+  /** Copied from the event, so that indexes can contain it. */
   event_type: SentEventType;
   endpoint_id: string;
   status: DeliveryStatus;
   /** The only job that may make the next attempt. */
   job_id: string;
   attempts: Generated<number>;
-  /** Attempts before the last manual redelivery; the schedule counts from there. */
+  /** Attempts before the last manual redelivery, which restarts the retry schedule. */
   attempts_before: Generated<number>;
   next_attempt_at: Date | null;
-  /** Earliest time to which the next attempt can be brought forward: set by `Retry-After` or an earlier such attempt. */
+  /**
+   * The next attempt must not be brought forward to before this time, because of `Retry-After` or an earlier attempt
+   * that was brought forward.
+   */
   held_until: ColumnType<Date | null, never, Date | null>;
-  /** Attempts that were brought forward and failed; the schedule does not count them. */
+  /** Failed attempts that were brought forward. The retry schedule does not count them. */
   early_attempts: Generated<number>;
   created_at: Date;
   finished_at: Date | null;
@@ -246,7 +247,7 @@ interface DeliveryTable {
 
 interface DeliveryAttemptTable {
   delivery_id: string;
-  /** Counts from 1. */
+  /** From 1. */
   number: number;
   attempted_at: Date;
   latency_ms: number;
@@ -257,7 +258,7 @@ interface DeliveryAttemptTable {
   response_start: string | null;
 }
 
-/** The response to a POST, which is repeated for the same idempotency key. */
+/** The response to the first request with an `Idempotency-Key`. Repeated requests get the same response. */
 interface IdempotencyKeyTable {
   environment_id: string;
   key: string;
@@ -281,14 +282,14 @@ interface ServiceSecretTable {
   value: string;
 }
 
-/** A person who may sign in. This and the next two tables are shared with better-auth. */
+/** This and the next two tables are shared with better-auth. */
 interface OperatorTable {
   id: string;
   name: string;
   /** Lower case. */
   email: string;
   email_verified: boolean;
-  /** In all environments; null if the operator has a role only in those of `operator_membership`. */
+  /** Role in all environments. Null if `operator_membership` has a role for each environment. */
   role: OperatorRole | null;
   created_at: Date;
   updated_at: Date;
@@ -318,13 +319,13 @@ interface OperatorSessionTable {
   updated_at: Date;
 }
 
-/** Allows one person to become an operator; deleted when it is used. */
+/** A single-use invitation, deleted when it is accepted. */
 interface OperatorInvitationTable {
   id: string;
   email: string;
-  /** As in `operator`. */
+  /** Role in all environments. Null if `environments` has roles. */
   role: OperatorRole | null;
-  /** The future memberships; empty if `role` is not null. */
+  /** Empty if `role` is not null. */
   environments: JSONColumnType<EnvironmentRole[]>;
   /** SHA-256 of the link's token, hexadecimal. */
   token_hash: string;
@@ -332,20 +333,19 @@ interface OperatorInvitationTable {
   expires_at: Date;
 }
 
-/** The role of an operator in one environment. */
 interface OperatorMembershipTable {
   operator_id: string;
   environment_id: string;
   role: OperatorRole;
 }
 
-/** Audit events. Ids and names are those at the time of the event; the resources may no longer exist. */
+/** Ids and names are those at the time of the event. The resources may no longer exist. */
 interface AuditEventTable {
   id: string;
   at: Date;
   action: AuditAction;
   actor_kind: ActorKind;
-  /** Of an operator or an API key. */
+  /** Id of an operator or an API key. */
   actor_id: string | null;
   actor_name: string | null;
   /** IP address. */
@@ -357,20 +357,20 @@ interface AuditEventTable {
   detail: JSONColumnType<AuditDetail>;
 }
 
-/** A language of an environment's searchable transcripts; it remains when the last of them is deleted. */
+/** A language in which an environment has, or once had, searchable transcripts. */
 interface SearchLanguageTable {
   environment_id: string;
   language: string;
-  /** The stemmer for its words. */
+  /** PostgreSQL's text search dictionary that stems its words. */
   dictionary: string;
 }
 
 /**
- * Some thousand passages of one environment. Each passage has its shard's marker among its lexemes, so a search reads
- * the newest shards first and only as many as it needs, instead of every match.
+ * A group of up to 16,384 passages of one environment. The lexemes of each passage include a marker of its shard, so a
+ * search can read the newest shards first and stop when it has enough matches.
  */
 interface SearchShardTable {
-  /** Increases over all environments. */
+  /** Increases across all environments. */
   number: GeneratedAlways<number>;
   environment_id: string;
   passage_count: number;
@@ -378,20 +378,20 @@ interface SearchShardTable {
 
 /** A completed transcript in the search index. */
 interface SearchDocumentTable {
-  /** Increases in the order of completion. */
+  /** Increases in the order in which transcriptions complete. */
   number: GeneratedAlways<number>;
   transcription_id: string;
   environment_id: string;
-  /** The only job that may index it. */
+  /** The only job that may index the transcript. */
   job_id: string;
-  /** These three are null until indexing starts, and if the transcript has no words. */
+  /** `language`, `dictionary` and `shard` are null until indexing starts, and if the transcript has no words. */
   language: string | null;
   dictionary: string | null;
   shard: number | null;
   indexed_at: Date | null;
 }
 
-/** A sentence or a part of one. */
+/** A sentence or a part of it, the unit of search results. */
 interface SearchPassageTable {
   document: number;
   ordinal: number;
@@ -402,7 +402,7 @@ interface SearchPassageTable {
   lexemes: string;
 }
 
-/** A file that a row names and the last check did not find; see `sweep-missing-files.ts`. */
+/** A file that did not exist when it was last checked; see `sweep-missing-files.ts`. */
 interface MissingFileTable {
   video_id: string;
   part: MissingPart;
@@ -411,24 +411,24 @@ interface MissingFileTable {
 
 export type MissingPart = "recording" | "transcript";
 
-/** Progress of the check of all files; one row, or none before the first check. */
+/** Progress of the check for missing files. One row, or none before the first check. */
 interface FileCheckTable {
   only: GeneratedAlways<boolean>;
-  /** The id of the last video that was checked; empty at the start of a round. */
+  /** Id of the last video that was checked; empty at the start of a round. */
   position: string;
   /** End of the last complete round. */
   round_ended_at: Date | null;
 }
 
-/** The id of a deleted video or transcription; triggers write it in the deleting transaction. */
+/** Records a deleted video or transcription. A trigger inserts it in the deleting transaction. */
 interface TombstoneTable {
   id: string;
   deleted_at: GeneratedAlways<Date>;
 }
 
-/** A stored file with neither a row nor a tombstone; see `sweep-stored-files.ts`. */
+/** A stored file that belongs to no row and no tombstone; see `sweep-stored-files.ts`. */
 interface UnknownFileTable {
-  /** As in a bucket, without its prefix: `uploads/…` or `files/…`. */
+  /** `uploads/…` or `files/…`, also on disk. */
   key: string;
   store: "recordings" | "transcripts";
   first_seen_at: Date;
@@ -436,41 +436,39 @@ interface UnknownFileTable {
   bytes: number;
 }
 
-/** The store that contains this database's files, and the generation of both; see `store-ownership.ts`. */
+/** The store that contains this database's files, and their common generation; see `store-ownership.ts`. */
 interface StoreRecordTable {
   only: GeneratedAlways<boolean>;
-  /** Identity of the store. */
   store_id: string;
-  /** Identity of this database, by which the store recognizes it. */
+  /** Identity of this database. The store contains the same value. */
   owner: string;
-  /** Location of the database when it got that identity. */
+  /** Location of the database when `owner` was assigned. */
   home: string;
   generation: number;
-  /** A random token of the generation: two copies of a database can reach the same number. */
+  /** A random token for this generation, because two copies of a database can reach the same number. */
   token: string;
   /** By the database's clock. */
   advanced_at: Date;
 }
 
-/** Fair-queueing state of an environment. The unit of tags is that of `fair-queueing.ts`. */
+/** Fair-queueing state; see `fair-queueing.ts` for the unit of tags. */
 interface EnvironmentQueueTable {
   environment_id: string;
-  /** Share of the work relative to other environments, 1 to 100. */
+  /** Share of the work relative to other environments, from 1 to 100. */
   weight: Generated<number>;
-  /** Finish tag of the last enqueued job. */
   finish_tag: Generated<number>;
-  /** Queued jobs with at least this start tag must be retagged; null if there are none. */
+  /** Queued jobs with this or a later start tag must be retagged; null if there are none. */
   retag_from: number | null;
-  /** Moving average over completed transcriptions; null before the first. */
+  /** Moving average of completed transcriptions; null before the first. */
   work_seconds_per_byte: number | null;
 }
 
-/** One row. */
+/** A single row. */
 interface QueueClockTable {
   only: GeneratedAlways<boolean>;
-  /** The largest start tag of any claimed job. */
+  /** The largest start tag of all claimed jobs. */
   virtual_time: Generated<number>;
-  /** The tag whose priority is 0. */
+  /** The tag with priority 0. */
   base: Generated<number>;
 }
 

@@ -4,17 +4,20 @@ import type { Logger } from "pino";
 import { databaseUnavailable, isLostConnection, toDatabaseError } from "../lib/lost-connection.ts";
 import type { Db } from "./schema.ts";
 
-/** Coordination between processes on one PostgreSQL: locks that end with their holder, and short messages. */
+/**
+ * Coordinates processes through one PostgreSQL database, with locks and notifications. A lock is released when its
+ * holder ends.
+ */
 export interface DatabaseSession {
-  /** Returns false if another process has the lock. A process must release a name before it locks it again. */
+  /** Returns false if another process holds the lock. Call `unlock` before you lock the same name again. */
   tryLock(name: string): Promise<boolean>;
   unlock(name: string): Promise<void>;
-  /** Waits for the lock, runs the function, releases the lock. */
+  /** Runs the function while it holds the lock. */
   withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** Notifies all processes, including this one. Processes that are not connected miss it. */
+  /** Notifies all connected processes, including this one. */
   notify(channel: Channel, payload: string): Promise<void>;
   listen(channel: Channel, listener: (payload: string) => void): void;
-  /** Called when the connection breaks; all locks are lost then. */
+  /** Calls the listener when the connection breaks. All locks are then lost. */
   onLost(listener: () => void): void;
   close(): Promise<void>;
 }
@@ -23,12 +26,12 @@ const CHANNELS = ["subtext_upload_wanted", "subtext_upload_free"] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** All requests are fast, except the wait for a lock. */
+/** Does not apply to `withLock`, which may wait for a long time. */
 const QUERY_TIMEOUT_MS = 5_000;
 const HEARTBEAT_MS = 5_000;
 /**
- * Timeouts of the server: locks of a process that is disconnected or frozen are released after this time. The second
- * setting requires PostgreSQL 14.
+ * Makes the server release the locks of a process that is disconnected or frozen. `idle_session_timeout` requires
+ * PostgreSQL 14.
  */
 const SERVER_TIMEOUTS = `
   set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;
@@ -36,14 +39,14 @@ const SERVER_TIMEOUTS = `
   where current_setting('server_version_num')::int >= 140000`;
 const FIRST_RECONNECT_MS = 200;
 const MAX_RECONNECT_MS = 5_000;
-/** The first half of every lock key, so that it cannot collide with locks of pg-boss, Kysely or other programs. */
+/** First half of every lock key, so that it cannot collide with locks of pg-boss, Kysely or other programs. */
 const LOCK_CLASS = 0x5b_7e_47;
-/** Every worker holds a shared lock of this name: it can be counted and ends with the process. */
+/** Every worker holds a shared lock with this name, so that workers can be counted. */
 const WORKER_LOCK = "worker";
 
 /**
- * Uses a dedicated connection, because PostgreSQL's session locks belong to the connection that took them. A broken or
- * silent connection is replaced; meanwhile, queries fail.
+ * Uses a dedicated connection, because PostgreSQL's session locks belong to the connection that took them. Replaces a
+ * broken or unresponsive connection. Queries fail until the new one is open.
  */
 export async function openSession({
   databaseUrl,
@@ -58,15 +61,15 @@ export async function openSession({
   const listeners = new Map<string, ((payload: string) => void)[]>();
   const lostListeners: (() => void)[] = [];
   let client: pg.Client | null = null;
-  /** Resolves when earlier queries on the connection are done: the driver runs one query at a time. */
-  const answered = new WeakMap<pg.Client, Promise<unknown>>();
+  /** Resolves when the connection has run all earlier queries, because it can run only one at a time. */
+  const earlierQueries = new WeakMap<pg.Client, Promise<unknown>>();
   let closed = false;
   let reconnecting: NodeJS.Timeout | undefined;
-  /** While true, no other query is answered. The end of the connection is detected without a probe. */
+  /** Pauses heartbeats, because a query would also wait for the lock. TCP keepalive detects a broken connection. */
   let waitsForLock = false;
   client = await connect();
   const heartbeat = setInterval(() => {
-    // If it fails, the connection ends, which is handled there.
+    // A failed heartbeat ends the connection, and the `end` listener opens a new one.
     if (client && !waitsForLock) query("select 1", []).catch(() => {});
   }, HEARTBEAT_MS);
   heartbeat.unref();
@@ -131,13 +134,15 @@ export async function openSession({
   ): Promise<T> {
     const connection = client;
     if (!connection) throw databaseUnavailable(new Error("the connection for locks is being reopened"));
-    // Ends the connection: with a pending response, it is unknown which locks it has.
+    // After a timeout, it is unknown which locks the connection holds, so it is closed.
     const timer = hasTimeout
       ? setTimeout(() => connection.end().catch(() => {}), QUERY_TIMEOUT_MS)
       : undefined;
     try {
-      const answer = Promise.resolve(answered.get(connection)).then(() => connection.query<T>(text, values));
-      answered.set(
+      const answer = Promise.resolve(earlierQueries.get(connection)).then(() =>
+        connection.query<T>(text, values),
+      );
+      earlierQueries.set(
         connection,
         answer.catch(() => {}),
       );
@@ -155,7 +160,7 @@ export async function openSession({
   };
 
   const unlock = async (name: string): Promise<void> => {
-    // Without a client, the lock was lost with its connection.
+    // Without a connection, the lock is already lost.
     if (client) await query("select pg_advisory_unlock($1, hashtext($2))", [LOCK_CLASS, name]);
   };
 
@@ -200,7 +205,6 @@ export async function openSession({
   };
 }
 
-/** Counts the workers that are connected to the database. */
 export async function countWorkers(db: Db): Promise<number> {
   const { rows } = await sql<{ workers: number }>`
     select count(*)::int as workers from pg_locks
