@@ -12,48 +12,48 @@ import { keepWaitingConnections } from "./idle-connections.ts";
 import { registerProblems, sendProblem } from "./problems.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
-/** A connection is closed after this time without a byte, unless its request waits for the service. */
+/** A connection without traffic is closed after this time, unless its request waits for the service. */
 const IDLE_CONNECTION_MS = 60_000;
-/** Size limit of the request line and all headers. */
+/** Limits the request line and all headers together. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const READINESS_CACHE_MS = 1_000;
-/** A slower readiness check counts as failed. Load balancers repeat it anyway. */
+/** A slower readiness check fails. Load balancers repeat it anyway. */
 const CHECK_TIMEOUT_MS = 5_000;
-/** How long the connection of a client that does not send HTTP stays open after the error response. */
+/** Time for a client to read the response to bytes that are not HTTP, before its connection is destroyed. */
 const LINGER_MS = 2_000;
 
-/** Requested every few seconds by load balancers. */
+/** Load balancers and Prometheus request these every few seconds, so they are logged at debug level. */
 const PROBE_ROUTES = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export interface Health {
-  /** Throws if the service cannot do its work now. */
+  /** Throws if the service is not ready. */
   check(): Promise<void>;
 }
 
 /** Limits that apply before a client is authorized. */
 export interface ConnectionLimits {
-  /** Maximum time until a request's headers are complete, from the connection or the previous request. */
+  /** Maximum time to receive a request's headers. */
   headersTimeoutMs: number;
   /** Maximum time to receive a body that is not streamed. */
   bodyTimeoutMs: number;
-  /** Minimum rate of a streamed body, which may take hours. */
+  /** Streamed bodies have no time limit, because an upload may take hours. */
   minStreamedBodyRate: MinBodyRate;
-  /** Further connections are closed immediately. The other file descriptors are for files and the database. */
+  /** Further connections are closed immediately, because files and the database need file descriptors too. */
   maxConnections: number;
 }
 
 const CONNECTION_LIMITS: ConnectionLimits = {
   headersTimeoutMs: 20_000,
   bodyTimeoutMs: 30_000,
-  // A tenth of the slowest mobile networks: a slower client occupies a connection and a lock without real progress.
+  // A tenth of the slowest mobile networks. A slower client would occupy a connection and a lock without real progress.
   minStreamedBodyRate: { bytes: 32 * 1024, everyMs: 60_000 },
-  // A hard limit of 4096 descriptors per process is the lowest in common use.
+  // The lowest hard limit in common use is 4096 file descriptors per process.
   maxConnections: 3_000,
 };
 
 /**
- * Returns headers that restrict what a browser may do with a response. Pages and files add their own.
- * @param httpsOnly whether to tell browsers to use only https
+ * Returns headers that restrict what a browser may do with a response. Routes for pages and files add their own.
+ * @param httpsOnly tells browsers to use only https
  */
 function securityHeaders(httpsOnly: boolean): Record<string, string> {
   return {
@@ -66,8 +66,8 @@ function securityHeaders(httpsOnly: boolean): Record<string, string> {
 }
 
 /**
- * Creates the HTTP application with everything that all routes need. The composition root adds the routes.
- * @param publicUrl where browsers reach it
+ * Creates the HTTP application with everything that routes share, and its health checks.
+ * @param publicUrl the address at which browsers reach the service
  */
 export function createApp({
   log,
@@ -81,7 +81,7 @@ export function createApp({
   health: Health;
   trustProxy: TrustedProxies;
   publicUrl: string;
-  /** Aborted shortly before the service stops. It still answers requests for a while. */
+  /** Aborted shortly before the service stops. Until then, it still responds. */
   draining: AbortSignal;
   limits?: ConnectionLimits;
 }): FastifyInstance {
@@ -99,22 +99,22 @@ export function createApp({
       requireHostHeader: false,
     },
     connectionTimeout: IDLE_CONNECTION_MS,
-    // An upload may take hours; the limit above ends an idle one, the minimum rate below a slow one.
+    // An upload may take hours. The connection timeout ends an idle one, and the minimum rate ends a slow one.
     requestTimeout: 0,
     trustProxy: typeof trustProxy === "number" ? (_address, hop) => hop < trustProxy : trustProxy,
     forceCloseConnections: "idle",
     // Fastify's own response while closing is not a problem document; the hook below sends one.
     return503OnClosing: false,
-    // The route checks the length of ids: one that does not exist is 404, whatever its form.
+    // Routes accept ids of any length, so that every unknown id gets the same 404.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
-    // Fastify calls no hooks for these errors.
+    // For these errors, Fastify calls no hook that would add the headers.
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply.headers(secure)),
     clientErrorHandler: (error, socket) => respondToUnparsable(error, socket, secure),
   });
   app.server.maxConnections = limits.maxConnections;
   // A client that has closed its half of the connection may still be waiting for the response.
   Object.assign(app.server, { httpAllowHalfOpen: true });
-  // Node would answer 417 on its own, without a problem document; RFC 9110 allows ignoring unknown expectations.
+  // By default, Node responds 417 without a problem document. RFC 9110 allows servers to ignore unknown expectations.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   registerProblems(app);
   keepWaitingConnections(app);
@@ -130,10 +130,10 @@ export function createApp({
   const closingSockets = new WeakSet<Socket>();
   app.addHook("onRequest", async (request, reply) => {
     const { socket, httpVersion, rawHeaders } = request.raw;
-    // A pipelined request on a connection that is being closed gets no response, so it must have no effect.
+    // A pipelined request on a connection that is closing gets no response, so it must have no effect.
     if (closingSockets.has(socket)) return void reply.hijack();
     reply.header("x-request-id", request.id).headers(secure);
-    // Makes the client open a new connection, which the balancer sends to another process.
+    // Makes the client open a new connection, which the load balancer sends to another process.
     if (draining.aborted || closing) {
       reply.header("connection", "close");
       closingSockets.add(socket);
@@ -142,7 +142,7 @@ export function createApp({
     if (httpVersion === "1.1" && request.headers.host === undefined) {
       throw new AppError("invalid_request", "An HTTP/1.1 request must have a `Host` header.");
     }
-    // Node.js uses the first one. A proxy that uses the second one would interpret the request differently.
+    // Node.js uses the first header. A proxy that uses the second one would interpret the request differently.
     for (const name of ["host", "authorization"]) {
       if (countHeaders(rawHeaders, name) > 1) {
         throw new AppError("invalid_request", `A request must not have more than one \`${name}\` header.`);
@@ -192,7 +192,7 @@ export function createApp({
   return app;
 }
 
-/** @param rawHeaders names and values alternate */
+/** @param rawHeaders alternating names and values */
 function countHeaders(rawHeaders: readonly string[], name: string): number {
   return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length;
 }
@@ -200,7 +200,7 @@ function countHeaders(rawHeaders: readonly string[], name: string): number {
 async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     await Promise.race([work, late]);
@@ -218,13 +218,13 @@ const UNPARSABLE: Record<string, [AppErrorCode, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request's headers were not complete in time."],
 };
 
-/** Answers bytes that are not a valid HTTP request or exceed its limits. Fastify never sees such a request. */
+/** Responds to bytes that are not a valid HTTP request or exceed its limits. Fastify never sees such a request. */
 function respondToUnparsable(
   error: NodeJS.ErrnoException,
   socket: Socket,
   headers: Record<string, string>,
 ): void {
-  // Node calls this again for further bytes of the client.
+  // Node calls this again if the client sends more bytes.
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -249,7 +249,7 @@ function respondToUnparsable(
     connection: "close",
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines.join("")}\r\n${body}`);
-  // Closing a connection with unread bytes resets it, and the client may not have read the response yet.
+  // Closing a connection with unread bytes resets it, possibly before the client has read the response.
   socket.resume();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

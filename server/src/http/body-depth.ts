@@ -1,20 +1,20 @@
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../lib/errors.ts";
 
-/** Far deeper than realistic metadata. JSON.stringify and the database recurse for each level. */
+/** Metadata is rarely deeper than a few levels. JSON.stringify and the database recurse for each level. */
 const MAX_LEVELS = 64;
 
 /** Refuses bodies whose nesting would overflow the stack. */
 export function limitBodyDepth(app: FastifyInstance): void {
-  // Uses the callback because a promise would resolve a turn later, after a shutdown may have closed the connection.
+  // Uses the callback, because a promise would resolve a turn later, after a shutdown may have closed the connection.
   app.addHook("preValidation", ({ body }, _reply, done) => {
-    if (levelsOf(body) <= MAX_LEVELS) done();
+    if (countLevels(body) <= MAX_LEVELS) done();
     else done(new AppError("invalid_request", `A body may be nested at most ${MAX_LEVELS} levels deep.`));
   });
 }
 
 /** Counts the nesting levels up to the limit, without recursion. */
-function levelsOf(value: unknown): number {
+function countLevels(value: unknown): number {
   let level = 0;
   for (let inside = [value].filter(isNested); inside.length > 0 && level <= MAX_LEVELS; level++) {
     inside = inside.flatMap((each) => Object.values(each).filter(isNested));

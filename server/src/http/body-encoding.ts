@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError } from "../lib/errors.ts";
 
-/** Refuses compressed bodies on every route whose body Fastify parses. Routes that stream their body must check it. */
+/**
+ * Refuses compressed bodies on every route whose body Fastify parses. Routes that stream their body must call
+ * `refuseEncodedBody`.
+ */
 export function refuseEncodedBodies(app: FastifyInstance): void {
   app.addHook("preParsing", async (request, _reply, payload) => {
     const isParsed =
@@ -12,7 +15,7 @@ export function refuseEncodedBodies(app: FastifyInstance): void {
 }
 
 /**
- * Refuses a compressed body. The service decompresses no bodies and would store a recording compressed.
+ * Refuses a compressed body, because the service would store a compressed recording as it is.
  * @throws AppError `unsupported_media_type`
  */
 export function refuseEncodedBody({ headers }: FastifyRequest): void {

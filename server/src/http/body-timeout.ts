@@ -4,20 +4,19 @@ import { AppError } from "../lib/errors.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Whether the route streams its body, which may take as long as enough bytes arrive. */
+    /** Whether the route streams its body. Such a body has a minimum rate instead of a time limit. */
     streamsBody?: boolean;
   }
 }
 
-/** The minimum rate of a body without a time limit. */
 export interface MinBodyRate {
   bytes: number;
-  /** The length of each period in which this many bytes must arrive. */
+  /** The length of each period in which `bytes` must arrive. */
   everyMs: number;
 }
 
 /**
- * Closes the connection if a streamed body arrives too slowly, without a response: most clients resume after a lost
+ * Closes the connection without a response if a streamed body arrives too slowly. Most clients resume after a lost
  * connection but give up after an error response. Received bytes are kept.
  */
 export function requireMinBodyRate(app: FastifyInstance, { bytes, everyMs }: MinBodyRate): void {
@@ -27,7 +26,7 @@ export function requireMinBodyRate(app: FastifyInstance, { bytes, everyMs }: Min
     const { socket } = raw;
     let before = socket.bytesRead;
     const timer = setInterval(() => {
-      // The body is complete or will never be. A body that is not read to its end emits neither `end` nor `close`.
+      // A body that is not read to its end emits neither `end` nor `close`.
       if (raw.complete || socket.destroyed) return settle();
       const receivedBytes = socket.bytesRead - before;
       before = socket.bytesRead;
@@ -45,16 +44,16 @@ export function requireMinBodyRate(app: FastifyInstance, { bytes, everyMs }: Min
 }
 
 /**
- * Answers `request_timeout` if a body that is read as a whole does not arrive in time. Otherwise, single bytes could
- * keep a connection busy forever.
+ * Responds with `request_timeout` if a body that Fastify reads does not arrive in time. Otherwise, a client could keep
+ * a connection open forever by sending single bytes.
  */
 export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
   /** The bodies that Fastify is reading. */
   const readers = new WeakMap<FastifyRequest, PassThrough>();
 
-  // In the first hook, because the body of a request that is refused by its headers still arrives.
+  // The timer starts in the first hook, because a body still arrives after a later hook has refused its request.
   app.addHook("onRequest", async (request, reply) => {
-    if (!hasBody(request)) return;
+    if (!fastifyReadsBody(request)) return;
     const timer = setTimeout(() => {
       const reader = readers.get(request);
       if (reply.raw.writableEnded || !reader) {
@@ -69,9 +68,9 @@ export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
   });
 
   app.addHook("preParsing", async (request, reply, payload: Readable) => {
-    if (!hasBody(request)) return payload;
+    if (!fastifyReadsBody(request)) return payload;
     const reader = new PassThrough();
-    // A body that was refused by its type or length has no other error listener.
+    // If Fastify refuses the body because of its type or length, no other listener handles errors.
     reader.on("error", () => {});
     readers.set(request, reader);
     payload.once("error", (cause) =>
@@ -85,8 +84,7 @@ export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
   });
 }
 
-/** Checks whether Fastify reads a body. */
-function hasBody(request: FastifyRequest): boolean {
+function fastifyReadsBody(request: FastifyRequest): boolean {
   return !request.routeOptions.config?.streamsBody && announcesBody(request);
 }
 

@@ -6,7 +6,7 @@ export interface ByteRange {
 
 /**
  * Parses a Range header for a file of `size` bytes (RFC 9110, section 14).
- * @returns null for the whole file, if the header is missing, is invalid, has another unit or has several ranges
+ * @returns null if the whole file must be sent: the header is missing or invalid, or has another unit or several ranges
  */
 export function parseByteRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | null {
   // No range of an empty file is satisfiable, but some clients send a Range header with every request.

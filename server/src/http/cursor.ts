@@ -4,7 +4,7 @@ import { isPlausibleId } from "../lib/ids.ts";
 
 /** The position and size of a page. */
 export interface PageRequest {
-  /** The page has only items that were created before the one with this id. Null for the first page. */
+  /** Id before which all items of the page were created. Null for the first page. */
   before: string | null;
   limit: number;
 }
@@ -18,7 +18,7 @@ export function readPageRequest({ cursor, limit }: { cursor?: string; limit?: nu
   return { before, limit: limit ?? DEFAULT_PAGE_SIZE };
 }
 
-/** Cuts a page from its rows and one more, which shows whether there is a next page. */
+/** Cuts a page from up to `limit + 1` rows. The extra row shows that there is a next page. */
 export function cutPage<Row extends { id: string }>(
   rows: readonly Row[],
   limit: number,

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 
 /**
- * Keeps Fastify from reading the bodies of these routes and from refusing them by their media type. If a body is still
- * unread after the response, the connection is closed, because it cannot be reused before the body is read.
+ * Keeps Fastify from parsing the bodies of these routes and from refusing their media types. Closes the connection
+ * after a response that was sent before the body was read, because unread bytes prevent its reuse.
  *
  * @param keptType the media type that the routes check themselves
  */

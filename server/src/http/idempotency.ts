@@ -5,7 +5,6 @@ import type { Db, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** For this long, a repeated request gets the first response. */
 export const RESPONSE_RETENTION_MS = 24 * 3_600_000;
 
 interface RecordedResponse {
@@ -21,9 +20,9 @@ interface JsonResponse {
 }
 
 /**
- * Runs an operation in a transaction, once for each `Idempotency-Key`. The same transaction records the response, and
- * for 24 hours, the same request gets the recorded response. A failed operation records nothing and may be retried with
- * the same key.
+ * Runs an operation once for each `Idempotency-Key`, in a transaction that also records the response. For 24 hours, a
+ * repeated request gets the recorded response. A failed operation records nothing, so the client may retry with the
+ * same key.
  *
  * @throws AppError `invalid_request`, `idempotency_key_reused`, `idempotency_key_in_use`
  */
@@ -58,7 +57,7 @@ export async function lockIdempotencyKey(tx: Tx, environmentId: string, key: str
 }
 
 /**
- * Returns the recorded response to the first request with this key, or undefined if this request is the first.
+ * Returns the response to the first request with this key, or undefined if this is the first.
  * @throws AppError `idempotency_key_reused`
  */
 export async function findRecordedResponse(
@@ -85,11 +84,11 @@ export function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   if (typeof key === "string" && /^[!-~]{1,255}$/.test(key)) return key;
   throw new AppError(
     "invalid_request",
-    "Idempotency-Key has 1 to 255 printable ASCII characters, no spaces.",
+    "Idempotency-Key must have 1 to 255 printable ASCII characters and no spaces.",
   );
 }
 
-/** @param content the parsed body, so that white space does not matter; the order of fields does */
+/** @param content the parsed body; white space does not matter, but the order of fields does */
 export function fingerprintRequest({ method, url }: FastifyRequest, content: unknown): string {
   const path = url.replace(/\?.*$/s, "");
   return createHash("sha256")

@@ -6,7 +6,7 @@ import { type KnownRoute, methodsOf } from "./route-methods.ts";
 
 const RETRY_AFTER_SECONDS = "5";
 
-/** Fastify's own errors that are more specific than their status. */
+/** Codes for Fastify's own errors. Other errors below 500 are `invalid_request`. */
 const CODE_BY_STATUS: Record<number, AppErrorCode> = {
   404: "route_not_found",
   413: "payload_too_large",
@@ -18,8 +18,8 @@ const CODE_BY_STATUS: Record<number, AppErrorCode> = {
 };
 
 /**
- * Turns every error of the app into a problem (RFC 9457). Call it before any route is added. It records the routes, so
- * that a wrong method on an existing path gets 405 with `Allow` instead of 404.
+ * Responds to every error with a problem document (RFC 9457). Call this before you add routes, because it records them:
+ * a wrong method on an existing path gets 405 with `Allow` instead of 404.
  */
 export function registerProblems(app: FastifyInstance): void {
   const routes: KnownRoute[] = [];
@@ -40,7 +40,6 @@ export function registerProblems(app: FastifyInstance): void {
   });
 }
 
-/** Responds with a problem. Fastify's option `frameworkErrors` also uses it, for URLs that cannot be decoded. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const appError = toAppError(error);
   if (appError.status >= 500) {
@@ -55,7 +54,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     code: appError.code,
     requestId: request.id,
   };
-  // The route may have set these headers for its own body.
+  // The route may have set these headers for its own response.
   for (const name of ["content-length", "content-encoding", "content-disposition", "etag"]) {
     reply.removeHeader(name);
   }
@@ -73,14 +72,14 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 /**
- * Returns the URL of the page that explains an error. It is relative, so that each installation links to the
+ * Returns the URL of the page that explains an error. It is relative, because each installation serves the
  * documentation of its own version.
  */
 export function problemType(code: AppErrorCode): string {
   return `/docs/errors#${code}`;
 }
 
-/** Unknown errors become `internal_error`, because their messages may contain queries, paths and addresses. */
+/** Converts unknown errors to `internal_error`, because their messages may contain queries, paths and addresses. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError && error.status !== 500) return error;
   const status = statusOf(error);
@@ -94,18 +93,20 @@ function toAppError(error: unknown): AppError {
   return new AppError("internal_error", "Something went wrong on our side.", { cause: error });
 }
 
-/** Replaces messages of Fastify. For a URL that cannot be decoded, the message contains the signature in its query. */
+/**
+ * Replaces some of Fastify's messages. The message for a URL that cannot be decoded would contain the signature in its
+ * query.
+ */
 function detailOf(error: Error): string {
   const code = "code" in error ? error.code : null;
   if (code === "FST_ERR_BAD_URL") return "The URL cannot be decoded.";
-  // Only JSON is parsed; routes that accept other bodies read them themselves.
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return "Send the body as JSON, with the header `Content-Type: application/json`.";
   }
   return error.message;
 }
 
-/** Returns the status of an error that Fastify or one of its plugins created for clients; else null. */
+/** Returns the status of an error that Fastify or one of its plugins created for clients. Null for other errors. */
 function statusOf(error: unknown): number | null {
   if (!(error instanceof Error) || !("statusCode" in error) || !("code" in error)) return null;
   const { statusCode, code } = error;

@@ -1,9 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 
 export interface RateLimit {
-  /** Tokens that are added each second. */
   perSecond: number;
-  /** Size of a burst. */
   burst: number;
 }
 
@@ -15,23 +13,23 @@ export interface RateLimitDecision {
 
 interface Bucket {
   tokens: number;
-  /** The time of the token count, in milliseconds. */
+  /** Time of the token count, in Unix milliseconds. */
   at: number;
-  /** Earliest retry time for the next refused request, in milliseconds. */
+  /** Earliest retry time of the next refused request, in Unix milliseconds. */
   nextSlot: number;
 }
 
-/** Clients give up rather than wait longer. */
+/** Clients would give up instead of waiting longer. */
 const MAX_QUEUE_MS = 60_000;
-/** Limit for the keys in memory. Each takes about 200 bytes; the least recently used ones are removed. */
+/** A key takes about 200 bytes of memory. The least recently used keys are removed first. */
 const MAX_BUCKETS = 50_000;
 
 /**
- * A token bucket for each key, in the memory of this process. Several processes multiply a key's limit by their number:
- * a shared count would require a database write for every read.
+ * A token bucket for each key, in memory. Each process counts separately, because a shared count would require a
+ * database write for every request.
  *
- * `Retry-After` grows with load: requests that are refused in the same period get consecutive times, one token apart.
- * Clients that honor it then retry one after another instead of all at once.
+ * `Retry-After` grows with load: requests that are refused in the same period get consecutive times, one token apart,
+ * so that clients do not all retry at the same time.
  */
 export class RateLimiter {
   readonly #limit: RateLimit;
@@ -44,7 +42,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Counts a request, unless it exceeds the limit. */
+  /** Counts the request unless it exceeds the limit. */
   take(key: string): RateLimitDecision {
     const now = this.#now();
     const tokens = this.#tokensOf(key, now);
@@ -68,7 +66,7 @@ export class RateLimiter {
     return { allowed: true, headers: this.#describe(this.#tokensOf(key, this.#now())) };
   }
 
-  /** Reverts the count of a request. */
+  /** Reverts `take`. */
   refund(key: string): void {
     const bucket = this.#buckets.get(key);
     if (bucket) bucket.tokens += 1;
@@ -101,7 +99,7 @@ export class RateLimiter {
   #put(key: string, bucket: Bucket): void {
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    // A full bucket carries no information.
+    // A full bucket is equivalent to none.
     for (const [oldest, found] of this.#buckets) {
       const isFull = this.#refilled(found, bucket.at) >= this.#limit.burst;
       if (!isFull && this.#buckets.size <= MAX_BUCKETS) break;

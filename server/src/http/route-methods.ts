@@ -1,12 +1,12 @@
 export interface KnownRoute {
-  /** The pattern that Fastify knows: `/videos/:videoId`, `/files/*`. */
+  /** Fastify's pattern: `/videos/:videoId`, `/files/*`. */
   url: string;
   methods: string[];
 }
 
 /**
- * Returns the methods of a path, sorted; empty if no route has the path. Ignores catch-all routes (`/*`), which match
- * every path.
+ * Returns the methods of a path, sorted; empty if no route matches. Ignores catch-all routes (`/*`), which match every
+ * path.
  *
  * @param path not decoded, without its query
  */
@@ -17,7 +17,7 @@ export function methodsOf(path: string, routes: readonly KnownRoute[]): string[]
   return [...new Set(methods)].sort();
 }
 
-/** Supports `:name` for one segment and a trailing `*` for the rest: the patterns that this service uses. */
+/** Supports the patterns that this service uses: `:name` for one segment and a trailing `*` for the rest. */
 function matches(pattern: string, path: string): boolean {
   const wanted = pattern.split("/");
   const given = path.split("/");

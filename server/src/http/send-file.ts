@@ -10,8 +10,8 @@ export interface FileHeaders {
 }
 
 /**
- * Responds to a GET or HEAD with a file, or with the part that a Range header requests. The headers prevent browsers
- * from executing its content. Closes the file.
+ * Responds to a GET or HEAD request with a file or the requested range, and closes the file. The headers prevent
+ * browsers from executing the content.
  * @throws AppError `range_not_satisfiable`
  */
 export async function sendFile(
@@ -29,7 +29,7 @@ export async function sendFile(
   return reply;
 }
 
-/** Returns true if a stream was passed to the reply, which then closes the file. */
+/** Returns true if the reply streams the file, which closes it at the end. */
 function respond(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -48,8 +48,8 @@ function respond(
     reply.code(304).send();
     return false;
   }
-  // RFC 9110, 14.2: a range is defined for GET only. 13.1.5: a date in If-Range cannot match here,
-  // because these responses have no Last-Modified.
+  // RFC 9110, 14.2: ranges are defined only for GET. 13.1.5: a date in If-Range never matches here, because responses
+  // have no Last-Modified.
   const rangeApplies =
     request.method === "GET" && (headers["if-range"] === undefined || headers["if-range"] === file.etag);
   const range = rangeApplies ? parseByteRange(headers.range, file.size) : null;
@@ -75,7 +75,7 @@ function respond(
   return true;
 }
 
-/** Checks whether an If-None-Match header names the tag, by weak comparison. */
+/** Checks whether an If-None-Match header matches the tag. Uses weak comparison. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === "*") return true;

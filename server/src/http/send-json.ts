@@ -7,8 +7,7 @@ import { matchesEtag } from "./send-file.ts";
 const compress = promisify(gzip);
 
 /**
- * Responds with large JSON that rarely changes. The response is compressed, and the browser caches it and downloads it
- * again only if it has changed.
+ * Responds with large JSON that rarely changes. Compresses it and lets the browser cache it until the tag changes.
  * @param tag identifies the content: letters, digits, `-` and `_`
  * @param render returns the JSON text; called only if the text must be sent
  */
@@ -20,7 +19,7 @@ export async function sendJson(
   const unchanged = matchesEtag(request.headers["if-none-match"], `"${tag}"`);
   const body = unchanged ? "" : await render();
   reply.headers({
-    // Weak: the compressed and the plain text are the same content in two encodings.
+    // Weak, because the compressed and the plain text share the tag.
     etag: `W/"${tag}"`,
     "cache-control": "private, no-cache",
     vary: "Accept-Encoding",

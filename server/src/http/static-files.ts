@@ -20,13 +20,13 @@ const MEDIA_TYPES: Record<string, string> = {
   ".woff2": "font/woff2",
 };
 
-/** Preferred encoding first. A build writes the encoded files. */
+/** In order of preference. The build writes the compressed files. */
 const ENCODINGS = [
   { name: "br", suffix: ".br" },
   { name: "gzip", suffix: ".gz" },
 ] as const;
 
-/** A file of a build, in memory. At least one of `plain` and `encoded.gzip` exists. */
+/** A built file in memory. At least one of `plain` and `encoded.gzip` exists. */
 export interface StaticFile {
   mediaType: string;
   etag: string;
@@ -61,7 +61,7 @@ export async function readStaticFiles(folder: string): Promise<Map<string, Stati
   return files;
 }
 
-/** Sends the encoding that the client prefers, or 304 if the client has it. */
+/** Sends the best encoding that the client accepts, or 304 if the client has the file. */
 export async function sendStaticFile(
   { mediaType, etag: hash, plain, encoded }: StaticFile,
   request: FastifyRequest,

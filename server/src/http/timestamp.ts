@@ -1,9 +1,9 @@
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Parses a timestamp that the database can store. Refuses leap seconds, which JavaScript does not support, and years
- * that PostgreSQL writes differently, although ISO 8601 allows both.
- * @param name of the field, for the message
+ * Parses a timestamp that the database can store. ISO 8601 also allows leap seconds, which JavaScript does not support,
+ * and years that PostgreSQL formats differently. Both are refused.
+ * @param name the field, for the error message
  * @throws AppError `invalid_request`
  */
 export function parseTimestamp(text: string, name: string): Date {

@@ -6,8 +6,8 @@ import { Value } from "typebox/value";
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Validates input without changing it. Fastify's default drops unknown fields and converts `null` to `false`, so a
- * mistyped field would be changed instead of refused.
+ * Validates input without changing it. Fastify's default drops unknown fields and converts `null` to `false`, which
+ * would hide mistakes of clients.
  */
 export const validateStrictly: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = "body" }) => {
   const validator = Compile(schema);
@@ -25,7 +25,7 @@ function describeViolation(error: TLocalizedValidationError | undefined): string
   return error?.message ?? "is invalid";
 }
 
-/** Like `validateStrictly`, but converts query parameters to the numbers that the schema requires. */
+/** Like `validateStrictly`, but first converts query parameters to the types that the schema requires. */
 export const validateRequest: FastifySchemaCompiler<TSchema> = (route) => {
   const validate = validateStrictly(route);
   if (route.httpPart !== "querystring") return validate;
