@@ -49,7 +49,7 @@ test("the setup page creates the owner and the first environment, and its link w
     await press(page, page.getByRole("button", { name: "Finish setup" }), "bottom");
     if (password === "short") await page.getByText("12 characters or more").waitFor();
   }
-  expect(await page.getByRole("alert").textContent()).toContain("This link was used already");
+  expect(await page.getByRole("alert").textContent()).toContain("This link was already used");
 
   await page.goto(link);
   await page.reload();

@@ -49,7 +49,7 @@ import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./w
 import { createHostResolver } from "./webhooks/resolve-host.ts";
 
 const SWEEP_INTERVAL_MS = 5 * 60_000;
-/** How long a shutdown waits for running work. Unfinished work is retried when its heartbeat is missed. */
+/** Maximum wait for running work at shutdown. Another worker retries unfinished work after its heartbeat timeout. */
 const STOP_TIMEOUT_MS = 20_000;
 
 export interface Parts {
@@ -65,23 +65,20 @@ export interface Parts {
   transcripts: TranscriptStore;
   recordings: RecordingStore;
   ownership: StoreOwnership;
-  /** Authorizes the command line to call the admin API, in this process or, through `service.json`, in another. */
+  /** Authorizes the command line to call the admin API. A command in another process reads it from `service.json`. */
   commandLineToken: string;
   app: FastifyInstance;
 }
 
 export interface Service {
   readonly parts: Parts;
-  /** Starts taking jobs and listens for requests. Before that, only `app.inject` works. */
+  /** Starts to take jobs and to listen. Before, only `app.inject` works. */
   start(): Promise<void>;
   /** Stops taking work, finishes or hands back running work, and closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/**
- * `serve` creates missing folders and tables. `migrate` migrates the tables of an existing installation. `command`
- * creates and migrates nothing.
- */
+/** `serve` creates missing folders and tables, `migrate` migrates existing tables, and `command` changes neither. */
 export type Purpose = "serve" | "migrate" | "command";
 
 export interface ServiceOptions {
@@ -92,18 +89,18 @@ export interface ServiceOptions {
   /** Tests pass a clock that they control. */
   clock?: Clock;
   resolve?: ResolveHost;
-  /** Tests pass shorter intervals. */
+  /** Tests pass shorter timeouts. */
   uploadLockTimeoutMs?: number;
   connectionLimits?: ConnectionLimits;
-  /** The built dashboard; tests build into their own folders. */
+  /** The folder of the built dashboard. Tests pass their own. */
   dashboardFolder?: string;
-  /** The terminal that shows download progress. Without one, progress is logged. */
+  /** Shows the progress of downloads. Without it, progress is logged. */
   terminal?: ProgressTerminal | null;
-  /** Called when the embedded database has crashed. The service must then be restarted, which recovers the database. */
+  /** Called when the embedded database has crashed. A restart of the service recovers it. */
   onCrash?: (error: Error) => void;
 }
 
-/** Opens every part in dependency order. No work runs until `start` is called. */
+/** Opens every part in the order of dependencies. No work runs until `start` is called. */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { config, log, onCrash, purpose = "serve" } = options;
   if (purpose === "serve") await makeFolder(config.dataFolder);
@@ -146,7 +143,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** Runs a step that must not run in several processes at the same time. */
+/** Runs a step while no other process runs one. */
 async function oneAtATime<T>(session: DatabaseSession | null, step: () => Promise<T>): Promise<T> {
   return await (session ? session.withLock("tables", step) : step());
 }
@@ -162,11 +159,10 @@ async function wire(
   }: {
     database: Database<Schema>;
     databaseClock: DatabaseClock | null;
-    /** Null if this is the only process. */
     session: DatabaseSession | null;
     stores: Stores;
     secret: Buffer;
-    /** Collects what must be closed if a later part cannot be opened. */
+    /** Functions that close what is open if a later part fails to open. */
     closers: (() => unknown)[];
   },
   {
@@ -190,7 +186,7 @@ async function wire(
   const telemetry = await openTelemetry({
     config,
     database,
-    // Without a session, this process does all the work.
+    // Without a session, this is the only process.
     workers: countRunning ?? (async () => 1),
     ownership,
     clock,
@@ -381,7 +377,7 @@ async function wire(
       try {
         await stop();
       } catch (error) {
-        // One failed step must not prevent the others.
+        // A failed step must not prevent the others.
         log[logLevelOf(error, "error")]({ err: error, step }, "a shutdown step failed");
       }
     }

@@ -11,8 +11,8 @@ interface Pending<Item, Result> {
  * Coalesces concurrent calls into batches. Nothing is cached: a batch starts after all of its calls, so each result is
  * as fresh as that of a separate call.
  *
- * @param runBatch returns the results in the order of the items. A result that is a rejected promise fails only its own
- *   call. If the whole batch fails, each item is run separately, unless the failure is an outage
+ * @param runBatch returns the results in the order of the items. A rejected promise as a result fails only its own
+ *   call. If the whole batch fails, each item runs separately, except during an outage
  */
 export function createBatcher<Item, Result>(
   runBatch: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
@@ -24,7 +24,7 @@ export function createBatcher<Item, Result>(
   // A batch serves several callers, so it must not run in the transaction of one of them.
   const runOutsideCaller = AsyncLocalStorage.snapshot();
 
-  /** Schedules the batch after this turn of the event loop, so that all calls of the turn share it. */
+  /** Starts the batch after this turn of the event loop, so that all calls of the turn share it. */
   function schedule(): void {
     if (isScheduled || running >= maxConcurrency) return;
     isScheduled = true;

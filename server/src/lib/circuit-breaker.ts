@@ -1,19 +1,19 @@
 import type { Logger } from "pino";
 import type { AppError } from "./errors.ts";
 
-/** A request that takes longer triggers a probe. */
+/** A request that takes longer than this causes a probe. */
 const SLOW_REQUEST_MS = 5_000;
 const CHECK_INTERVAL_MS = 1_000;
-/** Interval between probes while requests are slow but the dependency is available. */
+/** Minimum time between probes while requests are slow but the dependency is available. */
 const SLOW_PROBE_INTERVAL_MS = 5_000;
 
 export interface CircuitBreakerOptions {
-  /** For the log: `the database`. */
+  /** For log messages: `the database`. */
   name: string;
   log: Logger | null;
   /** Opens a new connection. Rejects within seconds if the dependency does not respond. */
   probe(): Promise<void>;
-  /** Creates the error that callers get during an outage. */
+  /** Creates the error for callers during an outage. */
   toError(cause: unknown): AppError;
 }
 
@@ -23,11 +23,10 @@ interface OpenRequest {
 }
 
 /**
- * Tracks whether a dependency on the network is available. TCP notices a dead connection only after about 15 minutes,
- * and a response may legitimately be slow. If a request is slow, the breaker therefore probes over a new connection;
- * the dependency counts as unavailable only if the probe fails. During an outage, callers are refused immediately, open
- * requests are aborted, and one probe per second detects recovery. An outage is logged once when it begins and once
- * when it ends; other log lines about it use level debug.
+ * Tracks whether a network dependency is available. TCP takes about 15 minutes to detect a dead connection, and a slow
+ * response can be legitimate. If a request is slow, the breaker therefore probes over a new connection. If the probe
+ * fails, the dependency is unavailable: open requests are aborted, new ones are refused immediately, and a probe per
+ * second detects recovery. An outage is logged once when it begins and once when it ends.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -44,14 +43,14 @@ export class CircuitBreaker {
     this.#timer.unref();
   }
 
-  /** @throws the error of `toError` during an outage */
+  /** @throws the error from `toError` during an outage */
   assertAvailable(): void {
     if (this.#outage) throw this.#options.toError(this.#outage.error.cause);
   }
 
   /**
    * Probes the dependency now, to distinguish the failure of one request from an outage.
-   * @throws the error of `toError` if the dependency is unavailable
+   * @throws the error from `toError` if the dependency is unavailable
    */
   async probe(): Promise<void> {
     // A probe in progress may have begun before the failure.
@@ -62,8 +61,8 @@ export class CircuitBreaker {
 
   /**
    * Registers a request that starts now.
-   * @param abort called if an outage begins before the response
-   * @returns a function to call when the request ends, whether it succeeded or failed
+   * @param abort called if an outage begins before the response arrives
+   * @returns a function to call when the request has ended
    */
   track(abort: (reason: AppError) => void): () => void {
     const request = { startedAt: performance.now(), abort };
@@ -112,7 +111,7 @@ export class CircuitBreaker {
       const error = toError(cause);
       this.#outage = { error, since: this.#outage?.since ?? this.#probedAt };
       for (const { startedAt, abort } of this.#open) {
-        // The request may have taken effect; only its response is lost.
+        // The request may have taken effect, although its response is lost.
         if (startedAt <= this.#probedAt) abort(error);
       }
     }

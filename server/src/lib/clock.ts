@@ -1,4 +1,4 @@
-/** The current time. Tests pass a clock that they set. */
+/** Tests pass a clock that they control. */
 export interface Clock {
   now(): Date;
 }

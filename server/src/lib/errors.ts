@@ -1,9 +1,6 @@
 import { API_ERRORS } from "@subtext/client/contract/api-errors";
 
-/**
- * Every error code: those of the public API, and those that only operators and the service itself see.
- * `docs/errors.md` explains each code.
- */
+/** All error codes, of the public API and for operators. `docs/errors.md` explains each. */
 export const APP_ERRORS = {
   ...API_ERRORS,
 
@@ -76,11 +73,11 @@ export const APP_ERRORS = {
 export type AppErrorCode = keyof typeof APP_ERRORS;
 
 export interface AppErrorOptions extends ErrorOptions {
-  /** Header fields of the HTTP response, lower case. */
+  /** Header fields of the HTTP response, in lower case. */
   headers?: Record<string, string>;
 }
 
-/** An error with a code. Clients see `message`, so it reveals no internals. */
+/** An error with a code. Clients see its `message`, which must not reveal internals. */
 export class AppError extends Error {
   readonly code: AppErrorCode;
   readonly status: number;

@@ -2,14 +2,14 @@ import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "nod
 import { tryLock } from "fs-native-extensions";
 import { AppError } from "./errors.ts";
 
-/** Held until it is released or the process ends: the lock belongs to the kernel. */
+/** A kernel lock, held until it is released or the process ends. */
 export interface FolderLock {
   release(): void;
 }
 
 /**
- * Locks a database folder: two processes that use the same folder would lose committed rows. The lock is a file
- * next to the folder, because the folder itself is created by a rename. The file remains after the lock is released.
+ * Locks a database folder, because two processes on one folder would lose committed rows. Locks a file next to the
+ * folder, because the folder is created by a rename. The file remains after the release.
  *
  * @throws AppError `data_folder_in_use`
  */

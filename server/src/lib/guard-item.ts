@@ -3,15 +3,15 @@ import { isOutage } from "./outages.ts";
 
 export interface ItemDeps {
   log: Logger;
-  /** Called for each row or file that a task could not process. `task` is a metric label. */
+  /** Called for each row or file that a task failed to process. `task` is a metric label. */
   onItemFailed?: ((task: string) => void) | undefined;
 }
 
 /**
- * Processes one of many rows or files. Logs and counts a failure, so that the caller can continue with the next item.
+ * Processes one of many rows or files. Logs and counts a failure, so that the caller continues with the next item.
  * @param item identifies the row or file in the log
  * @returns undefined if processing failed
- * @throws only an outage, because the remaining items would fail too
+ * @throws only during an outage, in which the remaining items would fail too
  */
 export async function guardItem<T>(
   { log, onItemFailed }: ItemDeps,

@@ -13,12 +13,12 @@ export type IdPrefix =
   | "session"
   | "audit";
 
-/** A TypeID: a prefix for the type and a UUIDv7 in base 32. Ids sort by creation time. */
+/** Returns a TypeID: a prefix for the type and a UUIDv7 in base 32. Ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
 }
 
-/** Checks untrusted text before it is used in a query, so that the database never sees invalid characters. */
+/** Checks the form of untrusted text, so that a query never contains characters that the database refuses. */
 export function isPlausibleId(text: string): boolean {
   return /^[A-Za-z0-9_]{1,64}$/.test(text);
 }

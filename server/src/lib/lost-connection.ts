@@ -18,13 +18,13 @@ const NETWORK_CODES = new Set([
   "EPIPE",
   "ETIMEDOUT",
 ]);
-/** Errors of the driver and of pg-boss that have no code. */
+/** Errors from the driver and pg-boss that have no code. */
 const MESSAGES =
   /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|LISTEN\/NOTIFY heartbeat timed out)/;
 
-/** Checks whether the error means that the database is unreachable, not that a query failed. */
+/** Checks whether an error means that the database is unreachable. Other errors mean that a query failed. */
 export function isLostConnection(error: unknown): boolean {
-  // pg-boss passes on copies of errors that are not instances of `Error`.
+  // pg-boss passes on copies of errors, which are not instances of `Error`.
   const { code = "", message = "" } = (error ?? {}) as { code?: unknown; message?: unknown };
   return SQL_STATES.test(String(code)) || NETWORK_CODES.has(String(code)) || MESSAGES.test(String(message));
 }
@@ -33,7 +33,7 @@ export function databaseUnavailable(cause: unknown): AppError {
   return new AppError("service_unavailable", "The database is unavailable.", { cause });
 }
 
-/** Converts a lost connection to an AppError. Returns other errors unchanged. */
+/** Converts the error of a lost connection to an AppError. Returns other errors unchanged. */
 export function toDatabaseError(error: unknown): unknown {
   return isLostConnection(error) ? databaseUnavailable(error) : error;
 }

@@ -3,9 +3,9 @@ import { AppError } from "./errors.ts";
 const MAX_METADATA_BYTES = 4096;
 
 /**
- * Checks that metadata from a client can be stored and returned unchanged: at most 4 KB of JSON, and no text that
- * PostgreSQL cannot store (U+0000 and lone surrogates).
- * @param what names the metadata in the message
+ * Checks that the database can store metadata from a client and return it unchanged: at most 4 KB of JSON, without
+ * U+0000 and lone surrogates.
+ * @param what names the metadata in the error message
  * @throws AppError `invalid_metadata`
  */
 export function checkMetadata(metadata: Record<string, unknown>, what: string): void {

@@ -8,8 +8,8 @@ const OUTAGES: ReadonlySet<string> = new Set<AppErrorCode>([
 ]);
 
 /**
- * Checks whether work failed because a dependency is unavailable: the database, the storage or disk space. Such work is
- * retried until the outage ends, and the failure does not count toward its retry limit.
+ * Checks whether work failed because the database, the storage or disk space is unavailable. Such work is retried until
+ * the outage ends, and the failure does not count toward a retry limit.
  */
 export function isOutage(error: unknown): error is AppError {
   return error instanceof AppError && isOutageCode(error.code);
@@ -20,8 +20,8 @@ export function isOutageCode(code: string): boolean {
 }
 
 /**
- * Returns the level at which to log an error. The circuit breaker logs the beginning and the end of an outage, so every
- * other line about the outage has level debug. A full disk has no circuit breaker.
+ * Returns the level at which to log an error. The circuit breaker logs when an outage begins and ends, so other errors
+ * during an outage are logged at debug level. A full disk has no circuit breaker.
  */
 export function logLevelOf<Level extends "info" | "warn" | "error">(
   error: unknown,

@@ -1,21 +1,21 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Polls at changing intervals: each poll returns the time until the next one, and `within` brings that forward. */
+/** Polls at varying intervals. Each poll returns the time until the next one, and `within` can make it earlier. */
 export class Poller {
   readonly #poll: () => Promise<number>;
-  /** Runs a poll outside the transaction of the caller of `within`. */
+  /** `within` may be called in a transaction, in which the poll must not run. */
   readonly #runOutsideCaller = AsyncLocalStorage.snapshot();
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #running = Promise.resolve();
   #stopped = false;
 
-  /** @param poll must not throw; returns milliseconds, infinite to wait for `within` */
+  /** @param poll must not throw. Returns milliseconds until the next poll, or infinity to wait for `within` */
   constructor(poll: () => Promise<number>) {
     this.#poll = poll;
   }
 
-  /** Starts the next poll after this delay at the latest, but not before the current one ends. */
+  /** Starts the next poll after at most this delay, or when the current poll ends if that is later. */
   within(milliseconds: number): void {
     const at = performance.now() + milliseconds;
     if (this.#stopped || this.#dueAt <= at) return;
@@ -31,7 +31,7 @@ export class Poller {
     if (!this.#stopped) this.within(await this.#poll());
   }
 
-  /** Starts no more polls. Resolves when the current one has ended. */
+  /** Waits for the current poll and starts no more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -8,14 +8,16 @@ interface Running {
   command: string[];
 }
 
-/** The service itself or one of its child processes. */
 export interface ServiceProcess {
   pid: number;
   role: "service" | "speech" | "decoder";
   residentBytes: number;
 }
 
-/** Lists a process and those of its descendants that have a role. Returns an empty list without `/proc`. */
+/**
+ * Lists a process and its descendants that decode or recognize speech. Returns an empty list on systems without
+ * `/proc`.
+ */
 export async function describeProcesses(rootPid: number): Promise<ServiceProcess[]> {
   const names = await readdir("/proc").catch(() => []);
   const all = (await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readProcess))).filter(
@@ -44,14 +46,14 @@ async function readProcess(name: string): Promise<Running | null> {
     ]);
     return { ...readStatus(status), command: command.split("\0") };
   } catch {
-    // The process ended in the meantime.
+    // The process has ended.
     return null;
   }
 }
 
 /**
- * Parses `/proc/<pid>/status`. Unlike `stat`, it does not count memory in pages, whose size depends on the kernel. The
- * memory of a process that is exiting is 0.
+ * Parses `/proc/<pid>/status`, whose unit of memory does not depend on the kernel's page size, as it does in `stat`.
+ * Returns 0 bytes for a process that is exiting.
  */
 export function readStatus(status: string): { pid: number; parent: number; residentBytes: number } {
   const field = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);

@@ -4,12 +4,11 @@ import { isOutage, logLevelOf } from "./outages.ts";
 
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-/** After this time, repeating the work later costs less than keeping the worker busy. */
+/** After this time, repeating the work later costs less than occupying the worker. */
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Retries work during an outage, because a failure would lose expensive results: at the end of an attempt, a whole
- * recording has been transcribed.
+ * Retries work during an outage, because a failure would discard expensive results, such as a whole transcript.
  * @throws the last error, or the signal's reason if it is aborted
  */
 export async function retryWhileUnavailable<T>(
@@ -31,8 +30,8 @@ export async function retryWhileUnavailable<T>(
 }
 
 /**
- * Retries the state transition that ends an attempt for as long as the database is unavailable. A worker that gives up
- * would count as lost, and without the database it has nothing else to do.
+ * Retries the state transition that ends an attempt until the outage ends. If the worker gave up, the attempt would
+ * count as lost. Without the database, the worker has nothing else to do.
  * @throws the error of the transition, or the signal's reason if the process shuts down
  */
 export async function retryUntilShutdown<T>(

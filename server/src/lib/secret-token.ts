@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** Creates a secret that is shown once; only its hash is stored. */
+/** Creates a secret that is shown only once. Store only its hash. */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Tokens are random, so a fast hash without a salt is enough. */
+/** A fast hash without a salt is enough, because tokens are random. */
 export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

@@ -1,22 +1,22 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** How the command line reaches the service that uses a data folder on this machine. */
+/** Tells commands on this machine how to reach the service that uses a data folder. */
 export interface RunningService {
   /** For example `http://127.0.0.1:8080`. */
   url: string;
-  /** Grants all permissions of an operator to anyone who can read the file. */
+  /** Grants all permissions to anyone who can read the file. */
   token: string;
   pid: number;
 }
 
-/** The file exists while the service listens. A crashed process leaves its file behind. */
+/** The file exists while the service listens. A crashed process leaves it behind. */
 export async function writeServiceFile(dataFolder: string, service: RunningService): Promise<void> {
-  const unfinished = join(dataFolder, `service.${service.pid}.unfinished`);
-  // Writing to an existing file would keep its mode, which another user may have chosen.
-  await rm(unfinished, { force: true });
-  await writeFile(unfinished, `${JSON.stringify(service)}\n`, { mode: 0o600, flag: "wx" });
-  await rename(unfinished, pathOf(dataFolder));
+  const temporary = join(dataFolder, `service.${service.pid}.unfinished`);
+  // Writing to an existing file would keep its mode, which may allow other users to read it.
+  await rm(temporary, { force: true });
+  await writeFile(temporary, `${JSON.stringify(service)}\n`, { mode: 0o600, flag: "wx" });
+  await rename(temporary, pathOf(dataFolder));
 }
 
 /** Removes the file unless another process has replaced it. */

@@ -1,26 +1,25 @@
 import { AppError } from "./errors.ts";
 
 export interface TurnQueueLimits {
-  /** Turns that run concurrently. */
   maxRunning: number;
   maxRunningPerOwner: number;
-  /** Turns that may wait. Further requests are refused. */
+  /** More waiting turns are refused. */
   maxWaiting: number;
 }
 
 interface Owner {
   running: number;
-  /** Functions that each start a waiting turn, in order of arrival. */
+  /** Functions that each start a waiting turn, in the order of arrival. */
   waiting: (() => void)[];
 }
 
 /**
- * Runs a limited number of turns concurrently and queues the rest, round-robin over their owners. An owner that
- * requests thousands of turns delays the next turn of another owner by at most one of its own.
+ * Runs a limited number of turns concurrently. The others wait, round-robin by owner, so an owner with thousands of
+ * turns delays another owner's next turn by at most one of its own.
  */
 export class TurnQueue {
   readonly #limits: TurnQueueLimits;
-  /** Owners with a running or waiting turn. The most recently served one is last. */
+  /** Owners with a running or waiting turn, least recently served first. */
   readonly #owners = new Map<string, Owner>();
   #running = 0;
   #waiting = 0;
@@ -32,7 +31,7 @@ export class TurnQueue {
   /**
    * Waits for a turn.
    * @returns a function that ends the turn; further calls have no effect
-   * @throws AppError `service_unavailable` if too many turns wait, or the signal's reason if it is aborted
+   * @throws AppError `service_unavailable` if too many turns are waiting, or the signal's reason if it is aborted
    */
   async enter(owner: string, signal: AbortSignal): Promise<() => void> {
     if (this.#waiting >= this.#limits.maxWaiting) {
@@ -41,7 +40,7 @@ export class TurnQueue {
     return await this.#wait(owner, signal);
   }
 
-  /** Waits for another turn without a limit, for work that has begun and must not be refused. */
+  /** Waits for another turn, for work that has begun. It is never refused. */
   async reenter(owner: string): Promise<() => void> {
     return await this.#wait(owner);
   }
@@ -90,7 +89,7 @@ export class TurnQueue {
       this.#waiting -= 1;
       this.#running += 1;
       owner.running += 1;
-      // Move the owner to the end of the round. The loop reaches it again there.
+      // Moves the owner to the end of the map, where the loop reaches it again.
       this.#owners.delete(name);
       this.#owners.set(name, owner);
       begin();

@@ -3,9 +3,9 @@ import type { Db } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** Exactly one of the two. */
+/** Has either `role` or `environments`. */
 export interface AccessRequest {
-  /** In all environments. */
+  /** A role in all environments. */
   role?: OperatorRole;
   /** `environment` is an id or a name. */
   environments?: { environment: string; role: OperatorRole }[];
@@ -17,20 +17,23 @@ export async function resolveAccess(
   { role, environments: requested }: AccessRequest,
 ): Promise<OperatorAccess> {
   if ((role === undefined) === (requested === undefined)) {
-    throw new AppError("invalid_request", "Name either a role in all environments or a role in each.");
+    throw new AppError(
+      "invalid_request",
+      "Specify either one role for all environments or a role for each environment.",
+    );
   }
   const environments: EnvironmentRole[] = [];
   for (const { environment, role } of requested ?? []) {
     const { id, name } = await getEnvironment(db, environment);
     if (environments.some((each) => each.id === id)) {
-      throw new AppError("invalid_request", `The environment ${name} is named twice.`);
+      throw new AppError("invalid_request", `The environment ${name} is specified twice.`);
     }
     environments.push({ id, name, role });
   }
   return { role: role ?? null, environments };
 }
 
-/** As the audit log records it: `viewer`, or `["viewer in Production", "editor in Staging"]`. */
+/** Returns the audit log's form: `viewer`, or `["viewer in Production", "editor in Staging"]`. */
 export function describeAccess({ role, environments }: OperatorAccess): OperatorRole | string[] {
   return role ?? environments.map(({ name, role }) => `${role} in ${name}`);
 }

@@ -17,9 +17,9 @@ export interface InvitationDeps {
 }
 
 /**
- * Creates a single-use link with which one person creates an account, so that nobody else ever knows the password.
- * Revokes an earlier invitation to the same email.
- * @returns the link, which is shown only this once
+ * Creates a single-use link for an account, so that only its owner ever knows the password. Revokes an earlier
+ * invitation to the same email.
+ * @returns the link, which is not stored
  * @throws AppError `invalid_request`, `environment_not_found`, `operator_email_taken`
  */
 export async function invite(
@@ -28,7 +28,7 @@ export async function invite(
 ): Promise<{ invitation: OperatorInvitationRow; url: string }> {
   const email = checkEmail(given);
   if ((await listOperators(db)).some((operator) => operator.email === email)) {
-    throw new AppError("operator_email_taken", `There is an operator ${email} already.`);
+    throw new AppError("operator_email_taken", `An operator with the email ${email} already exists.`);
   }
   const { role, environments } = await resolveAccess(db, request);
   const token = newToken();

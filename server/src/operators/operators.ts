@@ -24,12 +24,12 @@ import {
 } from "./queries.ts";
 import { hashSessionTokens } from "./session-tokens.ts";
 
-/** Where better-auth's own routes are mounted. */
+/** Base path of better-auth's routes. */
 export const SIGN_IN_PATH = "/internal/auth";
-/** The header in which the bridge to better-auth passes the client's address; never accepted from a client. */
+/** Passes the client's address to better-auth. Never accepted from a client. */
 export const CLIENT_ADDRESS_HEADER = "x-subtext-client-address";
 
-// Excludes characters that look alike; 20 of the others provide 114 bits.
+// Excludes characters that look alike. 20 of the remaining ones provide 114 bits.
 const PASSWORD_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const PASSWORD_GROUPS = 4;
 const PASSWORD_GROUP_LENGTH = 5;
@@ -46,7 +46,7 @@ export interface NewOperatorRequest extends Credentials {
 export interface OperatorSession {
   id: string;
   operator: MeView;
-  /** Cookies to set if the session was extended. */
+  /** Cookies to set because the session was extended. */
   setCookies: string[];
 }
 
@@ -63,11 +63,11 @@ type InTransaction = (tx: Tx, operator: Operator) => Promise<unknown>;
 
 export type Operators = ReturnType<typeof openOperators>;
 
-/** Operators: sign-in by email and password, and sessions. */
+/** Manages operators, their sign-in with email and password, and their sessions. */
 export function openOperators(options: OperatorsOptions) {
   const { db, clock } = options;
   let opened: ReturnType<typeof openAuth> | undefined;
-  // Loaded on first use, because loading takes a fifth of the startup time and many services rarely need it.
+  // Loaded on first use, because loading takes a fifth of the startup time.
   const auth = () => {
     opened ??= openAuth(options);
     return opened;
@@ -83,7 +83,10 @@ export function openOperators(options: OperatorsOptions) {
   const insert = async (tx: Tx, operator: Omit<NewOperator, "id" | "now">): Promise<string> => {
     const id = newId("operator");
     if (await insertOperator(tx, { ...operator, id, now: clock.now() })) return id;
-    throw new AppError("operator_email_taken", `There is an operator ${operator.email} already.`);
+    throw new AppError(
+      "operator_email_taken",
+      `An operator with the email ${operator.email} already exists.`,
+    );
   };
 
   return {
@@ -92,7 +95,7 @@ export function openOperators(options: OperatorsOptions) {
 
     needsSetUp: async (): Promise<boolean> => !(await hasOperator(db)),
 
-    /** Creates the token of a new setup link; earlier links stop working. Returns null if an operator exists. */
+    /** Creates the token of a new setup link and invalidates earlier ones. Returns null if an operator exists. */
     async newSetUpToken(): Promise<string | null> {
       if (await hasOperator(db)) return null;
       const token = newToken();
@@ -101,7 +104,7 @@ export function openOperators(options: OperatorsOptions) {
     },
 
     /**
-     * Creates the first operator, an owner, with the token of the setup link, which can be used once.
+     * Creates the first operator, an owner, with the single-use token of the setup link.
      * @param inTransaction runs in the same transaction
      * @throws AppError `set_up_link_invalid`, `invalid_request`
      */
@@ -117,7 +120,7 @@ export function openOperators(options: OperatorsOptions) {
         if (!(await takeSetUpToken(tx, hashToken(token))) || (await hasOperator(tx))) {
           throw new AppError(
             "set_up_link_invalid",
-            "This link was used already, or a later start of the service replaced it. The service prints a new link each time it starts.",
+            "This link was already used or replaced. The service prints a new link each time it starts.",
           );
         }
         const access: OperatorAccess = { role: "owner", environments: [] };
@@ -127,8 +130,8 @@ export function openOperators(options: OperatorsOptions) {
     },
 
     /**
-     * Creates an operator. Authorization is checked in the same transaction.
-     * @param authorize checks the authorization: returns the email and the access, or throws
+     * Creates an operator. The authorization is checked in the same transaction.
+     * @param authorize returns the email and the access, or throws
      * @param inTransaction runs in the same transaction
      */
     async join(
@@ -150,7 +153,7 @@ export function openOperators(options: OperatorsOptions) {
     },
 
     /**
-     * Sets a new password for an operator and ends all of their sessions.
+     * Sets a new password for an operator and ends all of the operator's sessions.
      * @param email may be null if there is only one operator
      * @param inTransaction runs in the same transaction
      * @throws AppError `operator_not_found`, `invalid_request`
@@ -163,12 +166,12 @@ export function openOperators(options: OperatorsOptions) {
       if (all.length === 0) {
         throw new AppError(
           "operator_not_found",
-          "There is no operator yet. Open the setup link that `subtext serve` prints at its start.",
+          "There is no operator yet. Open the setup link that `subtext serve` prints when it starts.",
         );
       }
       if (email === null && all.length > 1) {
         const emails = all.map((each) => each.email).join(", ");
-        throw new AppError("invalid_request", `There are several operators; name one of them: ${emails}.`);
+        throw new AppError("invalid_request", `There are several operators. Specify one of them: ${emails}.`);
       }
       const operator = email === null ? all[0] : all.find((each) => each.email === email.toLowerCase());
       if (!operator) throw new AppError("operator_not_found", `There is no operator ${email}.`);
@@ -183,8 +186,8 @@ export function openOperators(options: OperatorsOptions) {
     },
 
     /**
-     * Replaces an operator's role in all environments or in each. Open sessions continue with the new roles.
-     * @param inTransaction runs in the same transaction, with the operator before and the new access
+     * Replaces an operator's roles. Open sessions continue with the new roles.
+     * @param inTransaction runs in the same transaction
      * @throws AppError `invalid_request`, `environment_not_found`, `operator_not_found`, `last_owner`
      */
     async changeAccess(
@@ -200,7 +203,10 @@ export function openOperators(options: OperatorsOptions) {
           throw new AppError("operator_not_found", "There is no such operator.");
         }
         if (outcome === "last owner") {
-          throw new AppError("last_owner", "This is the only owner of all environments; add another first.");
+          throw new AppError(
+            "last_owner",
+            "This is the only owner of all environments. Add another owner first.",
+          );
         }
         await inTransaction(tx, before, access);
         return { ...before, ...access };
@@ -217,14 +223,14 @@ export function openOperators(options: OperatorsOptions) {
       });
       if (outcome === "unknown") throw new AppError("operator_not_found", "There is no such operator.");
       if (outcome === "last owner") {
-        throw new AppError("last_owner", "This is the only owner; invite another first.");
+        throw new AppError("last_owner", "This is the only owner. Invite another owner first.");
       }
     },
 
     /** Handles a request to `SIGN_IN_PATH`. */
     handle: async (request: Request): Promise<Response> => await (await auth()).handler(request),
 
-    /** Returns the session that the cookies identify; null if there is none (any more). */
+    /** Returns the session that the cookies identify, or null. */
     async findSession(headers: Headers): Promise<OperatorSession | null> {
       const found = await (await auth()).api.getSession({ headers, returnHeaders: true });
       if (!found.response) return null;
@@ -250,7 +256,7 @@ async function openAuth(options: OperatorsOptions) {
   return betterAuth({ ...auth, database: () => hashSessionTokens(adapter) });
 }
 
-/** better-auth's configuration; a test compares it with our tables. */
+/** better-auth's configuration. A test compares it with the tables. */
 export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
   const { origin, protocol } = new URL(publicUrl);
   return {
@@ -297,25 +303,25 @@ export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
         createdAt: "created_at",
         updatedAt: "updated_at",
       },
-      // Allows operators to list and end sessions until they expire.
+      // Lets operators list and end sessions without signing in again.
       freshAge: 0,
     },
     verification: {
       modelName: "operator_verification",
       fields: { expiresAt: "expires_at", createdAt: "created_at", updatedAt: "updated_at" },
     },
-    // The service applies rate limits before better-auth, by the address that Fastify determines.
+    // Requests have already passed the service's own rate limits.
     rateLimit: { enabled: false },
     advanced: {
       cookiePrefix: "subtext",
       useSecureCookies: protocol === "https:",
       defaultCookieAttributes: { httpOnly: true, sameSite: "strict", path: "/internal" },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
-      // Explicit, because better-auth disables both if it detects a test environment.
+      // Explicit, because better-auth disables both checks in test environments.
       disableCSRFCheck: false,
       disableOriginCheck: false,
-      // better-auth creates no rows here except sessions. A test checks that the tables match: a check at every start
-      // would slow down every command.
+      // better-auth creates only sessions. The tables are validated by a test, because validation at every start would
+      // slow down each command.
       database: { generateId: () => newId("session"), validateSchema: false },
     },
     telemetry: { enabled: false },
@@ -331,7 +337,7 @@ export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
 }
 
 /**
- * Converts an email to its stored form, lower case. Rejects an email that the sign-in would reject.
+ * Converts an email to lower case, its stored form. Rejects emails with which an operator could not sign in.
  * @throws AppError `invalid_request`
  */
 export function checkEmail(text: string): string {
@@ -340,7 +346,7 @@ export function checkEmail(text: string): string {
   const domain = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/;
   const at = email.lastIndexOf("@");
   if (email.length > 254 || !local.test(email.slice(0, at)) || !domain.test(email.slice(at + 1))) {
-    throw new AppError("invalid_request", "The email is none that can be signed in with.");
+    throw new AppError("invalid_request", "This is not a valid email address for sign-in.");
   }
   return email;
 }
@@ -348,7 +354,7 @@ export function checkEmail(text: string): string {
 function checkName(text: string): string {
   const name = text.trim();
   if (name.length === 0 || name.length > 100 || /[\p{Cc}\p{Cs}]/u.test(name)) {
-    throw new AppError("invalid_request", "A name has 1 to 100 printable characters.");
+    throw new AppError("invalid_request", "A name must have 1 to 100 printable characters.");
   }
   return name;
 }
@@ -356,10 +362,10 @@ function checkName(text: string): string {
 function checkPassword(password: string): string {
   const { min, max } = PASSWORD_LENGTH;
   if (password.length >= min && password.length <= max) return password;
-  throw new AppError("invalid_request", `A password has ${min} to ${max} characters.`);
+  throw new AppError("invalid_request", `A password must have ${min} to ${max} characters.`);
 }
 
-/** `xxxxx-xxxxx-xxxxx-xxxxx`: long enough to need no rules, short enough to be typed once. */
+/** `xxxxx-xxxxx-xxxxx-xxxxx` */
 function newPassword(): string {
   const group = () =>
     Array.from(

@@ -8,13 +8,12 @@ import type {
   Tx,
 } from "../db/schema.ts";
 
-/** An operator with the memberships. */
 export type Operator = OperatorRow & OperatorAccess;
 
 export interface NewOperator extends OperatorAccess {
   id: string;
   name: string;
-  /** Lower case. */
+  /** In lower case. */
   email: string;
   passwordHash: string;
   now: Date;
@@ -30,7 +29,7 @@ export async function listOperators(db: Db): Promise<Operator[]> {
   return rows.map((row) => ({ ...row, environments: memberships.get(row.id)?.map(environmentRole) ?? [] }));
 }
 
-/** Oldest environment first. */
+/** Oldest environments first. */
 export async function listMemberships(db: Db, operatorId: string): Promise<EnvironmentRole[]> {
   const rows = await selectMemberships(db).where("operator_id", "=", operatorId).execute();
   return rows.map(environmentRole);
@@ -89,7 +88,6 @@ async function insertMemberships(
     .execute();
 }
 
-/** Replaces the operator's role and memberships. Sessions continue with the new ones. */
 export async function replaceAccess(
   tx: Tx,
   id: string,
@@ -107,7 +105,7 @@ export async function replaceAccess(
   return "changed";
 }
 
-/** Sets the operator's password and ends every existing session. */
+/** Sets the operator's password and ends all sessions. */
 export async function replacePassword(
   tx: Tx,
   { operatorId, passwordHash, now }: { operatorId: string; passwordHash: string; now: Date },
@@ -121,14 +119,17 @@ export async function replacePassword(
   await tx.deleteFrom("operator_session").where("operator_id", "=", operatorId).execute();
 }
 
-/** Removes the operator and every session. If two owners remove each other, the second one fails as the last owner. */
+/** Deletes the operator and all sessions. If two owners delete each other, the second deletion fails. */
 export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "unknown" | "last owner"> {
   if ((await lockLastOwner(tx)) === id) return "last owner";
   const { numDeletedRows } = await tx.deleteFrom("operator").where("id", "=", id).executeTakeFirstOrThrow();
   return numDeletedRows > 0n ? "deleted" : "unknown";
 }
 
-/** Locks the owners of all environments until the transaction ends. Returns the id of the only one; null if several. */
+/**
+ * Locks the owners of all environments until the transaction ends. Returns the id of the only one, or null if there are
+ * several.
+ */
 async function lockLastOwner(tx: Tx): Promise<string | null> {
   const owners = await tx
     .selectFrom("operator")
@@ -140,7 +141,7 @@ async function lockLastOwner(tx: Tx): Promise<string | null> {
   return owners.length === 1 ? owners[0]!.id : null;
 }
 
-/** Stores the hash of the token that creates the first operator, in place of any earlier one. */
+/** Stores the hash of the setup link's token and replaces the previous one. */
 export async function replaceSetUpToken(db: Db, tokenHash: string): Promise<void> {
   await db
     .insertInto("service_secret")
@@ -149,7 +150,7 @@ export async function replaceSetUpToken(db: Db, tokenHash: string): Promise<void
     .execute();
 }
 
-/** Unexpired sessions, newest first. */
+/** Lists unexpired sessions, most recently used first. */
 export async function listSessions(db: Db, operatorId: string, now: Date): Promise<OperatorSessionRow[]> {
   return await db
     .selectFrom("operator_session")
@@ -160,7 +161,7 @@ export async function listSessions(db: Db, operatorId: string, now: Date): Promi
     .execute();
 }
 
-/** Ends one session of the operator, or all others with `except`. */
+/** Ends one session, or all except one. */
 export async function endSessions(
   db: Db,
   operatorId: string,
@@ -173,7 +174,7 @@ export async function endSessions(
     .execute();
 }
 
-/** Consumes the setup token; returns false if it is wrong or was already used. */
+/** Consumes the setup token. Returns false if it is wrong or was already used. */
 export async function takeSetUpToken(tx: Tx, tokenHash: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom("service_secret")
@@ -202,7 +203,7 @@ export async function listInvitations(db: Db, now: Date): Promise<OperatorInvita
     .execute();
 }
 
-/** Returns the invited email; undefined if there is no such invitation. */
+/** Returns the invited email, or undefined if the invitation does not exist. */
 export async function deleteInvitation(db: Db, id: string): Promise<string | undefined> {
   const row = await db
     .deleteFrom("operator_invitation")
@@ -225,7 +226,7 @@ export async function findInvitation(
     .executeTakeFirst();
 }
 
-/** Returns undefined if the invitation was used or revoked, or has expired. */
+/** Consumes an invitation. Returns undefined if it was used or revoked, or has expired. */
 export async function takeInvitation(
   tx: Tx,
   tokenHash: string,

@@ -7,8 +7,8 @@ interface Query {
 }
 
 /**
- * Wraps better-auth's database adapter so that the database stores hashes of session tokens. better-auth still sees the
- * token from the cookie: a row found by a token carries that token; any other row carries the hash.
+ * Wraps better-auth's database adapter so that the database stores only hashes of session tokens. A row that is found
+ * by a token contains the token again, as better-auth expects; other rows contain the hash.
  */
 export function hashSessionTokens(adapter: DBAdapter): DBAdapter {
   const hashing: DBAdapter = {
@@ -23,7 +23,7 @@ export function hashSessionTokens(adapter: DBAdapter): DBAdapter {
     findMany: (query) => adapter.findMany(byHash(query)),
     update: async (query) => withToken(await adapter.update(byHash(query)), query),
     delete: (query) => adapter.delete(byHash(query)),
-    // The adapter has no transactions and would pass its unwrapped self to the callback.
+    // The adapter has no transactions, and its own method would pass the unwrapped adapter to the callback.
     transaction: (work) => work(hashing),
   };
   return hashing;
