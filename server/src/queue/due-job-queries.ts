@@ -1,8 +1,8 @@
 import type { Db as QueueDatabase } from "pg-boss";
 
 /**
- * When the first waiting job of each queue can be fetched, in milliseconds from now.
- * @returns no entry for a queue without waiting jobs
+ * Returns for each queue the time until its first waiting job is due, in milliseconds. Queues without waiting jobs have
+ * no entry.
  */
 export async function msUntilDue(db: QueueDatabase, names: readonly string[]): Promise<Map<string, number>> {
   const { rows } = await db.executeSql(
@@ -17,8 +17,8 @@ export async function msUntilDue(db: QueueDatabase, names: readonly string[]): P
 }
 
 /**
- * When the first running job counts as lost, in milliseconds from now, unless its worker sends a heartbeat before.
- * @returns null if no job runs
+ * Returns the time until the first running job counts as lost if its worker sends no more heartbeats, in milliseconds.
+ * @returns null if no job is running
  */
 export async function msUntilLost(db: QueueDatabase, names: readonly string[]): Promise<number | null> {
   const { rows } = await db.executeSql(

@@ -3,20 +3,20 @@ import type { Db, Tx } from "../db/schema.ts";
 
 /**
  * Start-time fair queueing between environments (Goyal, Vin and Cheng, 1996). Each job has a start tag, and workers
- * claim the job with the smallest one. The job's priority is the negative of its start tag, so that a plain fetch of
- * pg-boss, which reads one index entry, finds it.
+ * claim the job with the smallest one. A job's priority is its negative start tag, so pg-boss finds the job by reading
+ * one index entry.
  *
- * The unit of tags is work: 1000 units are one second of work in an environment of weight 1. Priorities are seconds
- * since `queue_clock.base`, because they have only 32 bits.
+ * Tags measure work: 1000 units are one second of work in an environment with weight 1. Priorities have only 32 bits,
+ * so their unit is a second, counted from `queue_clock.base`.
  *
  * Lock order: video, transcription, `environment_queue`, `queue_clock`. Code that needs the base takes a key share lock
  * on the clock, which conflicts with `rebase` but not with `advanceVirtualTime`.
  */
 export interface JobTag {
   start: number;
-  /** The total work of the job, before division by the weight. */
+  /** Total work of the job, before division by the weight. */
   work: number;
-  /** The part of `work` that the finish tag includes, at most one slice. */
+  /** The part of `work` that the environment's finish tag includes, at most one slice. */
   charge: number;
 }
 
@@ -26,15 +26,15 @@ export interface TaggedPriority {
 }
 
 export const UNITS_PER_SECOND = 1000;
-/** The least work after which a long recording yields to others. */
+/** A long recording does at least this much work before it yields. */
 export const MIN_SLICE_SECONDS = 60;
 const MIN_WORK_SECONDS = 1;
 const MAX_WORK_SECONDS = 7 * 86_400;
-/** Used until an environment has completed its first transcription. */
+/** Estimate for an environment without a completed transcription. */
 const DEFAULT_WORK_SECONDS_PER_BYTE = 1e-6;
 /** Weight of the latest transcription in the moving average. */
 const AVERAGE_SHARE = 0.1;
-/** An idle worker probably claims younger jobs within moments. */
+/** A recording does not yield to younger jobs, because an idle worker probably claims them. */
 const IDLE_WORKER_SECONDS = 5;
 const MIN_PRIORITY = -(2 ** 31 - 1);
 const REBASE_AFTER_UNITS = 2 ** 29 * UNITS_PER_SECOND;
@@ -44,8 +44,8 @@ const QUEUED = sql`name = 'transcribe' and state < 'active' and not blocked`;
 const START = sql`(data->'tag'->>'start')::bigint`;
 
 /**
- * Tags a job that is about to be enqueued. It starts where the environment's last job finishes, or at the virtual time
- * if that is later.
+ * Tags a job that is about to be enqueued. Its start tag is the finish tag of the environment's last job, or the
+ * virtual time if that is later.
  */
 export async function assignTag(
   tx: Tx,
@@ -57,7 +57,7 @@ export async function assignTag(
   }: {
     workSeconds: number;
     sliceSeconds?: number;
-    /** Work done that no tag includes yet. */
+    /** Completed work that no tag includes yet. */
     debtSeconds?: number;
   },
 ): Promise<TaggedPriority> {
@@ -99,7 +99,7 @@ export async function advanceVirtualTime(tx: Tx, { start }: JobTag): Promise<voi
   );
 }
 
-/** Estimates the work for a recording from its size, in seconds. */
+/** Estimates the seconds of work for a recording from its size. */
 export async function estimateWork(tx: Tx, transcriptionId: string): Promise<number> {
   const { rows } = await sql<{ seconds: number }>`
     select size_bytes * coalesce(work_seconds_per_byte, ${DEFAULT_WORK_SECONDS_PER_BYTE}::float8) as seconds
@@ -110,7 +110,7 @@ export async function estimateWork(tx: Tx, transcriptionId: string): Promise<num
   return rows[0]?.seconds ?? MIN_WORK_SECONDS;
 }
 
-/** Updates the environment's estimates with the seconds of work that a recording took. */
+/** Updates the environment's average with the seconds of work that a recording took. */
 export async function recordWork(tx: Tx, videoId: string, seconds: number): Promise<void> {
   await sql`
     update environment_queue as queue set work_seconds_per_byte =
@@ -124,19 +124,20 @@ export async function recordWork(tx: Tx, videoId: string, seconds: number): Prom
 
 export interface UsedSlice {
   environmentId: string;
-  /** Work since the last charge, in seconds, and the amount of that charge. */
+  /** Seconds of work since the last charge. */
   usedSeconds: number;
+  /** The last charge. */
   chargedSeconds: number;
   remainingSeconds: number;
   sliceSeconds: number;
-  /** Concurrent attempts of one environment; null for no limit. */
+  /** Maximum number of concurrent attempts of one environment; null for no limit. */
   cap: number | null;
 }
 
 /**
- * Charges a long recording for its next slice. The recording yields if a job with a smaller tag is waiting, provided
- * that the job is shorter than a slice or belongs to another environment. Two long recordings of one environment do not
- * alternate, because resuming costs work.
+ * Charges a long recording for its next slice. It yields if a job with a smaller tag is waiting that is shorter than a
+ * slice or belongs to another environment. Two long recordings of one environment do not alternate, because resuming
+ * costs work.
  */
 export async function startSlice(tx: Tx, slice: UsedSlice): Promise<{ tag: JobTag; yields: boolean }> {
   const { environmentId, sliceSeconds, cap } = slice;
@@ -160,19 +161,23 @@ export async function startSlice(tx: Tx, slice: UsedSlice): Promise<{ tag: JobTa
   return { tag, yields };
 }
 
-/** Counts the environment's running attempts. The lock makes other callers wait until the transaction ends. */
+/**
+ * Counts the environment's running attempts. Locks the environment's queue until the transaction ends, so that
+ * concurrent callers see each other's claims.
+ */
 export async function lockProcessingCount(tx: Tx, environmentId: string): Promise<number> {
   await sql`
     insert into environment_queue (environment_id) values (${environmentId})
     on conflict (environment_id) do update set weight = environment_queue.weight`.execute(tx);
-  // A separate statement, so that it sees what was committed while the first one waited for the lock.
+  // A separate statement, because it must see what other transactions committed while the first one waited for the
+  // lock.
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from transcription
     where environment_id = ${environmentId} and status = 'PROCESSING'`.execute(tx);
   return rows[0]!.count;
 }
 
-/** Marks the place of a job that left the queue, so that `retagMarked` moves the jobs behind it forward. */
+/** Marks the position of a job that left the queue. `retagMarked` then moves the jobs behind it forward. */
 export async function markForRetag(
   tx: Tx,
   environmentId: string,
@@ -185,7 +190,7 @@ export async function markForRetag(
   );
 }
 
-/** Removes a waiting job. Does nothing to a claimed one, whose attempt ends elsewhere. */
+/** Removes a waiting job. Does nothing if the job was claimed. */
 export async function removeQueuedJob(tx: Tx, environmentId: string, jobId: string): Promise<void> {
   const { rows } = await sql<{ start: number | null }>`
     delete from pgboss.job where ${QUEUED} and id = ${jobId} returning ${START} as start`.execute(tx);
@@ -193,7 +198,7 @@ export async function removeQueuedJob(tx: Tx, environmentId: string, jobId: stri
   if (start != null) await markForRetag(tx, environmentId, { start });
 }
 
-/** Retags the queued jobs of environments where jobs were removed. */
+/** Retags the queued jobs of environments that `markForRetag` marked. */
 export async function retagMarked(db: Db, signal: AbortSignal): Promise<void> {
   const marked = await db
     .selectFrom("environment_queue")
@@ -208,7 +213,10 @@ export async function retagMarked(db: Db, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Each batch commits its progress, so that a crash loses nothing and the next batch sees deletions. */
+/**
+ * Retags one batch. Each batch is a transaction, so a crash loses no progress and the next batch sees deletions.
+ * @returns whether the environment is done
+ */
 async function retagMarkedBatch(tx: Tx, environmentId: string): Promise<boolean> {
   const queue = await lockEnvironmentQueue(tx, environmentId);
   if (!queue || queue.retag_from === null) return true;
@@ -221,7 +229,7 @@ async function retagMarkedBatch(tx: Tx, environmentId: string): Promise<boolean>
   return last === null;
 }
 
-/** Returns the weights by environment. Environments without an entry have weight 1. */
+/** Returns the weights, keyed by environment. An environment without an entry has weight 1. */
 export async function listWeights(db: Db): Promise<Map<string, number>> {
   const rows = await db.selectFrom("environment_queue").select(["environment_id", "weight"]).execute();
   return new Map(rows.map(({ environment_id, weight }) => [environment_id, weight]));
@@ -236,13 +244,13 @@ export async function getWeight(db: Db, environmentId: string): Promise<number> 
   return row?.weight ?? 1;
 }
 
-/** Changes the environment's share of the work, and retags its queued jobs. */
+/** Changes the environment's weight and retags its queued jobs. */
 export async function setWeight(tx: Tx, environmentId: string, weight: number): Promise<void> {
   await sql`
     insert into environment_queue (environment_id, weight) values (${environmentId}, ${weight}::int)
     on conflict (environment_id) do update set weight = excluded.weight`.execute(tx);
   const queue = (await lockEnvironmentQueue(tx, environmentId))!;
-  // All in one transaction: with a smaller weight, the new tags overlap the old ones.
+  // All batches share a transaction, because new and old tags overlap if the weight decreases.
   let position: { after: number; finish: number | null } = { after: -1, finish: null };
   for (;;) {
     const { finish, last } = await retagBatch(tx, queue, position);
@@ -276,10 +284,11 @@ async function lockEnvironmentQueue(tx: Tx, environmentId: string): Promise<Envi
 }
 
 /**
- * Places the environment's next queued jobs one behind the other. No job moves to before the virtual time at which it
- * was enqueued: its environment would get service for a time when it had no work.
- * @param finish finish tag of the previous job; null to keep the first job's place
- * @returns `last`: the old start tag of the last job in a full batch; null after the last batch
+ * Retags a batch of the environment's queued jobs so that each starts where the previous one finishes. No start tag
+ * moves to before the virtual time at which its job was enqueued, because the environment would get service for a time
+ * without work.
+ * @param finish finish tag of the previous job; null to keep the first job's tag
+ * @returns `last`: old start tag of the last job in a full batch; null after the last batch
  */
 async function retagBatch<Finish extends number | null>(
   tx: Tx,
@@ -310,7 +319,7 @@ async function retagBatch<Finish extends number | null>(
   return { finish: next, last: jobs.length < RETAG_BATCH ? null : jobs.at(-1)!.start };
 }
 
-/** Moves the base to the virtual time, long before priorities overflow. */
+/** Moves the base to the virtual time, long before priorities would overflow. */
 export async function rebase(db: Db, afterUnits: number = REBASE_AFTER_UNITS): Promise<void> {
   const isDue = sql<{ base: number }>`
     select virtual_time / ${UNITS_PER_SECOND}::int * ${UNITS_PER_SECOND}::int as base from queue_clock
@@ -322,7 +331,7 @@ export async function rebase(db: Db, afterUnits: number = REBASE_AFTER_UNITS): P
     if (rows.length === 0) return;
     const { base } = rows[0]!;
     await sql`update queue_clock set base = ${base}::bigint`.execute(tx);
-    // Includes running jobs, because a crash requeues them with the same priority.
+    // Running jobs are included, because a crash requeues them with the same priority.
     await sql`
       update pgboss.job set priority =
         greatest(${MIN_PRIORITY}::int, -ceil((${START} - ${base}::bigint) / ${UNITS_PER_SECOND}::numeric))::int

@@ -11,36 +11,35 @@ export interface JobData {
   tag?: JobTag;
 }
 
-/** Polling interval while the database cannot be queried. */
+/** Time until the next fetch after one that failed. */
 const RETRY_FETCH_MS = 500;
-/** Shortest interval between polls during a backlog. Slow fetches make it longer. */
+/** Minimum time between fetches during a backlog. Slow fetches increase it. */
 const MIN_FETCH_INTERVAL_MS = 20;
 const MAX_FETCH_TIME_SHARE = 0.2;
 const HEARTBEAT_INTERVAL_MS = 3_000;
 
 export interface JobStreamOptions {
   run: JobHandler;
-  /** Concurrent jobs in this process. */
   concurrency: number;
   /**
-   * Concurrent jobs of one group in all processes. Processes that fetch at the same time can slightly exceed it. Null
-   * for no limit, which makes fetches cheaper.
+   * Concurrent jobs of one group in all processes. Concurrent fetches can slightly exceed it. Null for no limit, which
+   * makes fetches faster.
    */
   groupConcurrency: number | null;
 }
 
 interface ActiveJob {
   id: string;
-  /** Distinguishes this claim of the job from a later one. */
+  /** Distinguishes this claim of the job from later ones. */
   retryCount: number;
   data: JobData;
   lost: AbortController;
 }
 
 /**
- * Processes the jobs of one queue in this process: fetches a job for every free slot, and more as soon as slots become
- * free. A worker of pg-boss fetches a single job and, unless a notification arrives, the next one half a second later
- * at the earliest. It would process a backlog at two jobs per second.
+ * Runs the jobs of one queue in this process. Fetches jobs for all free slots, and again as soon as slots become free.
+ * pg-boss's own worker fetches a single job and then waits for half a second or a notification, so it would process
+ * only two jobs per second of a backlog.
  */
 export class JobStream {
   readonly #boss: PgBoss;
@@ -51,13 +50,13 @@ export class JobStream {
   readonly #complete: (job: ActiveJob) => Promise<void>;
   readonly #active = new Map<ActiveJob, Promise<void>>();
   readonly #fetches = new Poller(() => this.#fetch());
-  /** How many jobs must end before the next immediate fetch, because one fetch can fill several slots. */
+  /** Jobs that must end before the next immediate fetch, because one fetch can fill several slots. */
   #endsBeforeFetch = 0;
   #pauseMs = MIN_FETCH_INTERVAL_MS;
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #heartbeat: NodeJS.Timeout | undefined;
 
-  /** @param onEmpty called after each fetch that returned no job */
+  /** @param onEmpty called after each fetch without jobs */
   constructor(
     boss: PgBoss,
     name: string,
@@ -84,33 +83,32 @@ export class JobStream {
     this.fetchSoon();
   }
 
-  /** Whether this process could run another job. */
   get hasFreeSlot(): boolean {
     return this.#active.size < this.#options.concurrency;
   }
 
-  /** Fetches soon, because jobs may be due. Many calls in a short time cause few fetches. */
+  /** Call this when jobs may be due. Frequent calls cause few fetches. */
   fetchSoon(): void {
     this.#fetches.within(Math.max(0, this.#fetchedAt + this.#pauseMs - performance.now()));
   }
 
-  /** Takes no more jobs; running ones continue. */
+  /** Fetches no more jobs. Running ones continue. */
   pause(): void {
     void this.#fetches.stop();
   }
 
-  /** Waits for the running handlers until the timeout. */
+  /** Waits for running jobs until the timeout. */
   async stop(timeoutMs: number): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
-    // A fetch in progress may still claim jobs, which nobody else gets until they miss a heartbeat.
+    // A fetch in progress may still claim jobs. Other processes get these only after a heartbeat timeout.
     const ended = this.#fetches.stop().then(() => Promise.all(this.#active.values()));
     await Promise.race([ended, late]);
     clearTimeout(timer);
     clearInterval(this.#heartbeat);
   }
 
-  /** Fetches jobs for the free slots. @returns when to fetch again, in milliseconds */
+  /** @returns milliseconds until the next fetch */
   async #fetch(): Promise<number> {
     if (!this.hasFreeSlot) return Number.POSITIVE_INFINITY;
     const { concurrency, groupConcurrency } = this.#options;
@@ -127,7 +125,7 @@ export class JobStream {
       this.#fetchedAt = performance.now();
       this.#endsBeforeFetch = this.#active.size / 2;
       this.#pauseMs = Math.max(MIN_FETCH_INTERVAL_MS, (this.#fetchedAt - startedAt) / MAX_FETCH_TIME_SHARE);
-      // Jobs of a full group at the head of the queue may have hidden those of others.
+      // There may be more jobs: those of a full group may have hidden those of other groups.
       if (jobs.length > 0) return this.#pauseMs;
       this.#onEmpty();
       return Number.POSITIVE_INFINITY;
@@ -148,7 +146,7 @@ export class JobStream {
         { err: error, queue: this.#name, jobId: id },
         "a job ended early and will be retried",
       );
-      // If this fails as well, the queue hands the job out again after a missed heartbeat.
+      // If this fails too, another worker gets the job after the heartbeat timeout.
       await this.#boss
         .fail(this.#name, toClaim(job), asObject(error))
         .catch((failure) =>
@@ -160,17 +158,17 @@ export class JobStream {
     } finally {
       this.#active.delete(job);
     }
-    // A fetch of one job costs as much as a fetch of many, so it waits until more slots are free.
+    // A fetch for one slot costs as much as a fetch for many, so it waits until more slots are free.
     this.#endsBeforeFetch -= 1;
     this.#fetches.within(this.#endsBeforeFetch <= 0 ? 0 : this.#pauseMs);
   }
 
-  /** Sends the heartbeats of running jobs, and aborts those that the queue has given to another process. */
+  /** Sends heartbeats for running jobs, and aborts jobs that another process has claimed. */
   async #sendHeartbeats(): Promise<void> {
     const jobs = [...this.#active.keys()];
     if (jobs.length === 0) return;
     try {
-      // The type lacks the response's ids of the jobs that are still active.
+      // The type lacks `settled`, the ids of jobs that are still active.
       const answer: { settled?: string[] } = await this.#boss.touch(this.#name, jobs.map(toClaim));
       const kept = new Set(answer.settled ?? jobs.map(({ id }) => id));
       for (const { id, lost } of jobs) {

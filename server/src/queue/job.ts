@@ -1,20 +1,19 @@
 import type { JobTag } from "./fair-queueing.ts";
 
-/** A unit of work, handed to one worker at a time. If the worker is lost, it is handed out again. */
+/** A unit of work for one worker at a time. If the worker is lost, another one gets the job. */
 export interface Job {
-  /** Only the job that a row names may change the row's state; see `job_id` in the schema. */
+  /** Only the job whose id is in a row's `job_id` may change the row. */
   id: string;
-  /** The id of a transcription or a delivery. */
+  /** Id of the transcription or delivery. */
   subjectId: string;
-  /** Aborted if the queue gives the job to another worker. */
+  /** Aborted if another worker claims the job. */
   signal: AbortSignal;
-  /** The fair-queueing tag of a transcription's job. Null if a release without fair queueing enqueued it. */
+  /** Fair-queueing tag of a transcription's job. Null if a release without fair queueing enqueued it. */
   tag?: JobTag | null;
 }
 
-/** A job as the queue hands it to a worker. */
 export interface ClaimedJob extends Job {
-  /** How often the job was handed out before, to workers that crashed or stopped early. */
+  /** Number of earlier claims, whose workers crashed or stopped early. */
   retryCount: number;
 }
 

@@ -4,14 +4,13 @@ import { logLevelOf } from "../lib/outages.ts";
 
 const CHECK_INTERVAL_MS = 30_000;
 
-/** Work that only one process does at a time. */
 export interface LeaderTask {
   stop(): Promise<void>;
 }
 
 /**
- * Runs the work in the process that holds the lock of this name. Soon after that process ends or loses its database
- * connection, another one takes over.
+ * Runs a task in the process that holds the lock with this name. If that process ends or loses its database connection,
+ * another one soon takes over.
  */
 export function runAsLeader(
   {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 
-/** A row and the job that it waits for. */
+/** A row and its job. */
 export interface NamedJob {
   id: string;
   jobId: string;
@@ -9,9 +9,9 @@ export interface NamedJob {
 
 /** A row whose job no longer exists. */
 export interface LostJob extends NamedJob {
-  /** Time until the row's next job is due, by the database's clock. Null if it is due now. */
+  /** Time until the row's next job is due; null if it is due now. */
   delayMs: number | null;
-  /** The environment of a transcription, the endpoint of a delivery. */
+  /** Id of a transcription's environment or a delivery's endpoint. */
   group: string | null;
 }
 
@@ -19,28 +19,28 @@ export interface LostJob extends NamedJob {
 export const MAX_LOST_JOBS = 500;
 
 const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now())::float8 * 1000`;
-/** States of jobs that will run. pg-boss deletes jobs that failed or waited for too long, but rows wait forever. */
-const HELD = sql`('created', 'retry', 'active')`;
+/** States of jobs that will run. pg-boss eventually deletes other jobs, but a row waits until its job has run. */
+const LIVE_STATES = sql`('created', 'retry', 'active')`;
 
 export async function findTranscriptionsWithoutJob(db: Db): Promise<LostJob[]> {
   const { rows } = await sql<LostJob>`
     select id, job_id as "jobId", ${msUntil("due_at")} as "delayMs", environment_id as "group" from transcription
     where status in ('PENDING', 'PROCESSING') and not exists (
-      select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
+      select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${LIVE_STATES}
     )
     limit ${MAX_LOST_JOBS}`.execute(db);
   return rows;
 }
 
 export async function findDeliveriesWithoutJob(db: Db): Promise<LostJob[]> {
-  // By endpoint, to use the index: most deliveries ended long ago.
+  // Searches by endpoint to use the index, because most deliveries ended long ago.
   const { rows } = await sql<LostJob>`
     select pending.id, job_id as "jobId", ${msUntil("next_attempt_at")} as "delayMs", endpoint_id as "group"
     from webhook_endpoint
     cross join lateral (
       select id, job_id, next_attempt_at, endpoint_id from delivery
       where endpoint_id = webhook_endpoint.id and status = 'pending' and not exists (
-        select from pgboss.job where name = 'deliver' and job.id = job_id and state in ${HELD}
+        select from pgboss.job where name = 'deliver' and job.id = job_id and state in ${LIVE_STATES}
       )
       limit ${MAX_LOST_JOBS}
     ) as pending

@@ -1,33 +1,31 @@
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 
-/** The waiting work of all environments. */
 export interface QueueDepth {
-  /** One entry for each environment with PENDING transcriptions. */
+  /** Environments with PENDING transcriptions. */
   environments: {
-    /** Transcriptions that only need a free worker. */
+    /** Transcriptions that are waiting for a worker. */
     waiting: number;
-    /** Since when the oldest of them has waited; null if `waiting` is 0. */
+    /** When the first of these started to wait; null if there are none. */
     waitingSince: Date | null;
-    /** Wait for the time of their next attempt. */
+    /** Transcriptions whose next attempt is not due yet. */
     delayed: number;
-    /** Transcriptions that wait because the environment has reached its limit of concurrent attempts. */
+    /** Transcriptions that are waiting because the environment is at its limit of concurrent attempts. */
     capped: number;
   }[];
   processing: number;
   deliveries: {
-    /** Deliveries that are due. */
     due: number;
-    /** Wait for the time of their next attempt. */
+    /** Deliveries whose next attempt is not due yet. */
     scheduled: number;
-    /** When the oldest due delivery became due; null if `due` is 0. */
+    /** When the first of the due deliveries became due; null if none is due. */
     dueSince: Date | null;
   };
 }
 
 /**
- * Reads only the rows that wait.
- * @param cap concurrent attempts of one environment; null for no limit
+ * Reads only waiting rows, so completed work does not slow it down.
+ * @param cap maximum number of concurrent attempts of one environment; null for no limit
  */
 export async function queueDepth(db: Db, now: Date, cap: number | null): Promise<QueueDepth> {
   const { rows: environments } = await sql<QueueDepth["environments"][number]>`
@@ -51,17 +49,17 @@ export async function queueDepth(db: Db, now: Date, cap: number | null): Promise
   const { rows: counted } = await sql<{ processing: number }>`
     select count(*)::int as processing from transcription where status = 'PROCESSING'
   `.execute(db);
-  // By endpoint, to use the index: most deliveries ended long ago.
+  // Counts by endpoint to use the index, because most deliveries ended long ago.
   const { rows: deliveries } = await sql<QueueDepth["deliveries"]>`
-    select coalesce(sum(of.due), 0)::int as due, coalesce(sum(of.scheduled), 0)::int as scheduled,
-      min(of.since) as "dueSince"
+    select coalesce(sum(pending.due), 0)::int as due, coalesce(sum(pending.scheduled), 0)::int as scheduled,
+      min(pending.since) as "dueSince"
     from webhook_endpoint
     cross join lateral (
       select count(*) filter (where next_attempt_at <= ${now}::timestamptz) as due,
         count(*) filter (where next_attempt_at > ${now}::timestamptz) as scheduled,
         min(next_attempt_at) filter (where next_attempt_at <= ${now}::timestamptz) as since
       from delivery where endpoint_id = webhook_endpoint.id and status = 'pending'
-    ) as of
+    ) as pending
   `.execute(db);
   return { environments, processing: counted[0]!.processing, deliveries: deliveries[0]! };
 }

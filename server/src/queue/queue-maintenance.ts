@@ -8,7 +8,7 @@ import type { Queue } from "./queue.ts";
 const RETAG_INTERVAL_MS = 10_000;
 const SUPERVISE_INTERVAL_MS = 3_600_000;
 
-/** Keeps the tags of queued jobs up to date, and the queue's tables small. One process does it at a time. */
+/** Keeps the tags of queued jobs current and the queue's tables small. Run it in one process at a time. */
 export function startQueueMaintenance(deps: { db: Db; queue: Queue; log: Logger }): LeaderTask {
   const stopped = new AbortController();
   let running = Promise.resolve();

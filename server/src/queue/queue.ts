@@ -20,39 +20,36 @@ interface TaggedJob {
 
 export type QueueName = "transcribe" | "deliver" | "index";
 
-/** A worker whose last heartbeat is older than this counts as lost. This is the minimum that pg-boss allows. */
+/** A worker without a heartbeat for this time counts as lost. pg-boss allows no shorter time. */
 const HEARTBEAT_SECONDS = 10;
 
 const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
-  // Enough for the longest recording on the slowest machine. A hung engine times out much earlier.
+  // Enough for the longest recording on the slowest machine. Other timeouts detect a hung engine much earlier.
   transcribe: { expireInSeconds: 86_399 },
   deliver: { expireInSeconds: 60 },
   index: { expireInSeconds: 3600 },
 };
 
-/** The channel on which pg-boss notifies of jobs that are due; the payload is the name of the queue. */
+/** pg-boss sends the name of a queue on this channel when a job is due. */
 const CHANNEL = `pgboss_${createHash("sha224").update("pgboss").digest("hex").slice(0, 24)}`;
-/**
- * The longest time between two polls for jobs that no notification announces. Notifications are also missed if the
- * connection that receives them breaks and nobody notices.
- */
+/** Maximum time between polls, because notifications are missed if their connection breaks unnoticed. */
 const MAX_POLL_MS = 10_000;
-/** Polling interval while a due job cannot be fetched, and without notifications. */
+/** Polling interval while a due job cannot be fetched, or if notifications are unavailable. */
 const MIN_POLL_MS = 500;
 
-/** The durable queue, in the same database as the rows that its jobs refer to, so that both commit together. */
+/** The durable queue. It is in the same database as the rows of its jobs, so that both commit together. */
 export class Queue {
   readonly #boss: PgBoss;
   readonly #log: Logger;
   readonly #create: boolean;
   readonly #streams = new Map<string, JobStream>();
-  /** Delayed jobs send no notification when they become due. */
+  /** Finds delayed jobs, for which no notification is sent when they become due. */
   readonly #dueJobs = new Poller(() => this.#fetchDueJobs());
-  /** Nor do jobs that return from a lost worker. */
+  /** Finds jobs of lost workers. */
   readonly #lostJobs = new Poller(() => this.#returnLostJobs());
   #notifications: { close(): Promise<void> } | null = null;
 
-  /** @param create false for commands, which require the queue's tables to exist and run no maintenance */
+  /** @param create false for commands, which neither create nor maintain the queue's tables */
   constructor(
     database: ConstructorOptions,
     kind: "embedded" | "postgres",
@@ -65,10 +62,11 @@ export class Queue {
       ...database,
       migrate: create,
       createSchema: create,
-      // Its timers write to the database even if nothing happens; see `supervise` and `#returnLostJobs`.
+      // pg-boss's own supervision writes to the database even if nothing happens. `#returnLostJobs` calls it when
+      // necessary.
       supervise: false,
       monitorIntervalSeconds: 2,
-      // Builds indexes after an update of pg-boss, one at a time.
+      // Interval at which pg-boss builds indexes after its own upgrade.
       bamIntervalSeconds: 3600,
       // The embedded database has its own maintenance.
       monitorVacuum: kind === "postgres",
@@ -81,19 +79,19 @@ export class Queue {
     this.#boss.on("warning", (warning) => log.warn({ warning }, "the queue reported a warning"));
   }
 
-  /** Creates the queue's tables if they are missing. Call it once, after the service's migrations. */
+  /** Creates missing tables. Call this once, after the service's migrations. */
   async start(): Promise<void> {
     await this.#boss.start();
     for (const [name, { expireInSeconds }] of Object.entries(QUEUES)) {
       const options = {
         heartbeatSeconds: HEARTBEAT_SECONDS,
         expireInSeconds,
-        // Rows count their retries. A job is only retried if its worker crashes, however often.
+        // Rows count and limit retries. A job is retried whenever its worker crashes.
         retryLimit: 1000,
         retryDelay: 1,
         retryBackoff: true,
         retryDelayMax: 60,
-        // A row waits for its job, however long the backlog is.
+        // pg-boss would delete jobs that wait longer, but a row waits for its job during any backlog.
         retentionSeconds: 10 * 365 * 86_400,
         deleteAfterSeconds: 3600,
         notify: true,
@@ -103,8 +101,8 @@ export class Queue {
         // `createQueue` does not change an existing queue.
         await this.#boss.updateQueue(name, options);
       }
-      // pg-boss reads a queue's settings at first use, outside the caller's transaction. With a single connection, that
-      // would deadlock, so it reads them now.
+      // pg-boss loads a queue's settings on first use, outside the caller's transaction. With a single connection, that
+      // would deadlock, so this loads them now.
       await this.#boss.findJobs(name, { id: randomUUID() });
     }
   }
@@ -145,7 +143,7 @@ export class Queue {
     }
   }
 
-  /** @returns milliseconds until the next poll, or until the next heartbeat timeout if that is sooner */
+  /** @returns milliseconds until the next poll: until the next heartbeat timeout or the maximum interval */
   async #returnLostJobs(): Promise<number> {
     try {
       const lossInMs = await msUntilLost(this.#boss.getDb(), Object.keys(QUEUES));
@@ -160,21 +158,21 @@ export class Queue {
     }
   }
 
-  /** Returns the jobs of lost workers to the queue, deletes old jobs, and warns about growing tables. */
+  /** Requeues jobs of lost workers, deletes old jobs and warns about large tables. */
   async supervise(): Promise<void> {
     await this.#boss.supervise();
   }
 
-  /** Enqueues a job in the transaction: the job exists if and only if the transaction commits. */
+  /** Enqueues a job. It exists if and only if the transaction commits. */
   async send(
     tx: Tx,
     name: Exclude<QueueName, "transcribe">,
     job: {
       id: string;
       subjectId: string;
-      /** A delay and not a time, because the database's clock decides when jobs are due. */
+      /** A delay instead of a time, because the database's clock decides when jobs are due. */
       delayMs?: number;
-      /** The concurrency of each group is limited; see `JobStreamOptions`. */
+      /** Groups limit concurrency; see `JobStreamOptions`. */
       group?: string;
     },
   ): Promise<void> {
@@ -191,7 +189,7 @@ export class Queue {
     this.#fetchWhenDue(job.delayMs);
   }
 
-  /** Enqueues a transcription; see `transcription-jobs.ts`. */
+  /** Use the functions in `transcription-jobs.ts` instead. */
   async sendTranscription(tx: Tx, { id, transcriptionId, tag, delayMs, ...job }: TaggedJob): Promise<void> {
     const data: JobData = { subjectId: transcriptionId, tag };
     await this.#boss.send("transcribe", data, {
@@ -204,7 +202,7 @@ export class Queue {
     this.#fetchWhenDue(delayMs);
   }
 
-  /** Changes a waiting job in the transaction. */
+  /** Changes a waiting job. */
   async updateTranscription(tx: Tx, { id, transcriptionId, tag, delayMs, ...job }: TaggedJob): Promise<void> {
     const data: JobData = { subjectId: transcriptionId, tag };
     await this.#boss.update("transcribe", data, {
@@ -221,13 +219,13 @@ export class Queue {
     if (this.#streams.size > 0 && delayMs && delayMs > 0) this.#dueJobs.within(delayMs);
   }
 
-  /** Takes no more jobs; running ones continue. */
+  /** Fetches no more jobs. Running ones continue. */
   async pause(): Promise<void> {
     for (const stream of this.#streams.values()) stream.pause();
     await Promise.all([this.#dueJobs.stop(), this.#lostJobs.stop()]);
   }
 
-  /** Waits for the running handlers until the timeout. Unfinished jobs are handed out again later. */
+  /** Waits for running jobs until the timeout. Unfinished jobs are retried later. */
   async stop(timeoutMs: number): Promise<void> {
     await this.pause();
     await Promise.all([...this.#streams.values()].map((stream) => stream.stop(timeoutMs)));

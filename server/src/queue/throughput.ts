@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 
 export interface EndedGroup {
-  /** Whole hours before now: 0 … 23. */
+  /** Full hours before now, 0 to 23. */
   hoursAgo: number;
   status: "COMPLETED" | "FAILED" | "SKIPPED";
   engine: string | null;
@@ -12,8 +12,8 @@ export interface EndedGroup {
 }
 
 /**
- * Counts the transcriptions of all environments that ended in the 24 hours before `now`. Uses the index on the time of
- * the last change by the database's clock, with a margin of one hour for other clocks.
+ * Counts transcriptions that ended in the 24 hours before `now`. Searches by `changed_at`, which has an index, with a
+ * margin of one hour because its values come from the database's clock.
  */
 export async function countEndedInLastDay(db: Db, now: Date): Promise<EndedGroup[]> {
   const { rows } = await sql<EndedGroup>`

@@ -4,7 +4,7 @@ import { assignTag, estimateWork, type JobTag, markForRetag, priorityOfTag } fro
 import type { Queue } from "./queue.ts";
 
 export interface TranscriptionJob {
-  /** The job's id, which the transcription's row names. */
+  /** The transcription's new `job_id`. */
   jobId: string;
   transcriptionId: string;
   environmentId: string;
@@ -33,8 +33,8 @@ export async function requeue(
 }
 
 /**
- * Makes a delayed job due and gives it a new tag. With their old tags, jobs that have waited for long would all come
- * before those of other environments.
+ * Makes a delayed job due and assigns a new tag. With their old tags, many jobs that were delayed together would all
+ * come before those of other environments.
  */
 export async function bringForward(
   { tx, queue }: { tx: Tx; queue: Queue },
@@ -43,7 +43,7 @@ export async function bringForward(
   const { rows } = await sql<{ start: number | null }>`
     select (data->'tag'->>'start')::bigint as start from pgboss.job
     where name = 'transcribe' and id = ${jobId} and state < 'active' for update`.execute(tx);
-  // A worker has claimed it, or reconciliation will replace it.
+  // The job was claimed, or lost and reconciliation will replace it.
   if (rows.length === 0) return;
   const start = rows[0]!.start;
   if (start !== null) await markForRetag(tx, environmentId, { start });

@@ -20,7 +20,7 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 
 export const FILE_URL_LIFETIME_SECONDS = 300;
 
-/** The API resource of a transcription: ten fields, with freshly signed file URLs. */
+/** Returns a transcription as an API resource, with newly signed file URLs. */
 export async function representTranscription(
   row: ShownTranscription,
   {
@@ -69,7 +69,10 @@ async function presignFiles(
   return Object.fromEntries(await Promise.all(row.file_formats.map(presign))) as TranscriptionFiles;
 }
 
-/** `holiday.en.vtt`, after the name of the uploaded file if it is known, as players look for captions. */
+/**
+ * Returns a name such as `holiday.en.vtt`, the form in which players look for captions. Uses the name of the uploaded
+ * file if it is known.
+ */
 export function transcriptFileName(
   row: Pick<ShownTranscription, "video_id" | "language">,
   metadata: VideoMetadata,
@@ -81,12 +84,12 @@ export function transcriptFileName(
   return `${stem === "" ? row.video_id : safeFileName(stem)}.${row.language}.${format}`;
 }
 
-/** tus clients send the name under either key. */
+/** Clients use either key. */
 export function uploadedFileName(metadata: VideoMetadata): string | null {
   return metadata.filename ?? metadata.name ?? null;
 }
 
-/** @param transcription this video's transcription, if there is one */
+/** @param transcription the video's transcription, if there is one */
 export function representVideo(row: ShownVideo, transcription: ShownTranscription | undefined): Video {
   return {
     id: row.id,
@@ -109,7 +112,7 @@ function representSummary(row: ShownTranscription): TranscriptionSummary {
     language: row.language,
     wordCount: row.word_count,
     duration: row.duration,
-    // While it is PENDING, the row has the failure of its last attempt, which another attempt will follow.
+    // A PENDING transcription has the failure of its last attempt, but another attempt will follow.
     failure:
       status === "FAILED" && code !== null ? { code: code as FailureCode, message: message ?? "" } : null,
     skipReason: row.skip_reason as SkipReason | null,
@@ -136,7 +139,7 @@ export function representWebhookEndpoint(row: WebhookEndpointRow, now: Date): We
   };
 }
 
-/** For the responses to its creation and to a rotation, the only ones that contain the secret. */
+/** Only the responses to a creation and a secret rotation contain the secret. */
 export function representWebhookEndpointWithSecret(
   row: WebhookEndpointRow,
   now: Date,
@@ -146,7 +149,7 @@ export function representWebhookEndpointWithSecret(
 
 export type DeliveryWithAttempts = DeliveryRow & {
   transcription_id: string | null;
-  /** The latest `MAX_LISTED_ATTEMPTS`. */
+  /** The last `MAX_LISTED_ATTEMPTS`. */
   attemptRows: DeliveryAttemptRow[];
 };
 
