@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Db, SearchDocumentRow, Tx } from "../db/schema.ts";
 import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
 
-/** A transcript whose passages must be indexed, with the data that this needs. */
+/** A transcript that must be indexed. */
 export type Unindexed = SearchDocumentRow & { spoken: string; file_prefix: string };
 
-/** Size limit of a shard; see `search_shard` in the schema. */
+/** Maximum number of passages in a shard; see `search_shard` in the schema. */
 const SHARD_PASSAGES = 16_384;
 
 export async function insertSearchDocument(
@@ -22,7 +22,7 @@ export async function insertSearchDocument(
     .execute();
 }
 
-/** Returns undefined if this job has nothing left to do. */
+/** Returns undefined if the job has nothing to do. */
 export async function findUnindexed(
   db: Db,
   transcriptionId: string,
@@ -41,8 +41,8 @@ export async function findUnindexed(
 }
 
 /**
- * Assigns the document to a shard: the newest of its environment, or a new one if that is full. From then on the
- * environment is searched in the document's language.
+ * Assigns the document to the environment's newest shard, or to a new one if that is full. From then on, searches in
+ * the environment cover the document's language.
  */
 export async function assignShard(tx: Tx, document: Unindexed, dictionary: string): Promise<number> {
   const { environment_id, spoken: language } = document;
@@ -80,12 +80,12 @@ interface NewPassage {
   startMs: number;
   endMs: number;
   text: string;
-  /** In PostgreSQL's text format of `tsvector`. */
+  /** A `tsvector` in PostgreSQL's text format. */
   lexemes: string;
 }
 
 /**
- * Writes some passages of a document. Existing passages stay unchanged.
+ * Inserts passages of a document. Existing ones stay unchanged.
  * @returns false if the document was deleted in the meantime
  */
 export async function insertPassages(
@@ -125,13 +125,13 @@ export async function finishDocument(db: Db, number: number, now: Date): Promise
   await db.updateTable("search_document").set({ indexed_at: now }).where("number", "=", number).execute();
 }
 
-/** A range of transcription ids: those after `after`, up to and including `last`. */
+/** The transcription ids after `after`, up to and including `last`. */
 export interface IdRange {
   after: string;
   last: string;
 }
 
-/** Returns the range of the next `length` ids after `after`, or of all remaining ids; null if none remain. */
+/** Returns the next `length` ids after `after`, or all remaining ones. Null if there are none. */
 export async function nextIdRange(db: Db, after: string, length: number): Promise<IdRange | null> {
   const { rows } = await sql<{ last: string | null }>`
     select max(id) as last from (
@@ -141,13 +141,13 @@ export async function nextIdRange(db: Db, after: string, length: number): Promis
   return last === null ? null : { after, last };
 }
 
-/** Creates documents for completed transcriptions without one, oldest first. The caller sends their jobs. */
+/** Creates documents for completed transcriptions without one, oldest first. The caller enqueues their jobs. */
 export async function insertMissingDocuments(
   tx: Tx,
   { after, last }: IdRange,
   limit: number,
 ): Promise<{ id: string; jobId: string }[]> {
-  // Both tables are restricted to the range, so that the query reads no other rows.
+  // Restricts both tables to the range, so that the query reads no other rows.
   const { rows } = await sql<{ id: string; jobId: string }>`
     insert into search_document (transcription_id, environment_id, job_id)
     select id, environment_id, gen_random_uuid() from transcription
@@ -162,7 +162,7 @@ export async function insertMissingDocuments(
   return rows;
 }
 
-/** Finds documents that lost their job, like `findTranscriptionsWithoutJob`. */
+/** Finds documents whose job is lost, like `findTranscriptionsWithoutJob`. */
 export async function findDocumentsWithoutJob(db: Db): Promise<LostJob[]> {
   const { rows } = await sql<LostJob>`
     select transcription_id as id, job_id as "jobId", null as "delayMs", null as "group" from search_document
@@ -174,7 +174,7 @@ export async function findDocumentsWithoutJob(db: Db): Promise<LostJob[]> {
   return rows;
 }
 
-/** Assigns a new job to the document. Returns false if the document got another job or was indexed in the meantime. */
+/** Assigns a new job to the document. Returns false if it got another job or was indexed in the meantime. */
 export async function replaceDocumentJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
   const row = await tx
     .updateTable("search_document")

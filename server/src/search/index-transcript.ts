@@ -21,7 +21,7 @@ import { dictionaryOf, lookUpLexemes, renderVector } from "./lexemes.ts";
 import { cutPassages, type Passage } from "./passages.ts";
 import { tokenize } from "./tokens.ts";
 
-/** The fields of the json file's words that are used. */
+/** The fields of the transcript's JSON file that are used. */
 const Words = Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }));
 
 export interface IndexDeps {
@@ -31,15 +31,14 @@ export interface IndexDeps {
   log: Logger;
 }
 
-/** Number of passages per transaction, during which the embedded database runs no other query. */
+/** Passages per transaction, during which the embedded database runs no other query. */
 const BATCH = 250;
-/** Maximum number of failures other than outages: with the queue's delays, a quarter of an hour. */
+/** Maximum number of failures other than outages. They take a quarter of an hour with the queue's delays. */
 const MAX_TRIES = 20;
 
 /**
- * Makes a completed transcript searchable, from its stored words, which never change. After a crash, the next run skips
- * existing passages and writes the rest. If indexing a transcript fails repeatedly, the transcript is logged and
- * skipped.
+ * Makes a completed transcript searchable. After a crash, the next run skips existing passages. A transcript that
+ * repeatedly fails is logged and left out of the index.
  */
 export async function indexTranscript(
   deps: IndexDeps,
@@ -80,7 +79,7 @@ async function writePassages(
       return { ...passage, ordinal, lexemes: renderVector(tokens[ordinal]!, lexemes, shard) };
     });
     const target = { number: document.number, shard };
-    // False if the video was deleted in the meantime.
+    // Stops if the video was deleted in the meantime.
     if (!(await db.transaction().execute((tx) => insertPassages(tx, target, rows)))) return;
   }
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 import { fold, type Token } from "./tokens.ts";
 
-/** PostgreSQL's stemmers by language; which of them exist depends on its version. */
+/** PostgreSQL's stemmers, keyed by language. Not every PostgreSQL version has all of them. */
 const STEMMERS: Record<string, string> = {
   ar: "arabic",
   ca: "catalan",
@@ -38,10 +38,10 @@ const STEMMERS: Record<string, string> = {
   yi: "yiddish",
 };
 
-/** For languages without a stemmer: words match as they are written, ignoring accents. */
+/** For languages without a stemmer: words match as written, except for accents. */
 const NO_DICTIONARY = "simple";
 
-/** Returns the dictionary of a language (ISO 639) that this database provides. */
+/** Returns the dictionary for a language (ISO 639) in this database. */
 export async function dictionaryOf(db: Db, language: string | null): Promise<string> {
   const stemmer = STEMMERS[language ?? ""];
   if (stemmer === undefined) return NO_DICTIONARY;
@@ -53,18 +53,17 @@ export async function dictionaryOf(db: Db, language: string | null): Promise<str
   return rows.length > 0 ? name : NO_DICTIONARY;
 }
 
-/** What the index contains for a word. */
 export interface WordLexemes {
   lexemes: readonly string[];
-  /** True for a stop word, which matters only in a quoted phrase. */
+  /** Stop words matter only in quoted phrases. */
   isStopWord: boolean;
 }
 
 export type Lexemes = ReadonlyMap<string, WordLexemes>;
 
 /**
- * Looks up words that `tokenize` returned. A word has two lexemes if its stem depends on its accents, so that searches
- * with and without them find it. A stop word is its own lexeme.
+ * Looks up the lexemes of words. A word has two if its stem depends on its accents, so that searches with and without
+ * accents find it. A stop word is its own lexeme.
  */
 export async function lookUpLexemes(db: Db, dictionary: string, tokens: Iterable<Token>): Promise<Lexemes> {
   const words = [...new Set([...tokens].filter(({ kind }) => kind === "word").map(({ text }) => text))];
@@ -86,13 +85,13 @@ export async function lookUpLexemes(db: Db, dictionary: string, tokens: Iterable
   );
 }
 
-/** Returns the lexemes of a token. A pair of characters is its own lexeme. */
+/** A pair of characters is its own lexeme. */
 export function lexemesOf(lexemes: Lexemes, { text, kind }: Token): WordLexemes {
   const known = kind === "word" ? lexemes.get(text) : undefined;
   return known ?? { lexemes: [fold(text)], isStopWord: false };
 }
 
-/** Renders a passage's `tsvector` in PostgreSQL's text format, with the marker of its shard. */
+/** Renders a passage's `tsvector`, including the marker of its shard, in PostgreSQL's text format. */
 export function renderVector(tokens: readonly Token[], lexemes: Lexemes, shard: number): string {
   const entries = tokens.flatMap((token) =>
     lexemesOf(lexemes, token).lexemes.map((lexeme) => `${quote(lexeme)}:${token.position}`),
@@ -100,7 +99,7 @@ export function renderVector(tokens: readonly Token[], lexemes: Lexemes, shard: 
   return [quote(shardMarker(shard)), ...entries].join(" ");
 }
 
-/** Returns a lexeme that no word can have. */
+/** Returns a lexeme that no word can have, because it contains a `#`. */
 export function shardMarker(shard: number): string {
   return `#${shard}`;
 }

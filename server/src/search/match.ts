@@ -2,16 +2,19 @@ import { type Lexemes, lexemesOf, quote, type WordLexemes } from "./lexemes.ts";
 import type { Alternative, Query, Term } from "./query.ts";
 import type { Token } from "./tokens.ts";
 
-/** One word of a term. */
+/** A word of a search term. */
 interface Step {
-  /** Positions after the first word of the term. */
+  /** Distance from the first word of the term. */
   offset: number;
   lexemes: readonly string[];
-  /** Whether lexemes that begin with one of these also match. */
+  /** Whether lexemes also match by prefix. */
   prefix: boolean;
-  /** Whether stop words also match. */
+  /** Whether the term is quoted, so that stop words match too. */
   isQuoted: boolean;
-  /** Whether this is the first character of a pair, so that only this character is marked. */
+  /**
+   * Whether this is a single character of a script without spaces. It matches each pair that begins with it, and only
+   * the pair's first character is highlighted.
+   */
   isSingle: boolean;
 }
 
@@ -19,15 +22,15 @@ type Steps = readonly Step[];
 
 /** A query compiled for one dictionary. */
 export interface Matcher {
-  /** In PostgreSQL's text format of `tsquery`. */
+  /** In PostgreSQL's text format. */
   tsquery: string;
-  /** The same query without prefixes, which ranks whole words higher. */
+  /** The same query without prefix matches, for ranking exact matches higher. */
   exactTsquery: string;
-  /** The terms that are highlighted in the passages found. */
+  /** Terms to highlight. */
   terms: readonly Steps[];
 }
 
-/** Returns null if every alternative consists of stop words only. */
+/** Returns null if the query contains only stop words. */
 export function createMatcher({ alternatives }: Query, lexemes: Lexemes): Matcher | null {
   const compiled = alternatives
     .map((alternative) => compileAlternative(alternative, lexemes))
@@ -80,7 +83,7 @@ function renderSteps(steps: Steps, exact: boolean): string {
   return text;
 }
 
-/** Returns the matches in a passage: `[start, end]` in UTF-16 units, in order, not overlapping. */
+/** Returns the ranges to highlight in a passage: `[start, end]` in UTF-16 units, in order, without overlaps. */
 export function findMarks(
   tokens: readonly Token[],
   lexemes: Lexemes,

@@ -2,21 +2,22 @@ import { endsClause, endsSentence } from "@subtext/captions/punctuation";
 import { holdsUnspacedScript, joinWords } from "@subtext/captions/script";
 import type { Word } from "@subtext/captions/words";
 
-/** The unit of search results: a sentence, or a part of a long one. */
+/** A sentence, or a part of a long one. The unit of search results. */
 export interface Passage {
   startMs: number;
   endMs: number;
   text: string;
 }
 
-/** Length of a pause that ends a passage, in seconds. */
+/** A pause of this length ends a passage. */
 const PAUSE_SECONDS = 2;
-/** Maximum length in characters; those of scripts without spaces count by their display width. */
+/** Maximum length in characters. Characters of scripts without spaces count more, because they are wider. */
 const MAX_LENGTH = 240;
 const UNSPACED_COST = 2.5;
 
 /**
- * Splits at the ends of sentences and at pauses. Splits a passage that is still too long at a clause, or else anywhere.
+ * Splits words at the ends of sentences and at pauses. Splits a passage that is still too long at a clause, if
+ * possible.
  */
 export function cutPassages(words: readonly Word[]): Passage[] {
   const passages: Passage[] = [];

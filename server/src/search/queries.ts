@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 
-/** A matching passage and its rank: higher is better. */
+/** A matching passage. A higher rank is better. */
 export interface Candidate {
   document: number;
   ordinal: number;
   rank: number;
 }
 
-/** The languages of the environment's transcripts, and the stemmer of each. */
+/** Returns the languages of the environment's transcripts with their dictionaries. */
 export async function searchLanguages(
   db: Db,
   environmentId: string,
@@ -21,7 +21,7 @@ export async function searchLanguages(
     .execute();
 }
 
-/** The environment's shards, newest first. */
+/** Returns the environment's shards, newest first. */
 export async function searchShards(db: Db, environmentId: string): Promise<number[]> {
   const rows = await db
     .selectFrom("search_shard")
@@ -33,8 +33,8 @@ export async function searchShards(db: Db, environmentId: string): Promise<numbe
 }
 
 /**
- * Finds passages of an environment that match a `tsquery`, at most `limit`, in no particular order.
- * @param shards PostgreSQL's `tsquery` for the markers of the shards that are searched
+ * Finds at most `limit` passages that match, in no particular order.
+ * @param shards a `tsquery` that matches the markers of the shards to search
  */
 export async function findCandidates(
   db: Db,
@@ -87,18 +87,18 @@ export interface FoundPassage {
   text: string;
 }
 
-/** Sorted by document and, within each, by time. Skips passages that no longer exist. */
+/** Returns passages sorted by document and time. Omits passages that no longer exist. */
 export async function findPassages(
   db: Db,
-  places: readonly { document: number; ordinal: number }[],
+  keys: readonly { document: number; ordinal: number }[],
 ): Promise<FoundPassage[]> {
-  if (places.length === 0) return [];
+  if (keys.length === 0) return [];
   const { rows } = await sql<FoundPassage>`
     select document, ordinal, start_ms as "startMs", end_ms as "endMs", text
     from search_passage
     join unnest(
-      ${places.map(({ document }) => document)}::integer[], ${places.map(({ ordinal }) => ordinal)}::integer[]
-    ) as place (document, ordinal) using (document, ordinal)
+      ${keys.map(({ document }) => document)}::integer[], ${keys.map(({ ordinal }) => ordinal)}::integer[]
+    ) as key (document, ordinal) using (document, ordinal)
     order by document, ordinal
   `.execute(db);
   return rows;

@@ -1,24 +1,26 @@
 import { type Token, tokenize } from "./tokens.ts";
 
-/** Consecutive words: a quoted phrase, the parts of `e-mail`, or a single word. */
+/** Adjacent words: a quoted phrase, the parts of `e-mail`, or a single word. */
 export interface Term {
   tokens: Token[];
-  /** Whether the term was quoted; stop words then count too. */
+  /** Stop words count only in quoted terms. */
   isQuoted: boolean;
-  /** Whether the last word may be incomplete, because it is still being typed. */
+  /** Whether the last word may be incomplete because the user is still typing. */
   prefix: boolean;
 }
 
-/** Matches passages with all required and no excluded terms. */
 export interface Alternative {
   required: Term[];
   excluded: Term[];
 }
 
 export interface Query {
-  /** A passage matches if any alternative does; each alternative has required terms. */
+  /**
+   * A passage matches if it matches any alternative: it contains all required and no excluded terms. Each alternative
+   * has required terms.
+   */
   alternatives: Alternative[];
-  /** Why there are no alternatives. */
+  /** Why there are no alternatives; null if there are some. */
   emptyReason: "no_words" | "only_excluded" | null;
 }
 
@@ -28,8 +30,8 @@ const TERM = /(-?)"([^"]*)(?:"|$)|(-?)([^\s"]+)/gv;
 const QUOTES = /[“”„«»]/g;
 
 /**
- * Parses the usual search syntax: words that must all occur, `"phrases"`, `-excluded` and `OR` between alternatives.
- * `OR` must be in capitals, because `or` is a word in French. Every text is a valid query.
+ * Parses a search: required words, `"phrases"`, `-excluded` words, and `OR` between alternatives. `OR` must be in
+ * capitals, because `or` is a French word. Every text is a valid query.
  */
 export function parseQuery(text: string): Query {
   const alternatives: Alternative[] = [{ required: [], excluded: [] }];
@@ -62,7 +64,7 @@ export function countTerms({ alternatives }: Query): number {
 }
 
 /**
- * Drops the last character of a run, which the preceding pair already contains. A run of one character is kept: it
+ * Drops the single last character of a run, because the preceding pair contains it. Keeps a run of one character, which
  * matches the start of pairs.
  */
 function termTokens(text: string): Token[] {

@@ -14,21 +14,20 @@ import type { Query } from "./query.ts";
 import { tokenize } from "./tokens.ts";
 
 /**
- * Maximum number of passages that are ranked; if more match, these are approximately the newest. The limit bounds the
- * time of a search regardless of the amount of data; the embedded database runs no other query meanwhile.
+ * Maximum number of passages to rank, approximately the newest ones. Limits the time of a search, during which the
+ * embedded database runs no other query.
  */
 const MAX_CANDIDATES = 2_000;
-/** Shards per query. Between two queries, the embedded database can run others. */
+/** Shards per query. The embedded database can run other queries in between. */
 const MAX_SHARDS_AT_ONCE = 16;
 /**
- * A search reads no older shards after this time. Otherwise, words that nearly every passage contains, in an order that
- * few passages have, would cause a scan of all shards.
+ * A search stops after this time. A phrase of common words in a rare order would otherwise cause a scan of all shards.
  */
 const MAX_SEARCH_MS = 1_000;
-/** Number of passages returned for one video. */
+/** Passages returned for each video. */
 const SHOWN_PASSAGES = 3;
 
-/** The last video of the previous page. */
+/** Position of a video in the results. */
 export interface ResultPosition {
   rank: number;
   matches: number;
@@ -37,8 +36,8 @@ export interface ResultPosition {
 
 interface SearchRequest {
   query: Query;
-  /** Null for all languages. */
   language: string | null;
+  /** The last result of the previous page. */
   after: ResultPosition | null;
   limit: number;
 }
@@ -46,7 +45,7 @@ interface SearchRequest {
 export interface FoundVideo {
   videoId: string;
   position: ResultPosition;
-  /** The best passages, in chronological order. */
+  /** The best passages in chronological order. */
   passages: (FoundPassage & { marks: [start: number, end: number][] })[];
 }
 
@@ -54,18 +53,18 @@ interface SearchResult {
   /** Best match first. */
   videos: FoundVideo[];
   next: ResultPosition | null;
-  /** Total over all pages. */
+  /** On all pages. */
   videoCount: number;
   matchCount: number;
-  /** Whether more passages match than were ranked. */
+  /** Whether there may be more matches than were ranked. */
   isTruncated: boolean;
-  /** Whether nothing was searched because the words are too common in the environment's languages. */
+  /** Whether the query contains only stop words of the environment's languages. */
   onlyCommonWords: boolean;
-  /** The languages of the environment's transcripts. */
+  /** Languages of the environment's transcripts. */
   languages: string[];
 }
 
-/** Searches the transcripts of one environment, in all its languages at once. */
+/** Searches the transcripts of an environment in all of its languages. */
 export async function searchTranscripts(
   db: Db,
   environmentId: string,
@@ -113,7 +112,7 @@ async function createMatchers(db: Db, query: Query, dictionaries: string[]): Pro
   return [...matchers.values()];
 }
 
-/** Searches in batches of shards, newest first; the batches grow while there are few results. */
+/** Searches batches of shards, newest first. The batches grow while there are few results. */
 async function findMatches(
   db: Db,
   environmentId: string,
@@ -148,7 +147,7 @@ interface RankedVideo {
   candidates: Candidate[];
 }
 
-/** Sorts by the best passage, then by the number of passages, then newest first. */
+/** Sorts by best passage, then by number of passages, then newest first. */
 function rankVideos(candidates: readonly Candidate[]): RankedVideo[] {
   return [...Map.groupBy(candidates, ({ document }) => document)]
     .map(([document, group]) => {
@@ -183,7 +182,7 @@ async function readVideos(
   });
 }
 
-/** Looks up the words of all passages at once, in the dictionaries that they were indexed with. */
+/** Looks up the words of all passages in the dictionaries with which they were indexed. */
 async function createMarker(
   db: Db,
   passages: readonly FoundPassage[],

@@ -1,32 +1,35 @@
-/** The unit of indexing and search: a word, or a pair of characters in a script without spaces. */
+/** The unit of search: a word, or a pair of characters in a script without spaces. */
 export interface Token {
-  /** Lower case, NFKC. With accents, because stemmers need them. */
+  /** In lower case, NFKC. Contains accents, because stemmers need them. */
   text: string;
-  /** `pair`: two adjacent characters of an unspaced run; `single`: the last character of a run. Neither has a stem. */
+  /**
+   * `pair`: two adjacent characters of a script without spaces; `single`: the last character of a run. Neither is
+   * stemmed.
+   */
   kind: "word" | "pair" | "single";
-  /** From 1; consecutive for adjacent tokens. */
+  /** From 1, consecutive. */
   position: number;
-  /** Offsets into the text, UTF-16 units. */
+  /** Offsets in the text, in UTF-16 units. */
   start: number;
   end: number;
-  /** Where the first character of a pair ends; otherwise `end`. */
+  /** End of the first character of a pair; otherwise `end`. */
   headEnd: number;
 }
 
 /**
- * Scripts that do not separate words by spaces or, like Korean, whose words contain more than people search for. Their
- * runs are split into overlapping pairs of characters, so that a search matches independently of word segmentation.
- * Accents (U+0300 …) belong to all scripts and stay with the words of other scripts.
+ * Scripts without spaces between words, and Korean, whose words contain more than people search for. Runs of their
+ * characters are split into overlapping pairs, so that matches do not depend on word segmentation. Accents (U+0300 …)
+ * belong to all scripts and stay with the words of other scripts.
  */
 const UNSPACED = String.raw`[[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]&&[\p{L}\p{M}\p{N}]]--[\u0300-\u036f]]`;
 const RUN = new RegExp(String.raw`(${UNSPACED}+)|([[\p{L}\p{M}\p{N}\u200c\u200d]--${UNSPACED}]+)`, "gv");
 const JOINERS = /[\u200c\u200d]/g;
-/** Longer words are truncated: nobody searches for them whole, and PostgreSQL limits lexemes to 2 KB. */
+/** Longer words are truncated, because PostgreSQL limits lexemes to 2 KB. */
 const MAX_WORD_LENGTH = 64;
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/** Splits a text into words at everything that is neither a letter nor a digit. */
+/** Splits text into words at every character that is not a letter or a digit. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   for (const match of text.matchAll(RUN)) {
@@ -39,7 +42,7 @@ export function tokenize(text: string): Token[] {
 
 function addWord(tokens: Token[], word: string, start: number): void {
   const text = [...normalize(word.replace(JOINERS, ""))].slice(0, MAX_WORD_LENGTH).join("");
-  // A combining mark without its letter is not a word.
+  // A combining mark without a letter is not a word.
   if (fold(text) === "") return;
   const end = start + word.length;
   tokens.push({ text, kind: "word", position: tokens.length + 1, start, end, headEnd: end });
@@ -61,7 +64,7 @@ function addPairs(tokens: Token[], run: string, start: number): void {
   });
 }
 
-/** NFKC can expand a character to one with punctuation: `⑴` becomes `(1)`. */
+/** NFKC can add punctuation to a character: `⑴` becomes `(1)`. */
 const NO_LETTER = /[^\p{L}\p{M}\p{N}]/gu;
 
 function normalize(text: string): string {
@@ -83,7 +86,7 @@ const PLAIN: Record<string, string> = {
 };
 const NOT_PLAIN = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "g");
 
-/** Removes accents, because people without a suitable keyboard type without them. */
+/** Removes accents, because people without a suitable keyboard omit them. */
 export function fold(text: string): string {
   return text
     .normalize("NFD")

@@ -11,53 +11,53 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 
-/** The state of the selected model: for the doctor, the dashboard, and the reasons of failed transcriptions. */
+/** State of the configured model, for the doctor, the dashboard and the messages of failed transcriptions. */
 export interface ModelsState {
-  /** A name or an absolute path; null if the selected engine needs no model. */
+  /** Name or absolute path; null if the configured engine needs no model. */
   wanted: string | null;
   state: "unwanted" | "installed" | "downloading" | "missing" | "failed";
-  /** Set only if the model is installed. */
+  /** Null unless the model is installed. */
   folder: string | null;
-  /** Set only in the state `downloading`. */
+  /** Null unless the state is `downloading`. */
   progress: DownloadProgress | null;
-  /** Why the model is missing, for display; null if nothing is wrong. */
+  /** Why the model is missing, for display. */
   error: string | null;
-  /** What to do, for display; null if nothing needs to be done. */
+  /** What to do about it, for display. */
   hint: string | null;
-  /** When the download is retried, ISO 8601; null if it is not. */
+  /** When the download will be retried, ISO 8601. */
   nextTryAt: string | null;
 }
 
-/** The speech model that the service should use, and its installation. */
+/** Monitors and installs the speech model that the service is configured to use. */
 export interface Models {
-  /** Checks the disk; starts nothing. */
+  /** Checks the disk. Does not start a download. */
   refresh(): Promise<ModelsState>;
-  /** Downloads the model in the background if it is missing and downloads are enabled; returns at once. */
+  /** Starts to monitor the model in the background, and to download it if it is missing and downloads are enabled. */
   start(): void;
-  /** Aborts the download; received bytes are kept. */
+  /** Aborts the download and keeps the received bytes. */
   stop(): Promise<void>;
   state(): ModelsState;
-  /** The result of the last check; null until the model is installed. */
+  /** Returns the result of the last check; null if the model is missing. */
   installed(): FoundModel | null;
   /**
-   * Returns the model if its files still exist, for an engine that is about to read them. If they were removed, the
-   * model counts as missing from then on, and is downloaded again if downloads are enabled.
+   * Returns the model if its files still exist. Otherwise, marks the model as missing, and downloads it again if
+   * downloads are enabled. Call this before an engine reads the files.
    */
   stillInstalled(): FoundModel | null;
-  /**
-   * Whether to wait for the model: a download is running or about to start, and has not taken too long.
-   */
+  /** Whether to wait for the model, because a download is running or will start soon and has not taken too long. */
   isExpected(): boolean;
-  /** Whether the bundled engine recognizes English about as well as the installed model. */
+  /** Whether the bundled engine recognizes English at least as well as the installed model. */
   prefersBundledForEnglish(): boolean;
-  /** Called whenever the model was installed after the first check; with null if it could not be installed. */
+  /** Calls the listener when the model has been installed, or with null when the installation has failed. */
   onChange(listener: (model: FoundModel | null) => void): void;
 }
 
 const POLL_INTERVAL_MS = 60_000;
 const FIRST_RETRY_MS = 60_000;
 const MAX_RETRY_MS = 3_600_000;
-/** The time of the largest model at 75 kB/s. A slower download continues, but nothing waits for it. */
+/**
+ * Time to download the largest model at 75 kB/s. A slower download continues, but transcriptions do not wait for it.
+ */
 const MAX_WAIT_MS = 6 * 3_600_000;
 
 export type ModelsConfig = Pick<
@@ -75,15 +75,15 @@ export function createModels({
   persistence,
 }: {
   config: ModelsConfig;
-  /** Whether the selected engine uses a Whisper model. */
+  /** Whether the configured engine uses a Whisper model. */
   wanted: boolean;
   log: Logger;
   clock: Clock;
-  /** Where a progress bar is drawn; null to log progress instead. */
+  /** Shows a progress bar; null to log progress instead. */
   terminal: ProgressTerminal | null;
-  /** Rejects when aborted; tests pass one that they end themselves. */
+  /** Rejects when aborted. Tests pass a wait that they end. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
-  /** Tests pass a short time. */
+  /** Tests pass shorter times. */
   persistence?: Persistence;
 }): Models {
   const name = wanted ? config.whisperModel : null;
@@ -93,13 +93,12 @@ export function createModels({
   const shutdown = new AbortController();
   let running: Promise<void> | undefined;
   let installed: FoundModel | null = null;
-  /** Ends the pause before the next check. */
+  /** Starts the next check. */
   let checkNow = () => {};
-  /** Whether a download starts as soon as the disk has been checked. */
+  /** Whether a download starts after the next check. */
   let isDue = downloadable !== undefined;
-  /** Whether all listeners have been notified of the installed model. */
+  /** Whether the listeners know of the installed model. */
   let isAnnounced = false;
-  /** When the wait for the model began. */
   let missingSince = clock.now().getTime();
   let current: ModelsState = {
     wanted: name,
@@ -127,7 +126,7 @@ export function createModels({
     } catch (error) {
       markMissing();
       const missing = error instanceof SpeechError && error.code === "model_not_found";
-      // The reason of the last failed download is more useful than the model's absence.
+      // The error of the last download is more useful than the fact that the model is missing.
       if (missing && current.state === "failed") return current;
       change({ state: missing ? "missing" : "failed", error: messageOf(error), hint: hintFor(name) });
     }
@@ -136,7 +135,7 @@ export function createModels({
 
   function markMissing(): void {
     if (installed === null) return;
-    log.warn({ model: installed.name, folder: installed.folder }, "the speech model is gone");
+    log.warn({ model: installed.name, folder: installed.folder }, "the speech model was removed");
     installed = null;
     isAnnounced = false;
     isDue = downloadable !== undefined;
@@ -168,7 +167,7 @@ export function createModels({
         log.info({ model: installed.name, folder: installed.folder }, "the speech model is installed");
         notify();
       }
-      // Another process may install or remove it meanwhile.
+      // Another process may install or remove the model.
       await pause(POLL_INTERVAL_MS, signal);
     }
   }
@@ -185,7 +184,7 @@ export function createModels({
     }
   }
 
-  /** Null if it succeeded. */
+  /** @returns the error; null if the download succeeded */
   async function download(model: KnownModel, signal: AbortSignal): Promise<unknown> {
     const display = displayFor(model.name);
     change({ state: "downloading", progress: null });
@@ -219,12 +218,13 @@ export function createModels({
 
   function hintFor(model: string): string {
     if (!knownModel(model))
-      return `Let WHISPER_MODEL name a folder that holds a Whisper model, or one of \`npx subtext models list\`.`;
+      return `Set WHISPER_MODEL to the path of a folder with a Whisper model, or to a name from \`npx subtext models list\`.`;
     const pull = `\`npx subtext models pull ${model}\` downloads it.`;
-    const offline = "Without a network, copy its folder from another machine and let WHISPER_MODEL name it.";
+    const offline =
+      "Without a network, copy its folder from another machine and set WHISPER_MODEL to its path.";
     return config.modelDownload
       ? `${pull} ${offline}`
-      : `MODEL_DOWNLOAD=auto lets the service download it; ${pull} ${offline}`;
+      : `MODEL_DOWNLOAD=auto lets the service download it. ${pull} ${offline}`;
   }
 
   return {
@@ -245,7 +245,7 @@ export function createModels({
       if (installed === null || isStillThere(installed)) return installed;
       const { folder } = installed;
       markMissing();
-      const error = `The files in ${folder} have gone or changed.`;
+      const error = `The files in ${folder} were removed or changed.`;
       change({ state: "missing", error, hint: hintFor(name ?? "") });
       checkNow();
       return null;

@@ -9,16 +9,15 @@ import type { Clock } from "../lib/clock.ts";
 import { createModels, type Models } from "./models.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
-/** Memory of the service without its speech processes, under load. */
+/** Memory that the service itself needs under load. */
 const SERVICE_BYTES = 500_000_000;
 
-/** Null if the system does not report its memory. */
 function memoryBudget(): MemoryBudget | null {
   const limit = readMemoryLimit();
   return limit && { ...limit, reservedBytes: SERVICE_BYTES };
 }
 
-/** The multilingual model, if the settings allow one. */
+/** Opens the Whisper model, if the settings allow one. */
 export function openModels(options: {
   config: Config;
   log: Logger;
@@ -31,8 +30,8 @@ export function openModels(options: {
 }
 
 /**
- * Speech to text with the configured engines that are installed. Processes start with the first recording; a model that
- * is installed later is used from the next recording on.
+ * Opens speech recognition with the configured engines that are installed. The first recording starts the processes.
+ * After a model is installed, the next recording uses it.
  * @param onProcess called whenever a process is started
  */
 export function openSpeech(config: Config, models: Models, log: Logger, onProcess = () => {}): Speech {
@@ -53,20 +52,20 @@ export function openSpeech(config: Config, models: Models, log: Logger, onProces
     log: (line) => log.warn({ line }, "a speech process wrote"),
     ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
   });
-  // Also if the installation failed: the engines report the missing model to users.
+  // Also applies to a failed installation, because engines report the missing model to users.
   models.onChange(() => speech.renew());
   return speech;
 }
 
 export interface MemoryDescription {
   text: string;
-  /** Whether fewer processes or threads run than the settings ask for. */
+  /** Whether fewer processes or threads fit than are configured. */
   reduced: boolean;
 }
 
 /**
  * Describes how many speech processes fit into memory.
- * @throws SpeechError `insufficient_memory` if not even one does; others if there is no engine
+ * @throws SpeechError `insufficient_memory` if not even one fits, or another error if there is no engine
  */
 export async function describeMemory(
   config: Config,
@@ -86,8 +85,8 @@ export async function describeMemory(
 }
 
 /**
- * The loaded engines, and their limitations.
- * @throws SpeechError if an engine does not load
+ * Describes the loaded engines and their limitations.
+ * @throws SpeechError if an engine cannot be loaded
  */
 export async function describeEngines(speech: Speech): Promise<{ text: string; warnings: string[] }> {
   const { engines } = await speech.describe();

@@ -278,10 +278,10 @@ describe("the service", () => {
     await until(async () => names.length === 2);
     expect(models.stillInstalled()?.folder).toBe(folder);
     expect(models.state()).toMatchObject({ state: "installed", error: null });
-    expect(logged()).toContain("the speech model is gone");
+    expect(logged()).toContain("the speech model was removed");
   });
 
-  test("reports that the model is gone if it may not download, until someone restores it", async () => {
+  test("reports that the model was removed if it may not download, until someone restores it", async () => {
     const [hub, folder] = [await startHub(), join(await temporaryFolder(), "model")];
     await mkdir(folder);
     const { models, nextLook } = await service(hub, { WHISPER_MODEL: folder });
