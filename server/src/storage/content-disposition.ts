@@ -1,19 +1,19 @@
 const MAX_NAME_LENGTH = 150;
 
-/** Media types that a browser may display or play; all others are downloaded. */
+/** Media types that a browser may display or play. Other files are downloaded. */
 const SHOWN_TYPES = /^(?:text\/vtt|text\/plain|application\/json|(?:audio|video)\/[\w-]+)$/;
 
-/** The type of a file that a browser downloads and never displays. */
+/** Media type that browsers download and never display. */
 export const DOWNLOAD_TYPE = "application/octet-stream";
 
 /**
- * Converts a name to one that every file system accepts: at most 150 UTF-16 units, without path separators, control
- * characters and bidirectional overrides. Keeps the extension and never returns an empty name.
+ * Converts a file name to one that is valid on every file system: at most 150 UTF-16 units, not empty, without path
+ * separators, control characters and bidirectional overrides. Keeps the extension.
  */
 export function safeFileName(name: string): string {
   const clean = name
     .toWellFormed()
-    // With overrides, a name that ends in ".exe" can be displayed as if it ended in ".vtt".
+    // Overrides could display a name that ends in ".exe" as if it ended in ".vtt".
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, "")
     .replace(/[/\\:*?"<>|]/g, "_")
     .replace(/^[\s.]+|[\s.]+$/g, "");
@@ -31,14 +31,14 @@ export function safeFileName(name: string): string {
 }
 
 /**
- * Returns the Content-Disposition of a file (RFC 6266): the whole name in `filename*` (RFC 8187), and an ASCII
- * `filename` for clients that support only that.
+ * Returns a file's Content-Disposition (RFC 6266), with the full name in `filename*` (RFC 8187) and an ASCII version in
+ * `filename` for older clients.
  */
 export function contentDisposition(fileName: string, contentType: string): string {
   const name = safeFileName(fileName);
   const disposition = SHOWN_TYPES.test(contentType) ? "inline" : "attachment";
-  // Normalization turns "＂" and "＼" into a quote and a backslash, so unsafe characters are replaced afterwards.
-  // "%" is left out of the fallback because some clients decode it there.
+  // Unsafe characters are replaced after normalization, which converts "＂" and "＼" to a quote and a backslash. "%" is
+  // omitted because some clients decode it in `filename`.
   const ascii = safeFileName(fileName.normalize("NFKD").replace(/\p{M}/gu, "")).replace(
     /[^\x20-\x7E]|%/g,
     "_",

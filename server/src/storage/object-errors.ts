@@ -1,8 +1,8 @@
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Checks whether an error affects only one stored object. Work that needs the object fails, and everything else
- * continues. An error that affects all objects is an outage; see `outages.ts`.
+ * Checks whether an error affects only one stored object. Only work that needs the object fails then. An error that
+ * affects all objects is an outage; see `outages.ts`.
  */
 export function isObjectFault(error: unknown): error is AppError {
   return (
@@ -19,7 +19,7 @@ export function objectDenied(cause: unknown): AppError {
   return new AppError("storage_object_denied", "The storage denies access to this file.", { cause });
 }
 
-/** Damaged, archived, or in a state in which the storage does not serve it. */
+/** Damaged or archived, for example. */
 export function objectUnusable(cause: unknown): AppError {
   return new AppError("storage_object_unusable", "The storage cannot serve this file.", { cause });
 }

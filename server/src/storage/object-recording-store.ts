@@ -13,12 +13,12 @@ import type { ObjectStore } from "./object-store.ts";
 import { completeUpload, listUploads, RECORDINGS_PREFIX, readUpload, removeUpload } from "./object-upload.ts";
 import type { RecordingStore } from "./recording-store.ts";
 
-/** Limit for consecutive connections that break before a byte arrives. */
-const MAX_BREAKS = 3;
+/** Maximum number of consecutive connections that break before a byte arrives. */
+const MAX_EMPTY_CONNECTIONS = 3;
 
 /**
- * Opens the recordings in a bucket. A decoder needs a local file, because a recording's index can be at its end, so
- * each attempt downloads the recording into `scratchFolder` and removes it afterwards.
+ * Opens the recordings in a bucket. Each attempt downloads the recording to `scratchFolder`, because a decoder must be
+ * able to seek: the index of a recording may be at its end.
  */
 export function openObjectRecordingStore(
   objects: ObjectStore,
@@ -32,7 +32,7 @@ export function openObjectRecordingStore(
   const find = async (videoId: string) => {
     const found = await objects.head(keyOf(videoId));
     if (found) return found;
-    // HEAD gets the same response if the bucket itself is missing.
+    // The response to HEAD is the same if the bucket itself does not exist.
     await objects.assertAvailable();
     throw missing();
   };
@@ -90,7 +90,7 @@ export function openObjectRecordingStore(
   };
 }
 
-/** Downloads a recording. Resumes after a broken connection, because a recording can have gigabytes. */
+/** Downloads a recording, which may have gigabytes. Resumes after a broken connection. */
 async function downloadTo(
   path: string,
   objects: ObjectStore,
@@ -98,13 +98,13 @@ async function downloadTo(
   { sizeBytes, etag, signal }: { sizeBytes: number; etag: string; signal: AbortSignal },
 ): Promise<void> {
   let written = 0;
-  let breaks = 0;
+  let emptyConnections = 0;
   const write = async (content: Readable) => {
     const file = createWriteStream(path, { flags: written === 0 ? "w" : "r+", start: written, mode: 0o600 });
     try {
       await pipeline(content, file, { signal });
     } finally {
-      breaks = file.bytesWritten > 0 ? 0 : breaks + 1;
+      emptyConnections = file.bytesWritten > 0 ? 0 : emptyConnections + 1;
       written += file.bytesWritten;
     }
   };
@@ -118,13 +118,13 @@ async function downloadTo(
       if (signal.aborted || isLocal(error)) throw error;
       cause = error;
     }
-    if (breaks < MAX_BREAKS) continue;
+    if (emptyConnections < MAX_EMPTY_CONNECTIONS) continue;
     await objects.assertAvailable();
-    throw objectUnusable(new Error(`${written} of ${sizeBytes} bytes came`, { cause }));
+    throw objectUnusable(new Error(`${written} of ${sizeBytes} bytes arrived`, { cause }));
   }
 }
 
-/** Checks whether the error comes from this machine's disk, so that another connection would not help. */
+/** Checks whether the error comes from this machine's disk. A new connection would not help then. */
 function isLocal(error: unknown): boolean {
   return (
     error instanceof Error && "syscall" in error && (error.syscall === "write" || error.syscall === "open")

@@ -2,12 +2,12 @@ import type { Readable } from "node:stream";
 import type { PresignedUrl, PresignOptions } from "./transcript-store.ts";
 
 /**
- * An object storage such as S3. Keys do not include the configured prefix. If only one object is affected, methods
- * throw AppError `storage_object_missing`, `storage_object_denied` or `storage_object_unusable`; else `storage_full` or
- * `storage_unavailable`.
+ * An object storage such as S3. Keys do not include the configured prefix. Methods throw AppError:
+ * `storage_object_missing`, `storage_object_denied` or `storage_object_unusable` if only one object is affected,
+ * otherwise `storage_full` or `storage_unavailable`.
  */
 export interface ObjectStore {
-  /** The bucket, for messages. */
+  /** Name of the bucket, for messages. */
   readonly name: string;
   put(key: string, content: Uint8Array): Promise<void>;
   get(key: string, range?: ByteRequest): Promise<Readable>;
@@ -18,10 +18,10 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<StoredObject>;
   presign(key: string, options: PresignOptions): Promise<PresignedUrl>;
   readonly multipart: MultipartUploads;
-  /** Translates an error from a stream that `get` returned. Returns other errors unchanged. */
+  /** Converts an error from a stream that `get` returned. Returns other errors unchanged. */
   toStorageError(error: unknown): unknown;
   /**
-   * Writes and reads a probe object, to distinguish the fault of one object from an outage.
+   * Writes and reads a probe object, to distinguish the failure of one object from an outage.
    * @throws AppError `storage_unavailable`
    */
   assertAvailable(): Promise<void>;
@@ -31,7 +31,7 @@ export interface ObjectStore {
 export interface StoredObject {
   key: string;
   sizeBytes: number;
-  /** By the clock of the storage. */
+  /** By the storage's clock. */
   writtenAt: Date;
 }
 
@@ -39,25 +39,25 @@ export interface ByteRequest {
   start: number;
   /** Inclusive. */
   end: number;
-  /** The ETag that the object must still have. */
+  /** The ETag that the object must have. */
   etag?: string;
   signal?: AbortSignal;
 }
 
-/** Objects that are uploaded in parts and do not exist until they are completed. */
+/** Uploads objects in parts. An object does not exist until its upload is completed. */
 export interface MultipartUploads {
   /** @returns the id of the new multipart upload */
   begin(key: string): Promise<string>;
   /** @param number starts at 1; replaces an existing part with this number */
   sendPart(upload: MultipartUpload, number: number, content: Buffer): Promise<UploadedPart>;
   complete(upload: MultipartUpload, parts: readonly UploadedPart[]): Promise<void>;
-  /** Aborts all multipart uploads of this key. */
+  /** Aborts all multipart uploads of the key. */
   abort(key: string): Promise<void>;
-  /** Lists the multipart uploads of this key, oldest first, so that all processes choose the same one. */
+  /** Lists the multipart uploads of the key, oldest first, so that all processes choose the same one. */
   list(key: string): Promise<MultipartUpload[]>;
-  /** Lists the multipart uploads of all keys that begin with the prefix. */
+  /** Lists the multipart uploads of keys that begin with the prefix. */
   listBelow(prefix: string): Promise<MultipartUpload[]>;
-  /** Lists the parts by number. Returns null if the multipart upload no longer exists. */
+  /** Lists the parts in order. Returns null if the multipart upload no longer exists. */
   listParts(upload: MultipartUpload): Promise<UploadedPart[] | null>;
 }
 
@@ -73,6 +73,6 @@ export interface UploadedPart {
   sizeBytes: number;
 }
 
-/** Keys of stored objects cannot contain `~`, so a probe is never mistaken for one. */
+/** Other keys cannot contain `~`, so a probe is never mistaken for a stored file. */
 export const PROBES_PREFIX = "~probes/";
 export const PROBE_CONTENT = "subtext";

@@ -4,14 +4,14 @@ import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
 import { type ObjectStore, PROBE_CONTENT, PROBES_PREFIX } from "./object-store.ts";
 import type { TranscriptStore } from "./transcript-store.ts";
 
-/** Prefix of transcript files in a bucket, as in the data folder. */
+/** Key prefix of transcript files, the same as the folder on disk. */
 export const FILES_PREFIX = "files/";
-/** Older probe objects are leftovers. Every health check takes less time. */
+/** Older probe objects are leftovers, because every health check takes less time. */
 const PROBE_MAX_AGE_MS = 60_000;
 
 /**
  * Stores objects in a bucket.
- * @param probeMaxAgeMs age, by the bucket's clock, from which a probe object is a leftover; one minute by default
+ * @param probeMaxAgeMs maximum age, by the bucket's clock, of a probe object that may still be in use
  */
 export function openObjectTranscriptStore(
   objects: ObjectStore,
@@ -57,7 +57,7 @@ export function openObjectTranscriptStore(
       try {
         await objects.put(key, Buffer.from(PROBE_CONTENT));
         await buffer(await objects.get(key));
-        // Only once, because a listing costs as much as a write, and `check` is called every few seconds.
+        // Once per process, because a listing costs as much as a write and `check` is called every few seconds.
         if (!orphansRemoved) await removeOrphanedProbes(objects, key, probeMaxAgeMs);
         orphansRemoved = true;
       } finally {
@@ -67,10 +67,10 @@ export function openObjectTranscriptStore(
   };
 }
 
-/** Removes probe objects of processes that were killed or disconnected before they could remove them. */
+/** Removes probe objects of processes that stopped before they could remove them. */
 async function removeOrphanedProbes(objects: ObjectStore, own: string, probeMaxAgeMs: number): Promise<void> {
   const probes = await Array.fromAsync(objects.list(PROBES_PREFIX));
-  // Uses the bucket's clock, because the clock of this machine may be wrong.
+  // The bucket's clock determines the age, because this machine's clock may be wrong.
   const now = probes.find(({ key }) => key === own)?.writtenAt;
   if (now === undefined) return;
   const old = probes.filter(

@@ -5,30 +5,30 @@ import { TurnQueue } from "../lib/turn-queue.ts";
 import type { ObjectStore, UploadedPart } from "./object-store.ts";
 import { PartBuffer } from "./part-buffer.ts";
 
-/** Finished recordings and their multipart uploads, by video id. */
+/** Key prefix of complete recordings and of their multipart uploads, by video id. */
 export const RECORDINGS_PREFIX = "uploads/";
-/** Received bytes that do not fill a part yet, as `tails/<video>/<offset in the recording>`. */
+/** Key prefix of tails: received bytes that do not fill a part yet, as `tails/<video>/<offset in the recording>`. */
 export const TAILS_PREFIX = "tails/";
 
-/** S3's minimum size of all parts but the last one. An upload has at most 10,000 parts. */
+/** S3's minimum size of every part except the last. */
 const MIN_PART_BYTES = 5 * 1024 ** 2;
 const MAX_PARTS = 10_000;
 
-/** Memory limit for all parts that are being sent to the bucket. A single part may exceed it. */
+/** Limits the memory for parts that are being sent. One part is always allowed. */
 const PARTS_IN_MEMORY_BYTES = 64 * 1024 ** 2;
 
-/** Where upload bytes are buffered until they are in the bucket. */
+/** Buffers uploaded bytes until they are in the bucket. */
 export interface PartBuffers {
   partBytes: number;
-  /** A folder on this machine's disk. Each active upload may have one part there. */
+  /** A folder on this machine's disk. It contains at most one part of each active upload. */
   folder: string;
-  /** Limits the size of the parts on the disk. */
+  /** Limits the total size of the parts on disk. */
   onDisk: TurnQueue;
-  /** Limits the size of the parts in memory that are being sent. */
+  /** Limits the total size of the parts in memory. */
   sending: TurnQueue;
 }
 
-/** @param diskBytes size limit for all parts on the disk; one part is always allowed */
+/** @param diskBytes limits the total size of parts on disk; one part is always allowed */
 export function openPartBuffers(options: {
   partBytes: number;
   folder: string;
@@ -51,37 +51,37 @@ export function openPartBuffer(
   return new PartBuffer({ folder, reserve: () => onDisk.enter(videoId, signal) });
 }
 
-/** After this time, a frozen or disconnected process may have lost its lock of the upload. */
+/** After this time, a process that froze or was disconnected may have lost its lock on the upload. */
 const LOCK_MAY_BE_LOST_AFTER_MS = 10_000;
 
-/** The part of a recording that is in the bucket. */
+/** Describes the bytes of a recording that are in the bucket. */
 export interface UploadState {
-  /** Whether the recording is complete and one object. */
+  /** Whether the complete recording is stored as one object. */
   isComplete: boolean;
   sizeBytes: number;
-  /** Null if no part has been sent yet, or the recording is complete. */
+  /** Null before the first part, and if the recording is complete. */
   multipartId: string | null;
   parts: UploadedPart[];
   tailBytes: number;
 }
 
-/** Some servers require parts of equal size. */
+/** Returns the size of all parts, because some servers require equal sizes. */
 export function partSizeFor(maxUploadBytes: number): number {
   return Math.max(MIN_PART_BYTES, Math.ceil(maxUploadBytes / (MAX_PARTS - 1)));
 }
 
-/** Reads the state of an upload, even after a crash between two steps. Returns null if no bytes have arrived. */
+/** Reads the state of an upload, also after a crash in any step. Returns null if no bytes are stored. */
 export async function readUpload(objects: ObjectStore, videoId: string): Promise<UploadState | null> {
   const completed = await readCompleted(objects, videoId);
   if (completed) return completed;
   const [multipart] = await objects.multipart.list(RECORDINGS_PREFIX + videoId);
   const parts = multipart ? await objects.multipart.listParts(multipart) : [];
-  // `listParts` returns null if the multipart upload was completed or aborted after it was listed.
+  // The multipart upload was completed or aborted after it was listed.
   if (parts === null) return await readCompleted(objects, videoId);
   const partsBytes = sumOf(parts);
   const tails = await Array.fromAsync(objects.list(tailsOf(videoId)));
   const tail = tails.find(({ key }) => key === tailKey(videoId, partsBytes));
-  // Check again: another process may have completed the recording since the first check, which removes its parts.
+  // Check again, because another process may have completed the recording since the first check.
   if (!multipart && !tail) return await readCompleted(objects, videoId);
   return {
     isComplete: false,
@@ -94,16 +94,16 @@ export async function readUpload(objects: ObjectStore, videoId: string): Promise
 
 export interface AppendOptions {
   offset: number;
-  /** Size of the whole recording; null if unknown. At this size, the recording is completed. */
+  /** Size of the whole recording; null if unknown. When it is reached, the recording is completed. */
   sizeBytes: number | null;
   buffers: PartBuffers;
-  /** Aborted if the client disconnects, which ends the wait for disk space. */
+  /** Aborted if the client disconnects. Ends the wait for disk space. */
   signal: AbortSignal;
 }
 
 /**
- * Appends a stream to an upload. Stores all received bytes even if the stream breaks. Acknowledged bytes are never
- * lost, because a tail is removed only after the part with its bytes is stored.
+ * Appends a stream to an upload. Stores all received bytes, even if the stream breaks. Acknowledged bytes are never
+ * lost, because a tail is removed only after a part with its bytes is stored.
  * @returns the new size
  */
 export async function appendToUpload(
@@ -114,7 +114,7 @@ export async function appendToUpload(
 ): Promise<number> {
   const begunAt = performance.now();
   const state = (await readUpload(objects, videoId)) ?? NOTHING;
-  // The client repeats the completion without more bytes.
+  // The client repeated its last request.
   if (state.isComplete && state.sizeBytes === offset && sizeBytes === offset) return offset;
   if (state.isComplete || state.sizeBytes !== offset) {
     throw new AppError("upload_conflict", `${state.sizeBytes} bytes have been received.`);
@@ -141,7 +141,7 @@ export async function appendToUpload(
       }
       await withContent(part, videoId, buffers, (tail) => objects.put(tailKey(videoId, partsBytes), tail));
     }
-    // Remove the tails whose bytes are in parts now.
+    // Parts now contain the bytes of older tails.
     if (partsBytes > sumOf(state.parts) || receivedBytes === sizeBytes) {
       await removeTails(objects, videoId, receivedBytes === sizeBytes ? null : partsBytes);
     }
@@ -173,7 +173,7 @@ async function addToParts(
   }
 }
 
-/** Waits until there is memory for the buffer's content. */
+/** Waits for memory for the buffer's content. */
 async function withContent(
   part: PartBuffer,
   videoId: string,
@@ -189,8 +189,9 @@ async function withContent(
 }
 
 /**
- * Call this before a paused writer stores a tail, because another writer may have continued in the meantime. Writing a
- * part twice is harmless, because both have the same bytes. A tail could replace a longer one that was acknowledged.
+ * Throws if another writer may have continued the upload. Call this before a writer that may have lost its lock stores
+ * a tail, which could replace a longer one. Parts need no check, because a part that is written twice has the same
+ * bytes.
  * @param bytes the size of the upload as this writer knows it
  * @throws AppError `upload_conflict`
  */
@@ -200,7 +201,7 @@ async function assertNoOtherWriter(objects: ObjectStore, videoId: string, bytes:
 }
 
 /**
- * Completes a recording whose bytes have all arrived, and removes leftovers of crashes.
+ * Completes a recording after all of its bytes have arrived, and removes leftovers of crashes.
  * @throws AppError `storage_object_missing`
  */
 export async function completeUpload(objects: ObjectStore, videoId: string): Promise<void> {
@@ -215,14 +216,14 @@ export async function completeUpload(objects: ObjectStore, videoId: string): Pro
   await removeTails(objects, videoId, null);
 }
 
-/** Removes the upload, complete or in parts. Succeeds if it does not exist. */
+/** Removes a complete or incomplete upload. Succeeds if it does not exist. */
 export async function removeUpload(objects: ObjectStore, videoId: string): Promise<void> {
   await objects.multipart.abort(RECORDINGS_PREFIX + videoId);
   await objects.remove(RECORDINGS_PREFIX + videoId);
   await removeTails(objects, videoId, null);
 }
 
-/** Lists the ids of all videos with stored upload data. May return duplicates. */
+/** Lists the ids of all videos with stored bytes. May return duplicates. */
 export async function* listUploads(objects: ObjectStore): AsyncGenerator<string> {
   for await (const { key } of objects.list(RECORDINGS_PREFIX)) yield key.slice(RECORDINGS_PREFIX.length);
   for await (const { key } of objects.list(TAILS_PREFIX)) yield key.slice(TAILS_PREFIX.length).split("/")[0]!;
@@ -267,7 +268,7 @@ async function completeRecording(
   try {
     await objects.multipart.complete({ key, id: writing.multipartId }, writing.parts);
   } catch (error) {
-    // The first response was lost, or another process was faster.
+    // The response to an earlier completion was lost, or another process has completed the recording.
     const completed = await readCompleted(objects, videoId);
     if (completed?.sizeBytes !== sumOf(writing.parts)) throw error;
   }
@@ -277,7 +278,7 @@ async function openTail(objects: ObjectStore, videoId: string, state: UploadStat
   return await objects.get(tailKey(videoId, sumOf(state.parts)));
 }
 
-/** @param keptStart offset of the tail to keep; null to remove all */
+/** @param keptStart offset of the tail to keep; null to remove all tails */
 async function removeTails(objects: ObjectStore, videoId: string, keptStart: number | null): Promise<void> {
   const kept = keptStart === null ? null : tailKey(videoId, keptStart);
   for await (const { key } of objects.list(tailsOf(videoId))) if (key !== kept) await objects.remove(key);

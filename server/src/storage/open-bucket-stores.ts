@@ -31,7 +31,7 @@ export async function openBucketStores(
     objects.close();
     throw explain(error, bucketConfig);
   }
-  // Commands download no recordings, so they need no scratch folder and no data folder.
+  // Commands do not download recordings, so they need no scratch folder.
   const scratch = create
     ? await openScratch(join(dataFolder, "scratch")).catch((error) => {
         objects.close();
@@ -52,10 +52,10 @@ export async function openBucketStores(
   };
 }
 
-/** Creates a folder for this process, and removes the folders of crashed processes. */
+/** Creates a folder for this process and removes those of crashed processes. */
 async function openScratch(parent: string): Promise<{ folder: string; remove(): Promise<void> }> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
-  const removeHeld = async (folder: string, lock: FolderLock) => {
+  const removeLocked = async (folder: string, lock: FolderLock) => {
     await rm(folder, { recursive: true, force: true });
     await rm(`${folder}.lock`, { force: true });
     lock.release();
@@ -63,7 +63,7 @@ async function openScratch(parent: string): Promise<{ folder: string; remove(): 
   for (const name of await readdir(parent)) {
     if (name.endsWith(".lock")) continue;
     try {
-      await removeHeld(join(parent, name), lockFolder(join(parent, name)));
+      await removeLocked(join(parent, name), lockFolder(join(parent, name)));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "data_folder_in_use") throw error;
     }
@@ -71,10 +71,10 @@ async function openScratch(parent: string): Promise<{ folder: string; remove(): 
   const folder = join(parent, randomUUID());
   const lock = lockFolder(folder);
   await mkdir(folder, { mode: 0o700 });
-  return { folder, remove: () => removeHeld(folder, lock) };
+  return { folder, remove: () => removeLocked(folder, lock) };
 }
 
-/** Adds the settings to check to the message. At startup, wrong settings are more likely than an outage. */
+/** Adds which settings to check, because wrong settings are more likely at startup than an outage. */
 function explain(error: unknown, { name, endpoint, settings }: ObjectStorageConfig): unknown {
   if (!(error instanceof AppError) || error.code !== "storage_unavailable") return error;
   const where = endpoint === null ? "" : ` at ${endpoint}`;

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { ObjectStorageConfig } from "../config/object-storage.ts";
 import type { ObjectStore } from "./object-store.ts";
 
-/** Opens the configured object storage. Backends are imported on demand, because their SDKs are large. */
+/** Opens the configured object storage. Imports its SDK on demand, because it is large. */
 export async function openObjectStore(
   config: ObjectStorageConfig,
   log: Logger | null = null,

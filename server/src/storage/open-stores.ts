@@ -25,13 +25,13 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
   const filesFolder = join(dataFolder, "files");
   const location = diskLocation(dataFolder, [uploadsFolder, filesFolder]);
   if (!options.create) await access(dataFolder).catch(() => Promise.reject(noInstallation(location)));
-  // Upload locks exist only in memory, so two processes on one folder could write to the same upload.
+  // Upload locks are in memory, so two processes on one folder could write to the same upload.
   const lock = lockFolder(join(dataFolder, "service"));
   const circuit = new CircuitBreaker({
     name: "the data folder",
     log,
     async probe() {
-      // If a disk is no longer mounted, its mount point is an empty folder.
+      // The mount point of a disk that is no longer mounted is an empty folder.
       if ((await location.read(INSTALLATION)) === null)
         throw new Error(`${dataFolder} does not contain the data of this installation; is its disk mounted?`);
       for (const folder of [uploadsFolder, filesFolder]) await probeFolder(folder);

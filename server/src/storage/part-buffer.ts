@@ -2,18 +2,21 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Memory limit of one buffer. */
+/** A buffer uses at most this much memory. */
 const MEMORY_BYTES = 128 * 1024;
 
 export interface PartBufferOptions {
   folder: string;
-  /** Waits until the disk has space for another part. @returns a function to call when the space is free again */
+  /**
+   * Waits for disk space for another part.
+   * @returns a function that frees the space
+   */
   reserve(): Promise<() => void>;
 }
 
 /**
- * Collects the bytes of one part while they arrive. Small parts stay in memory; larger ones are in a file without a
- * name, which disappears even if the process crashes.
+ * Collects the bytes of a part. Small parts stay in memory. Larger ones are in an unlinked file, which the operating
+ * system removes even if the process crashes.
  */
 export class PartBuffer {
   readonly #options: PartBufferOptions;
@@ -31,9 +34,7 @@ export class PartBuffer {
     return this.#fileBytes + this.#chunkBytes;
   }
 
-  /**
-   * Appends bytes, waiting for disk space if needed. If that or the write fails, keeps the bytes in memory and throws.
-   */
+  /** Appends bytes and waits for disk space if necessary. Throws if that fails, but keeps the bytes in memory. */
   async append(chunk: Uint8Array): Promise<void> {
     this.#chunks.push(chunk);
     this.#chunkBytes += chunk.length;
@@ -59,7 +60,7 @@ export class PartBuffer {
     return content;
   }
 
-  /** Discards the appended bytes and frees their disk space. */
+  /** Discards the bytes and frees their disk space. */
   async clear(): Promise<void> {
     this.#fileBytes = 0;
     this.#chunks = [];

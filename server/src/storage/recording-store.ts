@@ -5,11 +5,11 @@ import type { PresignedUrl, PresignOptions } from "./transcript-store.ts";
 export interface LocalRecording {
   /** Absolute path. */
   path: string;
-  /** Must be called after use. Removes a temporary copy. */
+  /** Call this after use. Removes a temporary copy. */
   release(): Promise<void>;
 }
 
-/** The uploaded recordings. */
+/** Stores uploaded recordings. */
 export interface RecordingStore {
   /** @throws AppError `storage_object_missing`, `storage_unavailable` */
   open(videoId: string, signal: AbortSignal): Promise<LocalRecording>;
@@ -18,14 +18,14 @@ export interface RecordingStore {
    * @throws AppError `storage_object_missing`, `storage_unavailable`
    */
   openFile(videoId: string): Promise<OpenedFile>;
-  /** Returns a URL at which the storage serves the recording, or null if the service must serve it. */
+  /** Returns a URL from which the storage serves the recording, or null if the service must serve it. */
   presign(videoId: string, options: PresignOptions): Promise<PresignedUrl | null>;
   /** Returns null if the file does not exist. */
   inspect(videoId: string): Promise<{ sizeBytes: number } | null>;
-  /** Makes the uploaded bytes durable (fsync). */
+  /** Makes the uploaded bytes durable. */
   sync(videoId: string): Promise<void>;
-  /** Succeeds if the file does not exist. */
+  /** Succeeds if the recording does not exist. */
   remove(videoId: string): Promise<void>;
-  /** Lists the video ids of all complete and partial recordings. */
+  /** Lists the video ids of all recordings, complete or not. */
   list(): AsyncIterable<string>;
 }

@@ -7,18 +7,18 @@ import type { StoreOwnership } from "./ownership/store-ownership.ts";
 import type { RecordingStore } from "./recording-store.ts";
 import type { TranscriptStore } from "./transcript-store.ts";
 
-/** Where upload bytes are written and finished recordings are read. */
+/** Where uploads are written. */
 export type UploadTarget =
   | { kind: "folder"; folder: string }
-  /** The scratch folder buffers parts until they are sent. */
+  /** `scratchFolder` buffers parts until they are sent. */
   | { kind: "objects"; objects: ObjectStore; scratchFolder: string };
 
-/** Where recordings, uploads and transcripts are stored: on this machine's disk, or in a bucket. */
+/** Stores recordings, uploads and transcripts, on this machine's disk or in a bucket. */
 export interface Stores {
   transcripts: TranscriptStore;
   recordings: RecordingStore;
   uploadTarget: UploadTarget;
-  /** Serves the file URLs; null if the storage serves them itself. */
+  /** Serves file URLs; null if the storage serves them itself. */
   files: FileReader | null;
   ownership: StoreOwnership;
   close(): Promise<void>;
@@ -27,11 +27,11 @@ export interface Stores {
 export interface StoresOptions {
   config: Config;
   db: Db;
-  /** Where the database is; see `databaseHome`. */
+  /** Location of the database; see `databaseHome`. */
   home: string;
-  /** Signs the file URLs of this service. */
+  /** Signs file URLs of this service. */
   secret: Uint8Array;
-  /** False for commands, which create nothing and refuse a store that the database does not know. */
+  /** False for commands, which create nothing and refuse a store that is not the database's. */
   create: boolean;
   log: Logger;
 }

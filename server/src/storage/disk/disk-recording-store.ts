@@ -14,8 +14,8 @@ import {
 } from "./local-file.ts";
 
 /**
- * Opens a folder of recordings. Each file has the id of its video as its name, as the tus file store writes it.
- * @param assertAvailable throws if the folder cannot be written and read; by default a probe file is used
+ * Opens a folder of recordings. The name of each file is the video's id, as in the tus file store.
+ * @param assertAvailable throws if the folder cannot be read and written; writes a probe file by default
  */
 export async function openDiskRecordingStore(
   folder: string,
@@ -41,7 +41,7 @@ export async function openDiskRecordingStore(
   return {
     async open(videoId) {
       const path = pathOf(videoId);
-      // Checked here, because a file that the decoder cannot read would look like a damaged recording.
+      // Opens the file once, because to the decoder an unreadable file would look like a damaged recording.
       await (await openLocalFile(path, assertAvailable)).close();
       return { path, release: async () => {} };
     },

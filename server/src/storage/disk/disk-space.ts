@@ -1,17 +1,19 @@
 import { statfs } from "node:fs/promises";
 import { AppError } from "../../lib/errors.ts";
 
-/** Free space that uploads must leave. The embedded database may be on the same disk, and stops if the disk is full. */
+/**
+ * Uploads must leave this much free space, because the embedded database may be on the same disk and stops if the disk
+ * is full.
+ */
 export const RESERVED_BYTES = 1024 ** 3;
 const RETRY_AFTER_SECONDS = 60;
 
-/** @throws AppError `storage_full` if this many more bytes would use reserved space */
+/** @throws AppError `storage_full` if an upload of this size would use reserved space */
 export async function requireSpace(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (!hasSpace(bavail * bsize, bytes)) throw storageFull();
 }
 
-/** Checks whether an upload of this size leaves enough free space. */
 export function hasSpace(freeBytes: number, bytes: number): boolean {
   return freeBytes >= bytes + RESERVED_BYTES;
 }
@@ -23,7 +25,7 @@ export function storageFull(cause?: unknown): AppError {
   });
 }
 
-/** Checks whether an error or its cause reports a full disk or an exceeded quota. */
+/** Checks whether an error or one of its causes reports a full disk or an exceeded quota. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? error.code : undefined;

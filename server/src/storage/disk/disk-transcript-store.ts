@@ -28,7 +28,7 @@ import {
   unavailable,
 } from "./local-file.ts";
 
-/** The part of the store that the HTTP file server needs. */
+/** The part of the store that the route for files needs. */
 export interface FileReader {
   /** @throws AppError `storage_object_missing`, and as `fileError` */
   openFile(key: string): Promise<OpenedFile>;
@@ -37,24 +37,24 @@ export interface FileReader {
 export interface DiskTranscriptStore extends TranscriptStore, FileReader {}
 
 export interface DiskTranscriptStoreOptions {
-  /** Created if missing, readable only by this user. */
+  /** Created if it does not exist, readable only by this user. */
   folder: string;
-  /** The service's public address: `https://captions.example.com`, with or without a path. */
+  /** The service's public URL: `https://captions.example.com`, with or without a path. */
   baseUrl: string;
-  /** Signs file URLs; at least 32 bytes. All processes that share the folder must use the same secret. */
+  /** Signs file URLs. At least 32 bytes, the same in all processes that share the folder. */
   secret: Uint8Array;
-  /** Throws if the folder cannot be written and read; by default a probe file is used. */
+  /** Throws if the folder cannot be read and written. Writes a probe file by default. */
   assertAvailable?: AssertFolder;
 }
 
-/** Contains a character that keys cannot contain, so a temporary file is never mistaken for an object. */
+/** Keys cannot contain `~`, so a temporary file is never mistaken for an object. */
 const UNFINISHED_FOLDER = "~unfinished";
-/** Older temporary files are leftovers. Younger ones may belong to another process that is writing. */
+/** Older temporary files are leftovers of a crash. Another process may still write younger ones. */
 const UNFINISHED_MAX_AGE_MS = 10 * 60_000;
-/** Limit for retries. One is needed if another process removes the empty folder before the first file is in it. */
-const MAX_FOLDER_ROUNDS = 100;
+/** Limits retries. A retry is necessary if another process removes the empty folder before it contains the file. */
+const MAX_RENAME_TRIES = 100;
 
-/** Stores objects as files of the same name in one folder. */
+/** Stores objects in a folder, in files with their keys as names. */
 export async function openDiskTranscriptStore(
   options: DiskTranscriptStoreOptions,
 ): Promise<DiskTranscriptStore> {
@@ -89,10 +89,10 @@ export async function openDiskTranscriptStore(
         try {
           await renameInto(unfinished, path);
         } catch (error) {
-          await unlinkIfThere(unfinished);
+          await unlinkIfExists(unfinished);
           throw error;
         }
-        // Sync every folder up to the root, because this call or a concurrent one may have created any of them.
+        // Sync all parent folders, because this call or a concurrent one may have created them.
         for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) await syncFolder(at);
       } catch (error) {
         throw await fileError(error, assertAvailable);
@@ -117,7 +117,7 @@ export async function openDiskTranscriptStore(
     async remove(key) {
       const path = pathOf(key);
       try {
-        await unlinkIfThere(path);
+        await unlinkIfExists(path);
         for (let at = dirname(path); at.length > folder.length; at = dirname(at)) {
           if (!(await removeFolderIfEmpty(at))) break;
         }
@@ -137,7 +137,7 @@ export async function openDiskTranscriptStore(
 
     async presign(key, presign: PresignOptions): Promise<PresignedUrl> {
       assertStorageKey(key);
-      // Round up to a whole second, so that the URL never expires early.
+      // Rounded up, so that the URL never expires early.
       const expires = Math.ceil(presign.now.getTime() / 1000) + presign.lifetimeSeconds;
       const claims = {
         key,
@@ -158,7 +158,10 @@ export async function openDiskTranscriptStore(
   };
 }
 
-/** Writes a temporary file with durable content. @returns its path */
+/**
+ * Writes a durable temporary file.
+ * @returns its path
+ */
 async function writeUnfinished(folder: string, content: Uint8Array): Promise<string> {
   const path = join(folder, randomUUID());
   const handle = await open(path, "wx", 0o600);
@@ -166,7 +169,7 @@ async function writeUnfinished(folder: string, content: Uint8Array): Promise<str
     await handle.writeFile(content);
     await handle.sync();
   } catch (error) {
-    await unlinkIfThere(path);
+    await unlinkIfExists(path);
     throw error;
   } finally {
     await handle.close();
@@ -174,20 +177,20 @@ async function writeUnfinished(folder: string, content: Uint8Array): Promise<str
   return path;
 }
 
-/** Moves a file, and creates its folder. Retries if a concurrent removal deletes the empty folder in between. */
+/** Creates the folder and moves the file. Retries if a concurrent removal deletes the empty folder in between. */
 async function renameInto(from: string, to: string): Promise<void> {
-  for (let round = 1; ; round += 1) {
+  for (let tries = 1; ; tries += 1) {
     try {
       await mkdir(dirname(to), { recursive: true, mode: 0o700 });
       await rename(from, to);
       return;
     } catch (error) {
-      if (codeOf(error) !== "ENOENT" || round === MAX_FOLDER_ROUNDS) throw error;
+      if (codeOf(error) !== "ENOENT" || tries === MAX_RENAME_TRIES) throw error;
     }
   }
 }
 
-/** Syncs a folder. Ignores a missing one, because its object was removed right after it was written. */
+/** Syncs a folder. Ignores a missing folder, whose object was removed right after it was written. */
 async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle;
   try {
@@ -203,7 +206,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function unlinkIfThere(path: string): Promise<void> {
+async function unlinkIfExists(path: string): Promise<void> {
   try {
     await unlink(path);
   } catch (error) {
@@ -223,7 +226,10 @@ async function removeFolderIfEmpty(folder: string): Promise<boolean> {
   return true;
 }
 
-/** Lists the files in a folder as relative paths with `/`. Ignores folders that disappear during the walk. */
+/**
+ * Lists the files of a folder and its subfolders as relative paths with `/`. Ignores folders that disappear during the
+ * walk.
+ */
 async function* walk(folder: string): AsyncGenerator<string> {
   try {
     for await (const entry of await opendir(folder)) {
@@ -237,7 +243,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Removes leftovers of processes that crashed during a write. */
+/** Removes temporary files of processes that crashed. */
 async function sweepUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

@@ -3,15 +3,15 @@ import { readdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** Returns the space of the file system that contains the folder. */
+/** Returns the size and free space of the folder's file system. */
 export async function diskSpace(folder: string): Promise<{ totalBytes: number; freeBytes: number }> {
   const { blocks, bavail, bsize } = await statfs(folder);
   return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };
 }
 
 /**
- * Returns the disk usage of each subfolder, largest first. `du` runs in a separate process, so that hundreds of
- * thousands of files do not block the service.
+ * Returns the disk usage of each subfolder, largest first. Runs `du`, so that hundreds of thousands of files do not
+ * block this process.
  */
 export async function diskUsage(folder: string): Promise<{ name: string; bytes: number }[]> {
   const entries = await readdir(folder, { withFileTypes: true });
@@ -19,7 +19,7 @@ export async function diskUsage(folder: string): Promise<{ name: string; bytes: 
   if (names.length === 0) return [];
   const paths = names.map((name) => join(folder, name));
   const { stdout } = await promisify(execFile)("du", ["-sk", "--", ...paths]).catch(
-    // A file that disappears meanwhile makes `du` exit with 1, but its output is valid.
+    // If a file disappears meanwhile, `du` exits with 1, but its output is valid.
     (error: { stdout?: string }) => ({ stdout: error.stdout ?? "" }),
   );
   const kilobytes = new Map(

@@ -1,9 +1,9 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
-/** What a file URL grants. The URL contains all claims and their signature. */
+/** Describes what a file URL grants. The URL contains these fields and their signature. */
 export interface FileUrlClaims {
   key: string;
-  /** Unix seconds in decimal digits, exactly as in the URL. The URL is invalid from this second on. */
+  /** Unix seconds, as in the URL. The URL is invalid from this second on. */
   expires: string;
   fileName: string;
   /** Media type without parameters. */
@@ -11,8 +11,8 @@ export interface FileUrlClaims {
 }
 
 /**
- * Returns the HMAC-SHA256 of the claims in base64url. It signs a JSON array, so that different claims never produce the
- * same text. The first element separates this use of the secret from others.
+ * Returns the HMAC-SHA256 of the claims in base64url. Signs a JSON array, so that different claims never have the same
+ * text. The first element prevents signatures for other purposes from being valid here.
  *
  * @param secret reuse it, because creating a key object takes ten times as long as signing
  */
@@ -22,7 +22,7 @@ export function signFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
   return createHmac("sha256", secret).update(signed).digest("base64url");
 }
 
-/** Returns `key?expires=…&name=…&type=…&signature=…`, to be appended to `…/files/`. */
+/** Returns `key?expires=…&name=…&type=…&signature=…`, the part of the URL after `/files/`. */
 export function writeFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
   const query = new URLSearchParams({
     expires: claims.expires,
@@ -34,10 +34,10 @@ export function writeFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
 }
 
 /**
- * Returns the claims of a URL that this service signed, or null if the URL differs from it in any way. Does not check
- * the expiry.
+ * Returns the claims of a URL that this service signed, or null if the URL was changed in any way. Does not check the
+ * expiry.
  *
- * @param key the path after `/files/`, not decoded: keys contain nothing that needs encoding
+ * @param key the path after `/files/`, not decoded, because keys contain nothing that URLs encode
  * @param query the text after `?`
  */
 export function readFileUrl(key: string, query: string, secret: KeyObject): FileUrlClaims | null {
@@ -53,7 +53,7 @@ export function readFileUrl(key: string, query: string, secret: KeyObject): File
   return equalInConstantTime(signature, signFileUrl(claims, secret)) ? claims : null;
 }
 
-/** Compares the encoded texts, because several base64url texts can decode to the same bytes. */
+/** Compares the encoded texts, because different base64url texts can decode to the same bytes. */
 function equalInConstantTime(actual: string, expected: string): boolean {
   const givenBytes = Buffer.from(actual);
   const expectedBytes = Buffer.from(expected);

@@ -6,18 +6,21 @@ import type { Readable } from "node:stream";
 import { AppError } from "../../lib/errors.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
 
-/** An open file. It remains readable and unchanged until it is closed, even if it is removed. */
+/** An open file. It stays readable and unchanged until it is closed, even if it is removed. */
 export interface OpenedFile {
-  /** Bytes. */
+  /** In bytes. */
   size: number;
-  /** A strong entity tag, quoted. It changes whenever the bytes may have changed. */
+  /** A strong entity tag in quotes. Differs if the bytes may differ. */
   etag: string;
-  /** Streams bytes `start` to `end`, inclusive. Closes the file when it ends or is destroyed. Call it only once. */
+  /**
+   * Streams bytes `start` to `end`, inclusive. The file is closed when the stream ends or is destroyed, so call it only
+   * once.
+   */
   stream(range: { start: number; end: number }): Readable;
   close(): Promise<void>;
 }
 
-/** Throws if the folder as a whole cannot be written and read. */
+/** Throws if the folder cannot be read and written. */
 export type AssertFolder = () => Promise<void>;
 
 /** @throws AppError as `fileError` */
@@ -30,8 +33,7 @@ export async function openLocalFile(path: string, assertFolder: AssertFolder): P
     const file = handle;
     return {
       size: Number(stats.size),
-      // Every write creates a new file, so the inode differs even if the clock of the file system is too coarse
-      // to distinguish two writes.
+      // Every write creates a new file, so the inode distinguishes two writes even if the file system's clock does not.
       etag: `"${[stats.ino, stats.mtimeNs, stats.size].map((part) => part.toString(36)).join("-")}"`,
       stream: (range) => file.createReadStream(range),
       close: () => file.close(),
@@ -47,8 +49,8 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /**
- * Checks whether an error means that a file does not exist. ENOTDIR does too: if a parent is a file, nothing can exist
- * below it.
+ * Checks whether an error means that a file does not exist. ENOTDIR means that a parent is a file, below which nothing
+ * can exist.
  */
 export function isAbsence(error: unknown): boolean {
   const code = codeOf(error);
@@ -56,7 +58,7 @@ export function isAbsence(error: unknown): boolean {
 }
 
 const FULL = ["ENOSPC", "EDQUOT"];
-/** Errors of the whole file system, or of this process. */
+/** Errors that affect the whole file system or this process. */
 const OUTAGES = ["EROFS", "ESTALE", "ENODEV", "ENXIO", "ENOTCONN", "EMFILE", "ENFILE", "ENOMEM"];
 const DENIED = ["EACCES", "EPERM"];
 
@@ -67,8 +69,8 @@ export function unavailable(cause: unknown): AppError {
 }
 
 /**
- * Classifies the failure to read or write one file.
- * @returns `storage_object_denied` or `storage_object_unusable` if other files can be read or written; else
+ * Classifies the error of an operation on one file.
+ * @returns `storage_object_denied` or `storage_object_unusable` if the operation works for other files; otherwise
  *   `storage_full` or `storage_unavailable`
  */
 export async function fileError(error: unknown, assertFolder: AssertFolder): Promise<AppError> {
@@ -83,7 +85,7 @@ export async function fileError(error: unknown, assertFolder: AssertFolder): Pro
   return DENIED.includes(code) ? objectDenied(error) : objectUnusable(error);
 }
 
-/** Like `fileError`, for a file that should exist. */
+/** Like `fileError`, for the error of a file that does not exist but should. */
 export async function missingError(error: unknown, assertFolder: AssertFolder): Promise<AppError> {
   const fault = await fileError(error, assertFolder);
   return isObjectFault(fault) ? objectMissing(error) : fault;
@@ -91,7 +93,7 @@ export async function missingError(error: unknown, assertFolder: AssertFolder): 
 
 /** Writes, reads and removes a probe file. */
 export async function probeFolder(folder: string): Promise<void> {
-  // Keys and ids cannot contain `~`, so a probe is never mistaken for a stored file.
+  // Keys and ids cannot contain `~`, so a probe file is never mistaken for a stored file.
   const path = join(folder, `~probe-${randomUUID()}`);
   try {
     await writeFile(path, "subtext", { mode: 0o600 });
