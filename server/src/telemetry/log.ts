@@ -1,17 +1,14 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "../config/config.ts";
 
-/**
- * Error properties that are safe to log. Other properties may contain data of the failed query, its row or response
- * headers.
- */
+/** Error properties that are safe to log. Other properties may contain data from a query, a row or response headers. */
 const LOGGED_ERROR_FIELDS = [
   ...["type", "message", "stack", "code", "errno", "syscall", "address", "port", "path"],
-  // PostgreSQL's fields that name the location of an error, not its values.
+  // PostgreSQL's fields about the location of an error, without values.
   ...["severity", "routine", "schema", "table", "column", "constraint"],
 ];
 
-/** Structured logs on stdout. Headers, queries and bodies are never logged: they contain keys and signed URLs. */
+/** Logs JSON to stdout. Headers, queries and bodies are not logged, because they contain keys and signed URLs. */
 export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -38,16 +35,16 @@ function serializeError(error: unknown): unknown {
     .filter(([name, value]) => LOGGED_ERROR_FIELDS.includes(name) && typeof value !== "object")
     .map(([name, value]) => [name, name === "message" ? messageOf(error) : value])
     .map(([name, value]) => [name, typeof value === "string" ? withoutValues(value, error) : value]);
-  // If several addresses were tried, the message of the `AggregateError` names no cause.
+  // If several addresses were tried, the message of the `AggregateError` is empty.
   const errors = error instanceof AggregateError ? error.errors.map(serializeError) : [];
   return { ...Object.fromEntries(fields), ...(errors.length > 0 && { errors }) };
 }
 
-/** Joins the messages of an error and its causes, without duplicates. */
+/** Joins the messages of an error and its causes without duplicates. */
 function messageOf(error: ErrorLike): string {
   const messages: string[] = [];
   for (const { message } of withCauses(error)) {
-    if (!messages.some((said) => said.includes(message))) messages.push(message);
+    if (!messages.some((earlier) => earlier.includes(message))) messages.push(message);
   }
   return messages.join(": ");
 }
@@ -59,14 +56,14 @@ interface ErrorLike {
   cause?: unknown;
 }
 
-/** Also accepts the copies of errors that pg-boss passes on, which are not instances of `Error`. */
+/** pg-boss passes on copies of errors, which are not instances of `Error`. */
 function isErrorLike(error: unknown): error is ErrorLike {
   return (
     typeof error === "object" && error !== null && "message" in error && typeof error.message === "string"
   );
 }
 
-/** Matches the SQLSTATEs of errors about an invalid value or query text; their messages quote it. */
+/** SQLSTATEs of errors whose messages quote an invalid value or the query text. */
 const STATES_WITH_VALUES = /^(?:22|42601)/;
 
 function withCauses(error: ErrorLike): Set<ErrorLike> {
@@ -75,7 +72,7 @@ function withCauses(error: ErrorLike): Set<ErrorLike> {
   return found;
 }
 
-/** Removes values that database errors quote from a text that contains the messages of an error and its causes. */
+/** Removes the values that messages of database errors quote from a text that contains these messages. */
 function withoutValues(text: string, error: ErrorLike): string {
   let safe = text;
   for (const { code, severity, message } of withCauses(error)) {

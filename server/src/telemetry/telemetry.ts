@@ -22,20 +22,20 @@ export interface TelemetryDeps {
   version: string;
 }
 
-/** Receives reports of the service's work for metrics and traces. Never throws. */
+/** Receives reports for metrics and traces. Never throws. */
 export interface Telemetry {
   onAccepted(accepted: AcceptedReport): void;
   onAttempt(attempt: AttemptReport): void;
   onDelivery(delivery: DeliveryReport): void;
   onSpeechProcess(): void;
   onItemFailed(task: string): void;
-  /** Call for each app that listens. */
+  /** Call this for each app that listens. */
   register(app: FastifyInstance): void;
-  /** Flushes pending data. Call it when no work is running any more. */
+  /** Flushes pending data. Call this when no work is running. */
   close(): Promise<void>;
 }
 
-/** Opens metrics and traces. The code of each is loaded only if it is configured. */
+/** Opens metrics and traces. Loads their code only if they are configured. */
 export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
   const metrics = await startMetrics(deps);
   const traces = await startTraces(deps);
@@ -43,8 +43,8 @@ export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
     try {
       how(metrics, traces);
     } catch (error) {
-      // An error in telemetry must not affect the work that it reports.
-      deps.log.error({ err: error }, "metrics or traces met an error");
+      // An error in telemetry must not affect the work.
+      deps.log.error({ err: error }, "could not record metrics or traces");
     }
   };
   return {

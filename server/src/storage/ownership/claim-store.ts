@@ -12,22 +12,22 @@ import {
 import type { StoreLocation } from "./store-location.ts";
 import { MARK_FILE, newMark, newToken, readMark, writeMark } from "./store-mark.ts";
 
-/** The file that contains the database's `installation`, in every store that the database has used. */
+/** A file with the database's `installation` secret, in every store that the database has used. */
 export const INSTALLATION = "installation";
 
 export interface ClaimDeps {
   db: Db;
   location: StoreLocation;
-  /** Where the database is; see `databaseHome`. */
+  /** Location of the database; see `databaseHome`. */
   home: string;
   log: Logger;
 }
 
 /**
- * Ensures that the store and the database belong together. At the first start, makes each identify the other: first in
- * the store's files, then in the database, which decides. So the next start repairs a crash at any line, and of two
- * processes with different stores, one is refused. A copy of a database gets a new identity, so that it cannot delete
- * files of the original's store.
+ * Ensures that the store and the database belong together. At the first start, each records the identity of the other,
+ * first in the store's files, then in the database. The database decides: after a crash, the next start completes the
+ * records, and of two processes with different stores, one is refused. A copy of a database gets a new identity, so
+ * that it cannot delete files of the original's store.
  *
  * @throws AppError `data_folder_mismatch`
  */
@@ -56,7 +56,7 @@ export async function claimStore({ db, location, home, log }: ClaimDeps): Promis
       written.push(MARK_FILE);
     }
     await restartUploadExpiry(db);
-    // After the first generation, another database or a newer state of this one has claimed the store.
+    // If the generation has advanced, another database or a newer state of this one has claimed the store.
     const isOwn = mark.generation === 0;
     const inserted = await insertStoreRecord(db, {
       storeId: mark.store,
@@ -74,18 +74,18 @@ export async function claimStore({ db, location, home, log }: ClaimDeps): Promis
 
 /**
  * Refuses a store that belongs to another database, and a database whose files are in another store.
- * @returns false if neither identifies the other yet
+ * @returns false if neither has a record of the other
  * @throws AppError `data_folder_mismatch`
  */
 export async function checkStore(db: Db, location: StoreLocation): Promise<boolean> {
   const expected = (await serviceSecret(db, "installation")).toString("base64url");
   const found = (await location.read(INSTALLATION))?.trim() ?? null;
   if (found === expected) return true;
-  if (found !== null || (await location.holdsFiles())) {
+  if (found !== null || (await location.containsFiles())) {
     throw new AppError(
       "data_folder_mismatch",
-      `The files in ${location.name} belong to another database than the one that is configured. ` +
-        `Point ${location.setting} and DATABASE_URL at the two that were used together.`,
+      `The files in ${location.name} do not belong to the configured database. ` +
+        `Set ${location.setting} and DATABASE_URL to a store and a database that were used together.`,
     );
   }
   if ((await readStoreRecord(db)) || (await hasVideos(db))) throw otherStore(location);
@@ -95,8 +95,8 @@ export async function checkStore(db: Db, location: StoreLocation): Promise<boole
 function otherStore({ name, setting }: StoreLocation): AppError {
   return new AppError(
     "data_folder_mismatch",
-    `The files of this database are not in ${name}. Point ${setting} at the previous location, and copy ` +
-      "`installation` and `store.json` along if you moved the files. Processes can share a database only if they " +
+    `The files of this database are not in ${name}. Set ${setting} to the previous location. If you moved the ` +
+      "files, also move `installation` and `store.json`. Processes can share a database only if they " +
       "share the files too: set S3_BUCKET.",
   );
 }

@@ -17,7 +17,7 @@ export async function openOwnership(
   return ownership;
 }
 
-/** Prevents removals from a store that belongs to another database. */
+/** Prevents removals from a store that another database owns. */
 export function guardRemoval<T extends { remove(name: string): Promise<void> }>(
   files: T,
   ownership: StoreOwnership,

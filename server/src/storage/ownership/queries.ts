@@ -9,12 +9,15 @@ export interface NewStoreRecord {
   token: string;
 }
 
-/** Returns undefined until the database has a store. */
+/** Returns undefined if the database has no store yet. */
 export async function readStoreRecord(db: Db): Promise<StoreRecordRow | undefined> {
   return await db.selectFrom("store_record").selectAll().executeTakeFirst();
 }
 
-/** Inserts the record unless one exists. @returns the record that exists afterwards */
+/**
+ * Inserts the record unless one exists.
+ * @returns the existing or new record
+ */
 export async function insertStoreRecord(db: Db, record: NewStoreRecord): Promise<StoreRecordRow> {
   await db
     .insertInto("store_record")
@@ -54,7 +57,10 @@ export async function deleteStoreRecord(db: Db): Promise<void> {
   await db.deleteFrom("store_record").execute();
 }
 
-/** Restarts the expiry of all unfinished uploads, because a restored database has activity times before the backup. */
+/**
+ * Restarts the expiry of all unfinished uploads. In a restored database, their activity times are from before the
+ * backup.
+ */
 export async function restartUploadExpiry(db: Db): Promise<void> {
   await db
     .updateTable("video")
@@ -63,10 +69,10 @@ export async function restartUploadExpiry(db: Db): Promise<void> {
     .execute();
 }
 
-/** A transaction that began before an advance may commit after it; the next check sees it. */
+/** A transaction that began before an advance may commit afterwards, with earlier timestamps. */
 const OVERLAP = sql`interval '60 seconds'`;
 
-/** Checks whether a video or a transcription was written or deleted since the last advance. */
+/** Checks whether a video or transcription was written or deleted since the last advance. */
 export async function changedSinceAdvance(db: Db): Promise<boolean> {
   const { rows } = await sql<{ changed: boolean }>`
     with since as (select advanced_at - ${OVERLAP} as at from store_record)
@@ -80,8 +86,8 @@ export async function changedSinceAdvance(db: Db): Promise<boolean> {
 }
 
 /**
- * Identifies the location of the database. A restored dump and a template copy have another home. A file system copy of
- * the whole server and a promoted standby have the same one.
+ * Identifies the location of the database. It differs for a restored dump and a template copy, but not for a file
+ * system copy of the whole server or a promoted standby.
  */
 export async function databaseHome(db: Db, kind: "embedded" | "postgres"): Promise<string> {
   if (kind === "embedded") return "embedded";
@@ -93,13 +99,13 @@ export async function databaseHome(db: Db, kind: "embedded" | "postgres"): Promi
       select system_identifier::text as id from pg_control_system()`.execute(db);
     return `${found.rows[0]!.id}/${oid}`;
   } catch (error) {
-    // Some hosting providers do not permit this function.
+    // Some hosting providers do not allow this function.
     if ((error as { code?: string }).code !== "42501") throw error;
     return `/${oid}`;
   }
 }
 
-/** Checks whether two homes are the same, as far as both are known. */
+/** Checks whether two homes are the same. An unknown server matches every server. */
 export function isSameHome(a: string, b: string): boolean {
   const [[serverA, oidA], [serverB, oidB]] = [a.split("/"), b.split("/")];
   return oidA === oidB && (serverA === serverB || serverA === "" || serverB === "");

@@ -5,20 +5,20 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { ObjectStore } from "../object-store.ts";
 
-/** The location of the stored files, with the small files that identify their database. */
+/** Location of a store, with the small files that identify its database. */
 export interface StoreLocation {
-  /** The location and the setting that configures it, for messages. */
+  /** For messages: the location, and the setting that configures it. */
   name: string;
   setting: string;
   /** Returns null if the file does not exist. */
   read(file: string): Promise<string | null>;
-  /** Replaces the whole file, durably. */
+  /** Replaces the file durably. */
   write(file: string, content: string): Promise<void>;
   remove(file: string): Promise<void>;
-  holdsFiles(): Promise<boolean>;
+  containsFiles(): Promise<boolean>;
 }
 
-/** @param fileFolders the folders below the data folder that hold uploads and transcripts */
+/** @param fileFolders the folders of uploads and transcripts */
 export function diskLocation(dataFolder: string, fileFolders: string[]): StoreLocation {
   return {
     name: dataFolder,
@@ -42,7 +42,7 @@ export function diskLocation(dataFolder: string, fileFolders: string[]): StoreLo
     async remove(file) {
       await rm(join(dataFolder, file), { force: true });
     },
-    async holdsFiles() {
+    async containsFiles() {
       for (const folder of fileFolders) {
         const entries =
           (await readdir(folder, { recursive: true, withFileTypes: true }).catch(nullIfMissing)) ?? [];
@@ -53,7 +53,7 @@ export function diskLocation(dataFolder: string, fileFolders: string[]): StoreLo
   };
 }
 
-/** @param folders the prefixes of the keys of stored files */
+/** @param folders the key prefixes of uploads and transcripts */
 export function bucketLocation(objects: ObjectStore, folders: string[]): StoreLocation {
   return {
     name: `the bucket ${objects.name}`,
@@ -65,7 +65,7 @@ export function bucketLocation(objects: ObjectStore, folders: string[]): StoreLo
       await objects.put(file, Buffer.from(content));
     },
     remove: (file) => objects.remove(file),
-    async holdsFiles() {
+    async containsFiles() {
       for (const folder of folders) for await (const _found of objects.list(folder)) return true;
       return false;
     },

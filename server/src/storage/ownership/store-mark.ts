@@ -1,19 +1,18 @@
 import { randomBytes } from "node:crypto";
 import type { StoreLocation } from "./store-location.ts";
 
-/** The file next to the stored files that corresponds to the database's `store_record`. */
+/** A file in the store with the counterpart of the database's `store_record`. */
 export const MARK_FILE = "store.json";
 
 export interface StoreMark {
-  /** Identity of the store. */
   store: string;
-  /** Identity of the database that may delete files here. */
+  /** Identity of the database that owns the store and may delete its files. */
   owner: string;
-  /** Advances with the database's generation; see `StoreOwnership`. */
+  /** Advances together with the database's generation; see `StoreOwnership`. */
   generation: number;
-  /** A random token of the generation. */
+  /** A random token for this generation. */
   token: string;
-  /** When it was written, ISO 8601, by the writer's clock; only for display. */
+  /** When the mark was written, ISO 8601, by the writer's clock. Only for display. */
   writtenAt: string;
 }
 
@@ -21,7 +20,7 @@ export function newToken(): string {
   return randomBytes(16).toString("base64url");
 }
 
-/** Creates the mark of a store that no database has used. */
+/** Creates the mark of an unused store. */
 export function newMark(): StoreMark {
   return {
     store: newToken(),

@@ -5,7 +5,7 @@ import { advanceStoreRecord, changedSinceAdvance, readStoreRecord, restartUpload
 import type { StoreLocation } from "./store-location.ts";
 import { newToken, readMark, type StoreMark, writeMark } from "./store-mark.ts";
 
-/** The reason why this database must not delete files of its store. */
+/** Why this database must not delete files of its store. */
 export type StopReason = "newer_store" | "other_database" | "other_store" | "unclaimed";
 
 export type OwnershipState =
@@ -13,21 +13,20 @@ export type OwnershipState =
   | {
       isOwner: false;
       reason: StopReason;
-      /** A message for operators. */
+      /** For operators. */
       message: string;
-      /** The store's mark; null if it has none. */
+      /** Null if the store has none. */
       mark: StoreMark | null;
     };
 
-/** A removal requires a check that is not older than this. */
+/** The result of a check is valid for this time. */
 const CHECK_VALID_MS = 10_000;
 
 /**
- * Decides whether files of the store may be deleted. Store and database each hold a generation. When anything has
- * changed, the process that sweeps advances the generation, first in the database, then in the store. Even after
- * crashes, the store is therefore never ahead in normal operation. If it is ahead, a newer state of this database has
- * used it. If it names another owner, another database has used it. In both cases nothing is deleted until an operator
- * accepts the store.
+ * Decides whether this database may delete files of the store. Store and database each record a generation. After
+ * changes, the sweep advances it, first in the database, then in the store, so the store's generation is never ahead,
+ * even after crashes. If it is ahead, a newer state of this database has used the store. If the store records another
+ * owner, another database has used it. In both cases, nothing is deleted until an operator accepts the store.
  */
 export class StoreOwnership {
   readonly #db: Db;
@@ -36,14 +35,14 @@ export class StoreOwnership {
   #lastReason: StopReason | null = null;
   #ownedUntil = Number.NEGATIVE_INFINITY;
 
-  /** @param log null for commands, which print the state */
+  /** @param log null for commands, which print the state instead */
   constructor({ db, location, log }: { db: Db; location: StoreLocation; log: Logger | null }) {
     this.#db = db;
     this.#location = location;
     this.#log = log;
   }
 
-  /** Reads the state from the store and the database. Logs when it changes. */
+  /** Reads the state from the store and the database, and logs changes. */
   async state(): Promise<OwnershipState> {
     return this.#report((await this.#read()).state);
   }
@@ -55,7 +54,7 @@ export class StoreOwnership {
     if (!state.isOwner) throw new AppError("storage_deletions_stopped", state.message);
   }
 
-  /** Advances the generation. Does nothing if the store is not this database's, or if another process was faster. */
+  /** Advances the generation, unless this database does not own the store or another process was faster. */
   async advance(): Promise<void> {
     const { state, record } = await this.#read();
     if (!this.#report(state).isOwner || !record) return;
@@ -68,8 +67,8 @@ export class StoreOwnership {
 
   /**
    * Makes this database the owner of the store.
-   * @param seen the token of the mark that the operator was shown; null if there was none
-   * @throws AppError `storage_changed` if the mark has changed since
+   * @param seen the token of the mark that the operator has seen; null if there was none
+   * @throws AppError `storage_changed` if the mark has changed since then
    */
   async accept(seen: string | null): Promise<void> {
     const { mark, record } = await this.#read();
@@ -110,7 +109,7 @@ export class StoreOwnership {
     mark: StoreMark | null;
     record: StoreRecordRow | undefined;
   }> {
-    // Read the store first. If another process advances in between, the database is ahead, never the store.
+    // The store is read first. If another process advances in between, the database is ahead, never the store.
     const mark = await readMark(this.#location);
     const record = await readStoreRecord(this.#db);
     const reason = stopReason(mark, record);
@@ -125,7 +124,7 @@ export class StoreOwnership {
     const reason = state.isOwner ? null : state.reason;
     this.#ownedUntil = state.isOwner ? performance.now() + CHECK_VALID_MS : Number.NEGATIVE_INFINITY;
     if (reason !== this.#lastReason) {
-      if (state.isOwner) this.#log?.info("stored files are deleted again");
+      if (state.isOwner) this.#log?.info("the deletion of stored files has resumed");
       else this.#log?.error({ reason: state.reason }, state.message);
       this.#lastReason = reason;
     }
@@ -143,7 +142,7 @@ export class StoreOwnership {
       other_database:
         `The files in ${name} belong to another copy of this database${lastUse}: ` +
         "this one was restored, copied or moved.",
-      other_store: `${name} does not say that it holds the files of this database.`,
+      other_store: `${name} is not recorded as the store of this database.`,
     }[reason];
     return `${what} No stored file is deleted until you run \`npx subtext storage accept\`.`;
   }
@@ -158,6 +157,6 @@ export function stopReason(
   if (!mark || !record || mark.store !== record.store_id) return "other_store";
   if (mark.owner !== record.owner) return "other_database";
   if (mark.generation > record.generation) return "newer_store";
-  // Two copies of the database have advanced at the same time.
+  // Two copies of the database have advanced to the same generation.
   return mark.generation === record.generation && mark.token !== record.token ? "newer_store" : null;
 }

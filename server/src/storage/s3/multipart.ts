@@ -11,12 +11,11 @@ import {
 import { AppError } from "../../lib/errors.ts";
 import type { MultipartUpload, MultipartUploads, UploadedPart } from "../object-store.ts";
 
-/** Sends commands to one bucket. */
 export interface S3Bucket {
   readonly name: string;
-  /** Prefix of every key: empty, or ends with a slash. */
+  /** Prefix of every key. Empty, or ends with a slash. */
   readonly prefix: string;
-  /** Runs one command, which must be sent with the options. Errors are those of `ObjectStore`. */
+  /** Runs one command. Pass the options to `send`. Throws the errors of `ObjectStore`. */
   run<T>(
     operation: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<T>,
     signal?: AbortSignal,

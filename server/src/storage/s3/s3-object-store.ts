@@ -21,13 +21,14 @@ import { type S3Bucket, s3MultipartUploads } from "./multipart.ts";
 import { UrlSigner } from "./url-signer.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Maximum time without a byte in either direction. */
+/** Maximum time without traffic in either direction. */
 const IDLE_TIMEOUT_MS = 30_000;
-/** Takes about a second in total with the backoff of the SDK. Callers retry with longer delays. */
+/** Three attempts take about a second with the SDK's backoff. Callers retry with longer delays. */
 const ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 10;
 const PROBE_TIMEOUT_MS = 5_000;
-/** Opens a bucket of S3 or of a server that implements its API. */
+
+/** Opens a bucket on S3 or a compatible server. */
 export function openS3ObjectStore(config: S3Config, log: Logger | null = null): ObjectStore {
   const { name, prefix } = config;
   const client = new S3Client(clientConfig(config, config.endpoint));
@@ -38,25 +39,27 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
     name: "the bucket",
     log,
     probe: () => probe(client, { Bucket: name, Key: fullKey(PROBES_PREFIX + randomUUID()) }),
-    // The cause is the error of the SDK. The classified error would repeat the message and name the probe object.
+    // Keeps the SDK's error as the cause, because the classified error would repeat the message and name the probe
+    // object.
     toError: (error) => storageUnavailable(error instanceof AppError ? error.cause : error),
   });
   const run: S3Bucket["run"] = async (operation, signal) => {
     circuit.assertAvailable();
-    const ending = new AbortController();
-    const answered = circuit.track((reason) => ending.abort(reason));
-    const abortSignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
+    const aborted = new AbortController();
+    const endTracking = circuit.track((reason) => aborted.abort(reason));
+    const abortSignal = signal ? AbortSignal.any([signal, aborted.signal]) : aborted.signal;
     try {
       return await operation(client, { abortSignal });
     } catch (error) {
-      if (ending.signal.aborted) throw ending.signal.reason;
-      const named = storageError(error);
-      if (named instanceof AppError && named.code === "storage_unavailable") circuit.markSuspect();
-      // If the bucket refuses every object, it is unavailable: the credentials are invalid, or a policy has changed.
-      else if (isObjectFault(named)) await circuit.probe();
-      throw named;
+      if (aborted.signal.aborted) throw aborted.signal.reason;
+      const classified = storageError(error);
+      if (classified instanceof AppError && classified.code === "storage_unavailable") circuit.markSuspect();
+      // If the bucket refuses the probe too, it is unavailable, for example because of invalid credentials or a changed
+      // policy.
+      else if (isObjectFault(classified)) await circuit.probe();
+      throw classified;
     } finally {
-      answered();
+      endTracking();
     }
   };
 
@@ -86,8 +89,8 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
       try {
         const command = new HeadObjectCommand({ Bucket: name, Key: fullKey(key) });
         const send = () => run((s3, options) => s3.send(command, options));
-        // A response to HEAD has no body that could name the reason. If it was this machine's clock, the client has
-        // corrected it by now.
+        // The response to HEAD has no body with a reason. If the reason was this machine's clock, the client has
+        // corrected the time by now, so it retries.
         const found = await send().catch((error) => (isObjectFault(error) ? send() : Promise.reject(error)));
         return { sizeBytes: found.ContentLength ?? 0, etag: found.ETag ?? "" };
       } catch (error) {
@@ -101,7 +104,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
         const command = new DeleteObjectCommand({ Bucket: name, Key: fullKey(key) });
         await run((s3, options) => s3.send(command, options));
       } catch (error) {
-        // AWS answers 204 if the object does not exist, others 404.
+        // AWS responds 204 if the object does not exist, others respond 404.
         if (!(error instanceof AppError) || error.code !== "storage_object_missing") throw error;
       }
     },
@@ -123,7 +126,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
     },
 
     async presign(key, { contentType, fileName, lifetimeSeconds, now }) {
-      // Signatures use whole seconds. Round up, so that the URL never expires early.
+      // Signatures have whole seconds. Rounded up, so that the URL never expires early.
       const signingDate = new Date(Math.ceil(now.getTime() / 1000) * 1000);
       const query = {
         "response-content-type": isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
@@ -153,7 +156,7 @@ function clientConfig(config: S3Config, endpoint: string | null): S3ClientConfig
     forcePathStyle,
     ...(endpoint !== null && { endpoint }),
     ...(credentials !== null && { credentials }),
-    // Many S3-compatible servers refuse the checksums that have been the SDK's default since 2025.
+    // Many compatible servers refuse the checksums that the SDK sends by default since 2025.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     maxAttempts: ATTEMPTS,
@@ -172,16 +175,16 @@ const FULL = new Set([
   "ServerSideQuotaExceeded",
 ]);
 const MISSING = new Set(["NoSuchKey", "NotFound", "NoSuchUpload"]);
-/** Errors of a slow connection or of this machine's clock, which say nothing about the object. */
+/** Caused by a slow connection or this machine's clock, not by the object. */
 const TRANSIENT = new Set(["RequestTimeout", "RequestTimeoutException", "RequestTimeTooSkewed"]);
-/** The SDK gives this error no name. */
+/** The SDK's error has no specific name. */
 const CHECKSUM_MISMATCH = /^Checksum mismatch/;
 const DENIED_STATUSES = [401, 403];
 const BUSY_STATUSES = [408, 425, 429];
 
 /**
- * Translates an error of the SDK. Aborts are returned unchanged. The cause is for the log: it contains keys and
- * statuses, never credentials.
+ * Converts an error of the SDK. Returns aborts unchanged. The cause is for the log: it contains keys and statuses,
+ * never credentials.
  */
 function storageError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
@@ -206,16 +209,16 @@ function storageUnavailable(cause: unknown): AppError {
   });
 }
 
-/** @throws the error of the storage, if a probe object cannot be written and read */
+/** @throws the storage's error if a probe object cannot be written and read */
 async function probe(client: S3Client, place: { Bucket: string; Key: string }): Promise<void> {
   const options = { abortSignal: AbortSignal.timeout(PROBE_TIMEOUT_MS) };
   try {
     await client.send(new PutObjectCommand({ ...place, Body: PROBE_CONTENT }), options);
   } catch (error) {
-    const named = storageError(error);
-    // A full bucket can still be read.
-    if (named instanceof AppError && named.code === "storage_full") return;
-    throw named;
+    const classified = storageError(error);
+    // A full bucket is readable.
+    if (classified instanceof AppError && classified.code === "storage_full") return;
+    throw classified;
   }
   try {
     const { Body } = await client.send(new GetObjectCommand(place), options);
@@ -223,7 +226,7 @@ async function probe(client: S3Client, place: { Bucket: string; Key: string }): 
     if (content !== PROBE_CONTENT)
       throw new Error("the probe object was read with another content than was written");
   } finally {
-    // If it cannot be removed now, the next start removes it.
+    // If the removal fails, a later start removes the object.
     await client.send(new DeleteObjectCommand(place), options).catch(() => {});
   }
 }

@@ -1,20 +1,20 @@
 import { GetObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl, S3RequestPresigner } from "@aws-sdk/s3-request-presigner";
 
-/** The parts of an object's URL without its key. */
+/** The parts of an object's URL except the key. */
 interface Address {
   protocol: string;
   hostname: string;
   port?: number;
-  /** The host of the URL, with its port. */
+  /** Host and port. */
   host: string;
-  /** `/bucket/`, or `/` if the host contains the bucket. */
+  /** `/bucket/`, or `/` if the host name contains the bucket. */
   path: string;
   query: Record<string, string>;
 }
 
 export interface SigningOptions {
-  /** Parameters such as `response-content-type`. */
+  /** Additional parameters, such as `response-content-type`. */
   query: Record<string, string>;
   lifetimeSeconds: number;
   signingDate: Date;
@@ -24,8 +24,8 @@ const SAMPLE_KEY = "key";
 const SIGNATURE_PARAMETER = /^X-Amz-/;
 
 /**
- * Signs URLs that each give access to one object, with one URL of the SDK as the template. The SDK would resolve the
- * bucket's address for each URL, which takes three times as long as signing.
+ * Signs URLs of single objects. Takes the bucket's address from one URL of the SDK, because the SDK would resolve it
+ * for each URL, which takes three times as long as signing.
  */
 export class UrlSigner {
   readonly #client: S3Client;
@@ -33,7 +33,7 @@ export class UrlSigner {
   readonly #signer: S3RequestPresigner;
   #address: Address | undefined;
 
-  /** @param client configured with the bucket address that the URLs' users can reach */
+  /** @param client configured with the address at which clients reach the bucket */
   constructor(client: S3Client, bucket: string) {
     this.#client = client;
     this.#bucket = bucket;
@@ -41,7 +41,7 @@ export class UrlSigner {
   }
 
   async sign(key: string, { query, lifetimeSeconds, signingDate }: SigningOptions): Promise<string> {
-    this.#address ??= await this.#learnAddress();
+    this.#address ??= await this.#resolveAddress();
     const { host, ...address } = this.#address;
     const request = {
       ...address,
@@ -57,7 +57,7 @@ export class UrlSigner {
     return `${signed.protocol}//${host}${signed.path}?${parameters.join("&")}`;
   }
 
-  async #learnAddress(): Promise<Address> {
+  async #resolveAddress(): Promise<Address> {
     const command = new GetObjectCommand({ Bucket: this.#bucket, Key: SAMPLE_KEY });
     const { protocol, hostname, port, host, pathname, searchParams } = new URL(
       await getSignedUrl(this.#client, command),
@@ -73,7 +73,7 @@ export class UrlSigner {
   }
 }
 
-/** Encodes text as AWS signatures require: everything except letters, digits and `-_.~`. */
+/** Encodes text as AWS signatures require: all characters except letters, digits and `-_.~`. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -1,20 +1,21 @@
-/** Maximum fraction of the database's time that the query may take: a slow query runs less often. */
+/** A slow query runs less often, so that it takes at most this fraction of the time. */
 const MAX_TIME_SHARE = 0.05;
 
 export interface CachedQueryOptions<T> {
   query: () => Promise<T>;
-  /** How long a value is reused before it is queried again. */
+  /** Time for which a value is reused. */
   cacheMs: number;
-  /** How long a caller waits for a query. */
+  /** Maximum wait of a caller for a query. */
   timeoutMs: number;
-  /** Maximum age of a returned value; a query that takes longer is abandoned. */
+  /** Maximum age of a returned value. A query that takes longer is abandoned. */
   staleMs: number;
   onError: (error: unknown) => void;
 }
 
 /**
- * Caches an expensive value for scrapes, which must always be fast. At most one query runs at a time, and no caller
- * waits longer than `timeoutMs`. If the query fails or hangs, callers get the last value for a while, then none.
+ * Caches the result of an expensive query, so that scrapes are always fast. At most one query runs at a time, and no
+ * caller waits longer than `timeoutMs`. If the query fails or hangs, callers get the last value until it is stale, then
+ * null.
  */
 export class CachedQuery<T> {
   readonly #options: CachedQueryOptions<T>;

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../../lib/errors.ts";
 
-/** Answers scrapes that present the token of `METRICS_TOKEN`. */
+/** Serves metrics to scrapes with the token `METRICS_TOKEN`. */
 export function registerMetricsRoute(
   app: FastifyInstance,
   { token, scrape }: { token: string; scrape: () => Promise<{ contentType: string; text: string }> },
@@ -19,7 +19,7 @@ export function registerMetricsRoute(
   });
 }
 
-/** Hashes the text, so that the comparison gets buffers of equal length. */
+/** `timingSafeEqual` requires equal lengths. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

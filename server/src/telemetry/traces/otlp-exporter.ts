@@ -2,13 +2,13 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 
-/** Timeout of one batch including its retries, and of a shutdown while the collector hangs. */
+/** Timeout for a batch including its retries, and for a shutdown. */
 const SEND_TIMEOUT_MS = 5_000;
 const WARN_EVERY_MS = 60_000;
 
 /**
- * Sends spans as OTLP over HTTP, in JSON. Drops spans that cannot be sent and logs this at most once a minute.
- * @param endpoint of the collector, without `/v1/traces`
+ * Sends spans as JSON with OTLP over HTTP. Drops spans that cannot be sent, and warns at most once a minute.
+ * @param endpoint the collector's URL without `/v1/traces`
  */
 export function createOtlpExporter({
   endpoint,

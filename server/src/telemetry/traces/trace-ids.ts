@@ -4,14 +4,13 @@ import { TypeID } from "typeid-js";
 export interface TraceIds {
   /** 16 bytes. */
   traceId: string;
-  /** 8 bytes: the root span's id. */
+  /** 8 bytes. */
   rootSpanId: string;
 }
 
 /**
- * A transcription's id contains a UUID, which is also the trace id. Every process that has the transcription's job or
- * the delivery of its event therefore continues the same trace. The second half of a UUIDv7 is random except for two
- * bits that are never both zero, as trace ids and their sampling require.
+ * Derives the trace id from the UUID in the transcription's id, so that all processes that work on a transcription or
+ * its deliveries continue the same trace. The span id is the second half of the UUIDv7, which is random and never zero.
  */
 export function traceIdsOf(transcriptionId: string): TraceIds {
   const traceId = Buffer.from(TypeID.fromString(transcriptionId).toUUIDBytes()).toString("hex");

@@ -16,12 +16,12 @@ const SEND_EVERY_MS = 2_000;
 
 export interface OpenTracer {
   tracer: Tracer;
-  /** Calls `start`, which may create only one span without a parent; that span gets these ids. */
+  /** Calls `start`, which may create only one root span. That span gets these ids. */
   startRoot<T>(ids: TraceIds, start: (tracer: Tracer) => T): T;
   shutdown(): Promise<void>;
 }
 
-/** Sets up OpenTelemetry's SDK with local objects only; nothing is registered globally. */
+/** Sets up OpenTelemetry's SDK without global registration. */
 export function openTracer({
   exporter,
   serviceName,
@@ -40,7 +40,7 @@ export function openTracer({
       "service.version": version,
       "service.instance.id": randomUUID(),
     }),
-    // Samples only by the trace id, not by the parent's flag, so that all processes make the same decision.
+    // Samples by the trace id instead of the parent's flag, so that all processes make the same decision.
     sampler: new TraceIdRatioBasedSampler(sampledRatio),
     idGenerator,
     spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: SEND_EVERY_MS })],
@@ -57,13 +57,12 @@ export function openTracer({
       }
     },
     async shutdown() {
-      // The exporter has already logged failures.
+      // The exporter has logged the failure.
       await provider.shutdown().catch(() => {});
     },
   };
 }
 
-/** Generates random ids, except for a root span with given ids. */
 class RootIdGenerator implements IdGenerator {
   chosen: TraceIds | null = null;
   readonly #random = new RandomIdGenerator();

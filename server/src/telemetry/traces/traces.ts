@@ -19,19 +19,19 @@ export interface TracesOptions {
   exporter: SpanExporter;
   serviceName: string;
   version: string;
-  /** Fraction of traces that are sent, 0 … 1; every process samples the same ones. */
+  /** Fraction of traces to send, 0 to 1. All processes sample the same ones. */
   sampledRatio: number;
 }
 
 /**
- * Records one trace for each transcription, from the upload to the last delivery, across processes. Each span is
- * created from recorded times when its operation ends, so no state is kept in between.
+ * Records a trace for each transcription across processes, from the upload to the last delivery. Spans are created from
+ * recorded times when their operation has ended, so no state is kept.
  */
 export interface Traces {
   onAccepted(accepted: AcceptedReport): void;
   onAttempt(attempt: AttemptReport): void;
   onDelivery(delivery: DeliveryReport): void;
-  /** Flushes pending spans. Resolves even if that fails. */
+  /** Flushes pending spans. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export function openTraces(options: TracesOptions): Traces {
     },
 
     onDelivery({ transcriptionId, deliveryId, endpointId, number, attemptedAt, latencyMs, ...result }) {
-      // A test event belongs to no transcription.
+      // A test event has no transcription.
       if (transcriptionId === null) return;
       const { status, failure, next } = result;
       write(tracer, below(transcriptionId), {
@@ -125,7 +125,7 @@ export function openTraces(options: TracesOptions): Traces {
   };
 }
 
-/** Returns the parent of every process's spans: the upload's span, which another process may have sent. */
+/** Returns the parent of all spans of a transcription: the upload's span, which another process may have sent. */
 function below(transcriptionId: string): Context {
   const { traceId, rootSpanId } = traceIdsOf(transcriptionId);
   return trace.setSpanContext(ROOT_CONTEXT, {
