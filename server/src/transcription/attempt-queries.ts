@@ -1,9 +1,7 @@
 import type { AttemptOutcome } from "../db/enums.ts";
 import type { Db, TranscriptionAttemptRow, Tx } from "../db/schema.ts";
 
-/**
- * The right of one attempt to write to its transcription. Its writes have no effect after another attempt has started.
- */
+/** Fencing token: the writes of an attempt have no effect after another attempt has started. */
 export interface AttemptLease {
   transcriptionId: string;
   attempt: number;
@@ -72,7 +70,6 @@ export async function endAttempt(
     .execute();
 }
 
-/** Checks whether the attempt has ended with this outcome. */
 export async function hasEndedAs(
   tx: Tx,
   { transcriptionId, attempt }: AttemptLease,
@@ -101,7 +98,7 @@ export async function attemptStartedAt(
   return row?.started_at ?? null;
 }
 
-/** Lists all attempts in order, including those before the transcription was reprocessed. */
+/** Lists attempts in order, including those before a reprocessing. */
 export async function listAttempts(db: Db, transcriptionId: string): Promise<TranscriptionAttemptRow[]> {
   return await db
     .selectFrom("transcription_attempt")

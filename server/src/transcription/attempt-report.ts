@@ -2,30 +2,30 @@ import type { StageSeconds } from "@subtext/speech/transcript";
 import type { TranscriptionRow } from "../db/schema.ts";
 
 /**
- * The report on an ended attempt. The process that ran the attempt creates it; for a lost attempt, the process that
- * took over.
+ * Describes an ended attempt for metrics and traces. The process that ran the attempt creates the report. If that
+ * process was lost, the one that takes over does.
  */
 export interface AttemptReport {
   transcriptionId: string;
   videoId: string;
-  /** The transcription's `attempt`. */
+  /** The transcription's `attempt` at that time. */
   number: number;
-  /** Earliest time at which the attempt could have started; null for a lost attempt. */
+  /** When the attempt could have started; null for a lost attempt. */
   queuedAt: Date | null;
   startedAt: Date;
-  /** When the download of the recording ended. This and the next two are null if the attempt ended earlier. */
+  /** When the recording was downloaded. This and the next two times are null if the attempt ended earlier. */
   fetchedAt: Date | null;
   decodedAt: Date | null;
   transcribedAt: Date | null;
   endedAt: Date;
   outcome: ReportedOutcome;
-  /** The failure code, or why there was nothing to transcribe. */
+  /** The failure code or the reason for skipping. */
   reason: string | null;
-  /** Null unless the transcription completed. */
+  /** Null unless the outcome is `completed`. */
   transcript: { engine: string; duration: number; wordCount: number; stages: StageSeconds } | null;
 }
 
-/** `dropped`: another attempt had taken over, or the video had been deleted. */
+/** `dropped`: another attempt took over, or the video was deleted. */
 export type ReportedOutcome =
   | "completed"
   | "skipped"
@@ -36,9 +36,8 @@ export type ReportedOutcome =
   | "dropped";
 
 /**
- * Creates the report on a lost attempt, whose crashed worker cannot create it.
- * @param row after the takeover
- * @param startedAt when the lost attempt began
+ * @param row the transcription after the takeover
+ * @param startedAt when the lost attempt started
  */
 export function lostAttemptReport(row: TranscriptionRow, startedAt: Date): AttemptReport {
   return {
@@ -57,7 +56,7 @@ export function lostAttemptReport(row: TranscriptionRow, startedAt: Date): Attem
   };
 }
 
-/** Earliest start of a pending transcription: when it became PENDING, or when its next attempt is due. */
+/** Returns the earliest start of a pending transcription. */
 export function earliestStart({ queued_at, due_at }: TranscriptionRow): Date {
   return due_at && due_at > queued_at ? due_at : queued_at;
 }

@@ -4,10 +4,10 @@ import type { Db, Tx } from "../db/schema.ts";
 import type { AttemptLease } from "./attempt-queries.ts";
 
 /**
- * Stores an attempt's next checkpoint until the transcription ends. A checkpoint beyond all earlier ones resets the
- * failure and crash counts, so that a long recording may have more of them as long as it progresses.
- * @param number its position among the attempt's checkpoints
- * @returns the failure count after this checkpoint; null if the lease is lost
+ * Stores a checkpoint until the transcription ends. One that is beyond all earlier checkpoints resets the failure and
+ * crash counts, so a long recording is retried as long as it progresses.
+ * @param number position among the attempt's checkpoints
+ * @returns the failure count; null if the lease is lost
  */
 export async function saveCheckpoint(
   db: Db,
@@ -15,7 +15,7 @@ export async function saveCheckpoint(
   number: number,
   { settledSeconds, results }: Checkpoint,
 ): Promise<number | null> {
-  // The end of the transcription deletes its checkpoints. The lock prevents it from ending during this statement.
+  // Locks the transcription, because its end deletes all checkpoints.
   const { rows } = await sql<{ failure_count: number }>`
     with held as (
       select id, attempt, failure_count from transcription
@@ -38,7 +38,7 @@ export async function saveCheckpoint(
   return rows[0]?.failure_count ?? null;
 }
 
-/** Reads the checkpoints of all attempts, in no particular order. */
+/** Reads the checkpoints of all attempts in no particular order. */
 export async function readCheckpoints(db: Db, transcriptionId: string): Promise<Checkpoint[]> {
   return await db
     .selectFrom("transcription_checkpoint")

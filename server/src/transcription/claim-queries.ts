@@ -2,14 +2,14 @@ import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
 import { endAttempt, insertAttempt } from "./attempt-queries.ts";
 
 /**
- * Finds the PENDING or PROCESSING transcription that names the job, and locks it until the transaction ends.
- * @returns undefined if the job was replaced, or its transcription has ended
+ * Finds the PENDING or PROCESSING transcription of a job and locks it until the transaction ends.
+ * @returns undefined if the job was replaced or its transcription has ended
  */
 export async function lockTranscriptionByJob(tx: Tx, jobId: string): Promise<TranscriptionRow | undefined> {
   return await transcriptionByJob(tx, jobId).selectAll().forUpdate().executeTakeFirst();
 }
 
-/** Checks whether a PENDING or PROCESSING transcription names the job. */
+/** Checks whether the job belongs to a PENDING or PROCESSING transcription. */
 export async function isCurrentJob(db: Db | Tx, jobId: string): Promise<boolean> {
   return (await transcriptionByJob(db, jobId).select("id").executeTakeFirst()) !== undefined;
 }
@@ -21,12 +21,18 @@ function transcriptionByJob(db: Db | Tx, jobId: string) {
     .where("status", "in", ["PENDING", "PROCESSING"]);
 }
 
-/** PENDING → PROCESSING with a new attempt. @param row locked */
+/**
+ * PENDING → PROCESSING with a new attempt.
+ * @param row locked
+ */
 export async function startAttempt(tx: Tx, row: TranscriptionRow, now: Date): Promise<TranscriptionRow> {
   return await beginAttempt(tx, row, { queuedAt: row.queued_at, now });
 }
 
-/** Starts the next attempt after a worker crash. @param row locked and PROCESSING */
+/**
+ * Starts the next attempt after a worker crash.
+ * @param row locked and PROCESSING
+ */
 export async function takeOverAttempt(tx: Tx, row: TranscriptionRow, now: Date): Promise<TranscriptionRow> {
   await endAttempt(tx, { transcriptionId: row.id, attempt: row.attempt }, { outcome: "lost", now });
   return await beginAttempt(tx, row, { queuedAt: now, now });
@@ -53,7 +59,6 @@ async function beginAttempt(
   return row;
 }
 
-/** Moves a locked PENDING transcription to another job. */
 export async function assignJob(tx: Tx, id: string, jobId: string): Promise<void> {
   await tx.updateTable("transcription").set({ job_id: jobId }).where("id", "=", id).execute();
 }

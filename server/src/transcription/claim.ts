@@ -18,27 +18,26 @@ export interface ClaimDeps {
   queue: Queue;
   clock: Clock;
   log: Logger;
-  /** Concurrent attempts of one environment, in all processes; null for no limit. */
+  /** Maximum number of concurrent attempts of one environment in all processes; null for no limit. */
   maxConcurrentPerEnvironment: number | null;
 }
 
 export interface Claim {
-  /** The row after the claim. */
   row: TranscriptionRow;
-  /** When the lost attempt that this claim takes over started. Null if no attempt was lost. */
+  /** When the lost attempt started that this claim replaces. Null if there is none. */
   lostSince: Date | null;
-  /** Whether the database was unavailable meanwhile, so that the queue may have considered this worker lost. */
+  /** Whether the database was unavailable during the claim, so that the queue may consider this worker lost. */
   hadOutage?: boolean;
 }
 
-/** Delay before a claim is retried if the environment was at its limit. */
+/** Delay of the next claim if the environment was at its limit. */
 const CAP_BACKOFF_MS = 2_000;
 
 /**
- * PENDING → PROCESSING for the job's transcription. If the transcription is already PROCESSING under this job, its
- * worker has crashed: this claim takes it over and counts the crash.
- * @param shutdown aborted when this process must hand its work back
- * @returns undefined if the job has no work, or no work any more
+ * PENDING → PROCESSING. If the job's transcription is already PROCESSING, its worker has crashed: this claim takes over
+ * and counts the crash.
+ * @param shutdown aborted when this process must hand back its work
+ * @returns undefined if the job has no work
  */
 export async function claimTranscription(
   deps: ClaimDeps,
@@ -59,9 +58,8 @@ export async function claimTranscription(
 }
 
 /**
- * Checks whether a claim was committed although its response was lost. Without this check, the next worker would count
- * a crash, and the number of crashes is limited. If another worker has already taken over, reverts the crash that it
- * counted.
+ * Checks whether a claim was committed although its response was lost. Otherwise, the next worker would count a crash,
+ * of which there is a maximum number. If another worker has already taken over, reverts that count.
  */
 async function isClaimCommitted(
   { db, log }: ClaimDeps,
@@ -71,7 +69,7 @@ async function isClaimCommitted(
   const lease = { transcriptionId: row.id, attempt: row.attempt };
   return await retryUntilShutdown({ shutdown, log: log.child(lease), hadOutage: true }, async () => {
     const startedAt = await attemptStartedAt(db, lease);
-    // A different start means that another worker has made the attempt with this number.
+    // If the start differs, another worker made the attempt with this number.
     if (startedAt?.getTime() !== row.started_at?.getTime()) return false;
     const now = await findTranscription(db, row.id);
     if (now?.status === "PROCESSING" && now.attempt === row.attempt) return true;
@@ -93,7 +91,7 @@ async function tryClaim(
     return { row: await takeOverAttempt(tx, row, now), lostSince: row.started_at };
   }
   const { id: transcriptionId, environment_id: environmentId } = row;
-  // The queue enforces the limit too, but workers that fetch at the same time do not see each other.
+  // The queue enforces the limit too, but concurrent fetches can exceed it.
   if (cap !== null && (await lockProcessingCount(tx, environmentId)) >= cap) {
     const jobId = newJobId();
     await assignJob(tx, transcriptionId, jobId);

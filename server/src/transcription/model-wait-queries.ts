@@ -4,19 +4,19 @@ import type { Db, Tx } from "../db/schema.ts";
 import type { NamedJob } from "../queue/lost-job-queries.ts";
 import type { Failure } from "./attempt-queries.ts";
 
-/** Failures that a speech model may fix. Without another model, no retry would succeed, so none is scheduled. */
+/** Failures that another speech model may fix. Retries without one would fail again. */
 const FIXED_BY_MODEL = ["language_unsupported", "language_undetermined", "model_not_found"];
 
 export function isFixedByModel(failure: Failure): boolean {
   return FIXED_BY_MODEL.includes(failure.code);
 }
 
-/** Checks whether a transcription waits for the speech model rather than for its turn in the queue. */
+/** Checks whether a transcription waits for the speech model rather than for a worker. */
 export function waitsForModel(row: { status: TranscriptionStatus; failure_code: string | null }): boolean {
   return row.status === "PENDING" && row.failure_code !== null && FIXED_BY_MODEL.includes(row.failure_code);
 }
 
-/** Records the failure that the model is expected to fix. The transcription is PENDING again under this job. */
+/** Records the failure of a transcription that is PENDING again and waits for the model. */
 export async function recordWait(tx: Tx, jobId: string, failure: Failure): Promise<void> {
   await tx
     .updateTable("transcription")
@@ -26,13 +26,13 @@ export async function recordWait(tx: Tx, jobId: string, failure: Failure): Promi
     .execute();
 }
 
-/** A transcription that waits for the model, and its scheduled job. */
+/** A transcription that waits for the model. */
 export interface WaitForModel extends NamedJob {
   environmentId: string;
   createdAt: Date;
 }
 
-/** Lists transcriptions that wait for the model, oldest first, in pages. */
+/** Lists a page of the transcriptions that wait for the model, oldest first. */
 export async function findWaitsForModel(
   db: Db,
   { after, limit }: { after: WaitForModel | null; limit: number },

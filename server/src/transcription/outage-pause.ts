@@ -5,17 +5,17 @@ const FIRST_MS = 5_000;
 const MAX_MS = 60_000;
 
 /**
- * Prevents a process from claiming one transcription after another while the storage is unavailable or its own disk is
- * full. After outages in attempts at two different transcriptions, the process claims nothing for a while, longer each
- * time. Outages of a single transcription do not delay the others, because the transcription itself may be the cause.
+ * Keeps a process from claiming one transcription after another while the storage is unavailable or its own disk is
+ * full. After outages in two different transcriptions, the process claims nothing for a while, longer each time.
+ * Repeated outages of one transcription do not count, because it may be the cause itself.
  */
 export class OutagePause {
   #lengthMs = 0;
   #until = 0;
-  /** The transcription of the last attempt, if that attempt ended in an outage. */
+  /** Transcription of the last attempt, if that ended in an outage. */
   #suspect: string | null = null;
 
-  /** @param attempt an ended attempt; `reason` is the failure code, or null if it succeeded */
+  /** @param attempt an ended attempt. `reason` is the failure code, or null if it succeeded */
   record({ transcriptionId, reason }: { transcriptionId: string; reason: string | null }): void {
     if (reason === null || !isOutageCode(reason)) {
       this.#lengthMs = 0;
@@ -25,13 +25,16 @@ export class OutagePause {
     const isFirst = this.#suspect === null || this.#suspect === transcriptionId;
     this.#suspect = transcriptionId;
     const now = performance.now();
-    // Concurrent attempts fail because of the same outage, which must count only once.
+    // An outage counts only once, although all concurrent attempts fail.
     if ((isFirst && this.#lengthMs === 0) || now < this.#until) return;
     this.#lengthMs = this.#lengthMs === 0 ? FIRST_MS : Math.min(this.#lengthMs * 2, MAX_MS);
     this.#until = now + this.#lengthMs;
   }
 
-  /** Waits until the pause is over. @throws the signal's reason if it is aborted */
+  /**
+   * Waits until the pause is over.
+   * @throws the signal's reason if it is aborted
+   */
   async untilOver(signal: AbortSignal): Promise<void> {
     for (;;) {
       const leftMs = this.#until - performance.now();

@@ -27,7 +27,7 @@ export async function findTranscription(db: Db, id: string): Promise<Transcripti
   return await db.selectFrom("transcription").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-/** Finds transcriptions by id. The result has no entries for missing ones. */
+/** Returns transcriptions keyed by id, without entries for missing ones. */
 export async function findTranscriptions(db: Db, ids: string[]): Promise<Map<string, TranscriptionRow>> {
   if (ids.length === 0) return new Map();
   const rows = await db.selectFrom("transcription").selectAll().where("id", "in", ids).execute();
@@ -41,7 +41,7 @@ export async function findTranscriptionByVideo(
   return await db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).executeTakeFirst();
 }
 
-/** Lists an environment's latest transcriptions, newest first, by the ids of their videos. */
+/** Lists an environment's transcriptions, newest video first. */
 export async function listTranscriptions(
   db: Db,
   environmentId: string,
@@ -149,7 +149,7 @@ export async function skipTranscription(
   return ended;
 }
 
-/** @returns the updated row, or undefined if the lease is lost */
+/** @returns the updated row; undefined if the lease is lost */
 export async function failTranscription(
   tx: Tx,
   lease: AttemptLease,
@@ -177,11 +177,11 @@ export async function failTranscription(
 
 export interface Return {
   jobId: string;
-  /** The failure; null if the attempt was handed back. */
+  /** Null if the attempt was handed back without a failure. */
   failure: Failure | null;
-  /** Whether the failure counts toward the limit. */
+  /** Whether the failure counts toward the retry limit. */
   counts: boolean;
-  /** Delay of the next attempt; null to make it due at once. */
+  /** Delay of the next attempt; null for no delay. */
   retryAfterMs: number | null;
   yields?: boolean;
   now: Date;
@@ -217,15 +217,15 @@ export async function returnToPending(
 }
 
 /**
- * Reverts the crash that was counted for an attempt whose worker was alive but could not reach the database. Does
- * nothing if the attempt was not taken over, or if the crash was reverted before.
+ * Reverts the count of a crash for an attempt whose worker was alive but could not reach the database. Does nothing if
+ * no crash was counted, or if its count was reverted before.
  */
 export async function revertCrash(
   tx: Tx,
   { transcriptionId, attempt }: AttemptLease,
   { code, message }: Failure,
 ): Promise<void> {
-  // Locks the transcription before its attempts, as everywhere.
+  // Lock order: the transcription, then its attempts.
   await tx.selectFrom("transcription").select("id").where("id", "=", transcriptionId).forUpdate().execute();
   const { numUpdatedRows } = await tx
     .updateTable("transcription_attempt")
@@ -243,7 +243,7 @@ export async function revertCrash(
     .execute();
 }
 
-/** FAILED → PENDING: same id and `created_at`; resets the failure and crash counts but keeps the attempts. */
+/** FAILED → PENDING. Keeps the id, `created_at` and the attempts; resets the failure and crash counts. */
 export async function reopenFailedTranscription(
   tx: Tx,
   id: string,

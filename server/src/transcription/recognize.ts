@@ -20,34 +20,33 @@ export interface RecognizeDeps {
   recordings: RecordingStore;
   clock: Clock;
   maxDurationSeconds: number;
-  /** Concurrent attempts of one environment, in all processes; null for no limit. */
+  /** Maximum number of concurrent attempts of one environment in all processes; null for no limit. */
   maxConcurrentPerEnvironment: number | null;
-  /** `MIN_SLICE_SECONDS` by default; a bench on a smaller scale passes less. */
+  /** `MIN_SLICE_SECONDS` by default. Benchmarks on a smaller scale pass less. */
   minSliceSeconds?: number;
 }
 
-/** The part of an attempt that speech recognition needs. */
+/** The parts of an attempt that `recognize` uses. */
 export interface RecognitionAttempt {
   row: TranscriptionRow;
-  /** The fair-queueing tag of the job. `recognize` updates it with each slice of work. */
+  /** Fair-queueing tag of the job. `recognize` updates it for each slice of work. */
   tag: JobTag | null;
-  /** Whether the attempt starts from checkpoints of earlier attempts. `recognize` sets it. */
+  /** Whether the attempt continues from earlier checkpoints. `recognize` sets it. */
   resumes: boolean;
   lease: AttemptLease;
   log: Logger;
   /** Aborted when this attempt must end. */
   signal: AbortSignal;
-  /** `recognize` aborts it if another attempt has taken over. */
+  /** `recognize` aborts it when another attempt has taken over. */
   replaced: AbortController;
-  /** `recognize` aborts it if the attempt must yield to other recordings. */
+  /** `recognize` aborts it when the attempt must yield to other jobs. */
   yields: AbortController;
-  /** Set after a database outage, in which another worker may have taken over although this one is alive. */
+  /** Whether the database was unavailable, so that another worker may have taken over. */
   hadOutage: boolean;
-  /** Failures that count toward the retry limit. */
   failureCount: number;
-  /** Set when the recording is decoded. */
+  /** Null until the recording is decoded. */
   waveform: Waveform | null;
-  /** When the download of the recording ended, and when its decoding ended. */
+  /** When the recording was downloaded, and when it was decoded. */
   fetchedAt: Date | null;
   decodedAt: Date | null;
 }
@@ -57,7 +56,7 @@ export interface RecognitionAttempt {
  */
 const RESUME_COSTS_PER_SLICE = 6;
 
-/** Recognizes speech, starting from the checkpoints of earlier attempts. */
+/** Recognizes speech, continuing from the checkpoints of earlier attempts. */
 export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt): Promise<TranscribeResult> {
   const { row, lease, log, signal, replaced } = attempt;
   const checkpoints = await readCheckpoints(deps.db, row.id);
@@ -79,7 +78,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
         sliceTimer.record(done, remainingSeconds);
         const progress = work.after(report, performance.now());
         reportProgress(deps.db, lease, { progress, remainingSeconds, duration })
-          .then((stillHeld) => stillHeld || replaced.abort())
+          .then((hasLease) => hasLease || replaced.abort())
           .catch((error) => {
             attempt.hadOutage ||= isOutage(error);
             log[logLevelOf(error, "warn")]({ err: error }, "could not store the progress");
@@ -99,14 +98,17 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
   }
 }
 
-/** Measures the slices of an attempt's work; see `startSlice`. */
+/** Measures an attempt's slices of work; see `startSlice`. */
 class SliceTimer {
   readonly #clock: Clock;
   readonly #startedAt: Date;
   readonly #minSliceSeconds: number;
   /** Seconds of the recording that earlier attempts have transcribed. */
   #doneBefore: number | null = null;
-  /** When the current slice started. The first one starts when this attempt has repeated the work of earlier ones. */
+  /**
+   * When the current slice started. The first slice starts when this attempt has reached the position of the earlier
+   * ones.
+   */
   #sliceStartedAt: Date;
   #resumeSeconds = 0;
   #remainingSeconds: number | null = null;
@@ -127,8 +129,8 @@ class SliceTimer {
   }
 
   /**
-   * Starts the next slice if the current one was used up at the given time.
-   * @returns the used-up slice; null if the current one continues
+   * Ends the current slice if it is used up, and starts the next one.
+   * @returns the ended slice; null if the current one continues
    */
   endSlice(at: Date): { usedSeconds: number; sliceSeconds: number; remainingSeconds: number } | null {
     const sliceSeconds = Math.max(this.#minSliceSeconds, RESUME_COSTS_PER_SLICE * this.#resumeSeconds);
@@ -148,7 +150,7 @@ function checkpointWriter(
   let number = 0;
   const save = async (checkpoint: Checkpoint) => {
     number += 1;
-    // Read before the first `await`, so that the time for writing the checkpoint does not count as work.
+    // Read before the first `await`, so that the time to store the checkpoint does not count as work.
     const arrivedAt = clock.now();
     const failureCount = await saveCheckpoint(db, lease, number, checkpoint);
     if (failureCount === null) return replaced.abort();
@@ -164,9 +166,9 @@ function checkpointWriter(
       }),
     );
     attempt.tag = slice.tag;
-    if (slice.yields) yields.abort(new Error("others wait"));
+    if (slice.yields) yields.abort(new Error("other jobs are waiting"));
   };
-  // A missing checkpoint only means that this part is transcribed again if the attempt is lost.
+  // A failure is only logged: without this checkpoint, the next attempt repeats more work.
   return (checkpoint) =>
     void save(checkpoint).catch((error) =>
       log[logLevelOf(error, "warn")]({ err: error }, "could not store a checkpoint"),

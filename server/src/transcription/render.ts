@@ -11,11 +11,11 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 export interface RenderedTranscript {
   wordCount: number;
   files: Record<FileFormat, Uint8Array>;
-  /** The confidence of each word in the JSON file. Only the dashboard uses it. */
+  /** JSON with the confidence of each word. Only the dashboard uses it. */
   confidences: Uint8Array;
 }
 
-/** Renders all formats of a transcript from one list of words. */
+/** Renders all formats from the same list of words. */
 export function renderTranscript(transcript: Transcript): RenderedTranscript {
   const words = normalizeWords(transcript.words, transcript.duration);
   const utf8 = new TextEncoder();

@@ -7,7 +7,7 @@ import { lockRecording } from "../videos/retention-queries.ts";
 import { findTranscription, reopenFailedTranscription } from "./queries.ts";
 
 /**
- * FAILED → PENDING, by an operator. Keeps the records of earlier attempts.
+ * FAILED → PENDING. Keeps the earlier attempts.
  * @param inTransaction runs in the same transaction
  * @throws AppError `transcription_not_found`, `transcription_not_failed`, `recording_deleted`
  */

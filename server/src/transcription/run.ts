@@ -36,43 +36,41 @@ import { wakeWaiting } from "./wake-waiting.ts";
 
 export interface PipelineDeps extends ClaimDeps, RecognizeDeps {
   transcripts: TranscriptStore;
-  /** Returns true while a model with more languages is being installed, so that waiting for it makes sense. */
+  /** Whether to wait for a model with more languages, because it is being installed. */
   isModelExpected(): boolean;
-  /** Called when an attempt of this process ends. */
   onAttempt?: (attempt: AttemptReport) => void;
 }
 
-/** Delays before the retries of a retryable failure. The failure after the last retry is final. */
+/** Delays of the retries after retryable failures. The failure after the last retry is final. */
 const RETRY_BACKOFF_SECONDS = [5, 60];
-/** Delay before a retry after an outage. Their number is unlimited; `OutagePause` slows the worker down. */
+/** Delay of a retry after an outage. The number of retries is unlimited, but `OutagePause` slows them down. */
 const OUTAGE_BACKOFF_SECONDS = 10;
 const FIRST_MODEL_BACKOFF_SECONDS = 10;
-/** Each retry occupies an engine until it fails again, and a model can take hours to download. */
+/** Long, because each retry occupies an engine until it fails again, and a download can take hours. */
 const MAX_MODEL_BACKOFF_SECONDS = 300;
 /**
- * Limit of worker crashes for one recording. Counted separately from failures: only child processes read media, so a
- * worker crash probably has nothing to do with the video.
+ * Maximum number of worker crashes for one recording. Failures count separately, because a crash probably has nothing
+ * to do with the recording: only child processes read media.
  */
 const MAX_WORKER_CRASHES = 10;
 
 interface Attempt extends RecognitionAttempt {
-  /** Aborted when this process must hand its work back. */
+  /** Aborted when this process must hand back its work. */
   shutdown: AbortSignal;
-  /** Earliest time at which the attempt could have started. */
+  /** When the attempt could have started. */
   queuedAt: Date | null;
-  /** Whether a model was being downloaded when the attempt started, so that the attempt could not use it. */
+  /** Whether a model was expected when the attempt started, so that the attempt could not use it. */
   wasModelExpected: boolean;
   /** When speech recognition ended. */
   transcribedAt: Date | null;
-  /** The outcome. `reason` is the failure code or the reason for skipping. */
+  /** `reason` is the failure code or the reason for skipping. */
   end: { outcome: ReportedOutcome; reason: string | null; transcript: AttemptReport["transcript"] };
 }
 
 /**
- * Runs the pipeline of one video, from its finished upload to the event about its transcript. It can run again after a
- * crash at any line: each attempt has its own files, the attempt's lease fences every transition, and an attempt that
- * was taken over discards its work.
- * @param shutdown aborted when this process must hand its work back
+ * Runs a transcription from its claim to the event about its result. After a crash at any line, it can run again: each
+ * attempt has its own files, its lease fences every transition, and an attempt that was replaced discards its work.
+ * @param shutdown aborted when this process must hand back its work
  */
 export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: AbortSignal): Promise<void> {
   const claim = await claimTranscription(deps, job, shutdown);
@@ -110,7 +108,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     fetchedAt: null,
     decodedAt: null,
     transcribedAt: null,
-    // Remains if the outcome cannot be written to the database.
+    // Reported if the database cannot record another outcome.
     end: { outcome: "dropped", reason: null, transcript: null },
   };
 
@@ -214,9 +212,8 @@ async function skip(
 }
 
 /**
- * Stores the waveform under the attempt's prefix. A failure is only logged, because only the dashboard uses the
- * waveform.
- * @returns the prefix, or null if no waveform was stored
+ * Stores the waveform. A failure is only logged, because only the dashboard uses the waveform.
+ * @returns the key prefix; null if no waveform was stored
  */
 async function tryStoreWaveform(
   { transcripts }: PipelineDeps,
@@ -233,7 +230,7 @@ async function tryStoreWaveform(
   }
 }
 
-/** PROCESSING → PENDING if a later attempt may succeed, else PROCESSING → FAILED. */
+/** PROCESSING → PENDING if a later attempt may succeed, otherwise PROCESSING → FAILED. */
 async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknown): Promise<void> {
   const { db, queue, clock } = deps;
   const { row, lease, log, wasModelExpected } = attempt;
@@ -271,7 +268,7 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
       };
       if (counts) await requeue({ tx, queue }, { ...job, tag: attempt.tag });
       else {
-        // With their old tags, the many transcriptions that an outage delayed would come before all others.
+        // With their old tags, all transcriptions that an outage delayed would come before newer ones.
         if (attempt.tag) await markForRetag(tx, row.environment_id, attempt.tag);
         await enqueue({ tx, queue }, job);
       }
@@ -295,11 +292,11 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
       ? "transcription failed"
       : "attempt failed; will retry";
   log.warn({ err: error, code: failure.code, backoffSeconds }, outcome);
-  // If the model was installed just before this transcription began to wait, nothing has resumed it.
+  // If the model was installed just before this commit, nothing else wakes this transcription.
   if (waitsForModel && isModelExpected && !deps.isModelExpected()) await wakeWaiting(deps, attempt.shutdown);
 }
 
-/** PROCESSING → PENDING, at a shutdown or to yield to other recordings. Does not count as a failure. */
+/** PROCESSING → PENDING, at a shutdown or to yield to other jobs. Not a failure. */
 async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): Promise<void> {
   const { row, lease, log } = attempt;
   const yielded = attempt.yields.signal.aborted;
@@ -326,8 +323,8 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
 }
 
 /**
- * Checks whether a transition that has no effect now was made earlier, by a transaction whose response was lost. If
- * instead another attempt took over while the database was unavailable, reverts the crash that was counted.
+ * Checks whether a transition had already been committed, although its response was lost. If instead another attempt
+ * took over during an outage of the database, reverts the crash that it counted.
  */
 async function hasMovedEarlier(
   tx: Tx,
@@ -339,7 +336,7 @@ async function hasMovedEarlier(
   return false;
 }
 
-/** Ends an attempt whose worker the queue or another worker considers lost. */
+/** Ends an attempt that was taken over, because this worker was considered lost. */
 async function giveUp(deps: PipelineDeps, attempt: Attempt): Promise<void> {
   if (attempt.hadOutage) await handleFailure(deps, attempt, databaseUnavailable(null));
   else discardWork(attempt);

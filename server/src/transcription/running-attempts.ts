@@ -11,9 +11,9 @@ interface RunningAttempt {
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * The attempts that run in this process. If this process deletes a video, it cancels the video's attempt at once; if
- * another process deletes it, the next check does. Attempts are identified by their job: a transcription names one job,
- * which can be replaced.
+ * Tracks the attempts that run in this process, and cancels those of deleted videos: immediately if this process
+ * deletes the video, otherwise at the next check. Identifies an attempt by its job, because a transcription's job can
+ * be replaced.
  */
 export class RunningAttempts {
   readonly #running = new Set<RunningAttempt>();
@@ -23,7 +23,7 @@ export class RunningAttempts {
     this.#db = db;
   }
 
-  /** Runs an attempt. `cancel` aborts the signal of the job that the attempt receives. */
+  /** Runs an attempt with a job whose signal `cancel` aborts. */
   async run(job: Job, attempt: (job: Job) => Promise<void>): Promise<void> {
     const cancel = new AbortController();
     const signal = AbortSignal.any([job.signal, cancel.signal]);
@@ -33,7 +33,7 @@ export class RunningAttempts {
     const check = setInterval(() => {
       isCurrentJob(this.#db, job.id).then(
         (named) => named || end(running),
-        // A failed check says nothing about the video, and the attempt detects the outage itself.
+        // A failed check does not mean that the video was deleted. The attempt detects an outage itself.
         () => {},
       );
     }, CHECK_INTERVAL_MS);
@@ -45,7 +45,7 @@ export class RunningAttempts {
     }
   }
 
-  /** Ends the attempts under this job and waits until they have ended. */
+  /** Cancels the job's attempts and waits for their end. */
   async cancel(jobId: string): Promise<void> {
     const attempts = [...this.#running].filter((running) => running.jobId === jobId);
     for (const running of attempts) end(running);

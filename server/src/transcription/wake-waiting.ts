@@ -9,12 +9,13 @@ interface WakeDeps extends ItemDeps {
   queue: Queue;
 }
 
-/** Page size. During a long download, a hundred thousand transcriptions may be waiting. */
+/** Page size, because a hundred thousand transcriptions may be waiting after a long download. */
 const BATCH = 200;
 
 /**
- * Makes all transcriptions due that wait for the speech model, because the model is installed or its download failed.
- * @param shutdown stops the loop; the remaining transcriptions are retried later anyway
+ * Makes all transcriptions due that wait for the speech model. Call this when the model is installed or its download
+ * has failed.
+ * @param shutdown stops the loop; the remaining transcriptions are retried later
  */
 export async function wakeWaiting(deps: WakeDeps, shutdown: AbortSignal): Promise<void> {
   let after: WaitForModel | null = null;

@@ -1,16 +1,16 @@
 import type { TranscribeProgress } from "@subtext/speech/transcript";
 
 /**
- * Computes the fraction of a recording's work that is done, from the estimated remaining time: 0.5 after half of the
- * estimated total time. The fraction never decreases.
+ * Computes the progress of a transcription from the estimated remaining time: 0.5 after half of the estimated total
+ * time. It never decreases.
  */
 export class WorkProgress {
   #start: { atMs: number; share: number } | null = null;
   #share = 0;
 
   /**
-   * @param nowMs any monotonic clock
-   * @returns 0 … 1; while the remaining time is unknown, only the work of earlier attempts
+   * @param nowMs from a monotonic clock
+   * @returns 0 to 1; while the remaining time is unknown, the share of earlier attempts
    */
   after({ done, duration, remainingSeconds }: TranscribeProgress, nowMs: number): number {
     if (this.#start === null) {
