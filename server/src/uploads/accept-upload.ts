@@ -12,13 +12,13 @@ export interface AcceptDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
-  /** Called for each upload that will be transcribed, after the commit. */
+  /** Called after the commit for each upload that will be transcribed. */
   onAccepted?: (accepted: AcceptedReport) => void;
 }
 
 /**
- * Accepts a finished upload once. One transaction records its completion, the current value of the AI Transcription
- * toggle and, if it is on, the PENDING transcription with its job. The tus server and the sweep may both call this.
+ * Accepts a finished upload, once. One transaction records the completion, reads the AI Transcription toggle and, if it
+ * is on, inserts a PENDING transcription and its job. Both the tus server and the sweep may call this.
  * @returns whether this call accepted the upload
  */
 export async function acceptUpload(

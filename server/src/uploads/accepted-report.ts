@@ -1,11 +1,11 @@
-/** Report on an upload that was accepted and will be transcribed. */
+/** Describes an accepted upload that will be transcribed. */
 export interface AcceptedReport {
   videoId: string;
   transcriptionId: string;
   sizeBytes: number;
   /** When the upload started. */
   createdAt: Date;
-  /** When its last byte was durable. */
+  /** When its last byte was stored durably. */
   uploadedAt: Date;
   acceptedAt: Date;
 }

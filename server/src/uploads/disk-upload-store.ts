@@ -30,13 +30,13 @@ class DiskUploadStore extends FileStore implements UploadStore {
     await deleteUpload(this.#db, this.#recordings, uploadId);
   }
 
-  /** Creates the upload's file, unless a repeated request has created it and may have written to it. */
+  /** Creates the file, unless a repeated request has already created it and may have written to it. */
   override async create(upload: Upload): Promise<Upload> {
     await this.ensureFile(upload.id);
     return upload;
   }
 
-  /** Throws the file system's error, such as ENOSPC, which the file store would discard. */
+  /** Replaces the file store's method, which would discard the error of the file system, such as ENOSPC. */
   override async write(readable: Readable, uploadId: string, offset: number): Promise<number> {
     const file = createWriteStream(join(this.directory, uploadId), { flags: "r+", start: offset });
     await pipeline(recordActivity(this.#db, uploadId, readable), file);
@@ -49,18 +49,18 @@ class DiskUploadStore extends FileStore implements UploadStore {
 
   async ensureFile(uploadId: string): Promise<void> {
     const path = join(this.directory, uploadId);
-    const there = await access(path).then(
+    const exists = await access(path).then(
       () => true,
       () => false,
     );
-    // Appends nothing, so that no bytes are lost if another request has created the file in the meantime.
-    if (!there) await appendFile(path, "");
+    // Appends nothing, so a concurrent request that has created the file loses no bytes.
+    if (!exists) await appendFile(path, "");
   }
 }
 
 /**
  * Opens the tus store on disk. The video's row is the only record of an upload, so a crash cannot leave contradictory
- * records. The caller inserts the row before it calls the store.
+ * records. Insert the row before you call the store.
  */
 export function openDiskUploadStore(options: {
   folder: string;

@@ -17,8 +17,8 @@ export interface ObjectUploadStoreOptions {
 }
 
 /**
- * The tus store in an object storage, with multipart uploads. The video's row is the only record of an upload. At most
- * one part of each upload is buffered on this machine until it is sent.
+ * A tus store in an object storage, with multipart uploads. The video's row is the only record of an upload. Each
+ * upload buffers at most one part on this machine.
  */
 class ObjectUploadStore extends DataStore implements UploadStore {
   readonly #options: ObjectUploadStoreOptions;
@@ -35,7 +35,7 @@ class ObjectUploadStore extends DataStore implements UploadStore {
     ];
   }
 
-  /** Does nothing, because the caller has inserted the row, and the first bytes create the object. */
+  /** Does nothing for most uploads, because the caller has inserted the row and the first bytes create the object. */
   override async create(upload: Upload): Promise<Upload> {
     if (upload.size === 0) await this.#options.objects.put(RECORDINGS_PREFIX + upload.id, new Uint8Array());
     return upload;
@@ -81,8 +81,8 @@ class ObjectUploadStore extends DataStore implements UploadStore {
     return this.#options.expiryMs;
   }
 
-  /** Does nothing, because the sweep removes expired uploads. */
   override async deleteExpired(): Promise<number> {
+    // The sweep removes expired uploads.
     return 0;
   }
 

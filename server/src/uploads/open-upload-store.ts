@@ -9,11 +9,10 @@ export interface UploadStoreOptions {
   db: Db;
   expiryMs: number;
   maxUploadBytes: number;
-  /** Limit of the parts of all uploads that are buffered on disk until they are sent. */
+  /** Maximum size of all parts that are buffered on disk. */
   bufferBytes: number;
 }
 
-/** Opens the tus store on the target of uploads. */
 export function openUploadStore(
   { uploadTarget: target, recordings }: Pick<Stores, "uploadTarget" | "recordings">,
   { db, expiryMs, maxUploadBytes, bufferBytes }: UploadStoreOptions,

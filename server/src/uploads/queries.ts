@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, VideoRow } from "../db/schema.ts";
 
-/** Activity is recorded at most once in this interval. The expiry is an hour or more. */
+/** Activity is recorded at most this often, because uploads expire after an hour or more. */
 const RECORD_EVERY_MS = 60_000;
 
-/** Finds a video and the time since the last bytes of its upload arrived, by the database's clock. */
+/** Finds a video and the time since its upload last received bytes, by the database's clock. */
 export async function findUpload(
   db: Db,
   videoId: string,
@@ -20,8 +20,8 @@ export async function findUpload(
 }
 
 /**
- * Passes on the bytes of an upload and records the time of their arrival, immediately and then once a minute. An
- * unavailable database delays only the end of the stream, not the bytes.
+ * Passes on the bytes of an upload and records their arrival, immediately and then once a minute. An unavailable
+ * database delays only the end of the stream.
  */
 export async function* recordActivity(
   db: Db,
@@ -45,7 +45,7 @@ export async function* recordActivity(
   }
 }
 
-/** Skips a locked row, because the holder of the lock accepts or deletes the upload. */
+/** Skips a locked row, whose transaction accepts or deletes the upload. */
 async function touchUpload(db: Db, videoId: string): Promise<void> {
   await sql`
     update video set upload_active_at = clock_timestamp() where id in (
@@ -55,7 +55,7 @@ async function touchUpload(db: Db, videoId: string): Promise<void> {
     )`.execute(db);
 }
 
-/** Deletes the row of an incomplete upload whose last bytes arrived longer ago than the expiry. */
+/** Deletes the row of an incomplete upload that has received no bytes for the expiry. */
 export async function deleteExpiredUpload(db: Db, videoId: string, expiryMs: number): Promise<boolean> {
   const row = await db
     .deleteFrom("video")

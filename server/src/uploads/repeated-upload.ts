@@ -19,7 +19,7 @@ interface UploadCreation {
 }
 
 /**
- * Reads the `Idempotency-Key` of a request that creates an upload. Returns null if the request has none.
+ * Reads the `Idempotency-Key` of a request that creates an upload. Returns null if there is none.
  * @throws AppError `invalid_request`
  */
 export function readCreation(
@@ -35,7 +35,7 @@ export function readCreation(
 }
 
 /**
- * Finds the upload that the first request with this key created, unless it was deleted.
+ * Finds the upload that the first request with this key created. Returns undefined if it was deleted.
  * @throws AppError `idempotency_key_reused`
  */
 export async function findCreated(db: Db | Tx, creation: UploadCreation): Promise<VideoRow | undefined> {
@@ -44,7 +44,7 @@ export async function findCreated(db: Db | Tx, creation: UploadCreation): Promis
 }
 
 /**
- * Inserts the video together with the record of its key.
+ * Inserts the video and the record of its key in one transaction.
  * @throws AppError `idempotency_key_reused`; `idempotency_key_in_use`, after which a retry finds the video
  */
 export async function insertOnce(

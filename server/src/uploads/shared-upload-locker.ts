@@ -2,29 +2,29 @@ import type { Lock, Locker } from "@tus/utils";
 import type { DatabaseSession } from "../db/session.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** Limits the wait if a notification is lost with its connection. */
+/** A lost notification delays a waiting request by at most this time. */
 const RECHECK_INTERVAL_MS = 1_000;
 
 /**
- * Serializes requests for an upload across processes. Within this process, requests take turns; between processes, they
- * use a lock in the database and ask its holder to release it. A process that loses its database connection loses its
- * locks, so it aborts its writers.
+ * Serializes the requests for an upload across processes. Within a process, requests take turns. Between processes, a
+ * lock in the database decides, and waiting processes notify the holder to release it. A process that loses its
+ * database connection loses its locks, so it aborts its writers.
  *
- * If `lock` gives up, it rejects with AppError `upload_locked`, or with the reason of its signal.
+ * `lock` rejects with AppError `upload_locked` after the timeout, or with the reason of its signal.
  */
 export function createSharedUploadLocker({
   local,
   session,
   timeoutMs,
 }: {
-  /** Serializes the requests of this process. */
+  /** Serializes requests within this process. */
   local: Locker;
   session: DatabaseSession;
   timeoutMs: number;
 }): Locker {
-  /** Asks the holder in this process to release the lock, by upload. */
+  /** Functions that ask the holder in this process to release the lock, keyed by upload. */
   const held = new Map<string, () => unknown>();
-  /** Wakes the caller in this process that waits for the upload. */
+  /** Functions that wake the waiting request in this process, keyed by upload. */
   const waiting = new Map<string, () => void>();
   session.listen("subtext_upload_wanted", (id) => void held.get(id)?.());
   session.listen("subtext_upload_free", (id) => waiting.get(id)?.());
@@ -43,7 +43,7 @@ export function createSharedUploadLocker({
         const leftMs = deadline - performance.now();
         if (leftMs <= 0) throw locked();
         await session.notify("subtext_upload_wanted", id);
-        await firstOf(woken, Math.min(leftMs, RECHECK_INTERVAL_MS), signal);
+        await waitUntilWoken(woken, Math.min(leftMs, RECHECK_INTERVAL_MS), signal);
       } finally {
         waiting.delete(id);
       }
@@ -81,8 +81,11 @@ export function createSharedUploadLocker({
   };
 }
 
-/** Waits for the first of these. @throws the signal's reason if it is aborted */
-async function firstOf(woken: Promise<void>, timeoutMs: number, signal: AbortSignal): Promise<void> {
+/**
+ * Waits until it is woken, or for the timeout.
+ * @throws the signal's reason if it is aborted
+ */
+async function waitUntilWoken(woken: Promise<void>, timeoutMs: number, signal: AbortSignal): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort = () => {};
   const timeout = new Promise<void>((resolve, reject) => {

@@ -26,16 +26,16 @@ import type { UploadStore } from "./upload-store.ts";
 export const UPLOADS_PATH = "/api/v1/uploads";
 const TUS_VERSION = "1.0.0";
 const CHUNK_MEDIA_TYPE = "application/offset+octet-stream";
-/** Maximum time for a writer to stop when another request or a deletion is waiting. */
+/** Maximum time for a writer to stop after another request or a deletion has requested the lock. */
 const LOCK_DRAIN_MS = 500;
 
 /**
- * Limits how many requests use the database at the same time. Requests hold a turn while they begin and end, not while
- * bytes arrive. The connection limit bounds the number of waiting requests.
+ * Limits concurrent requests to the database. A request has a turn while it begins and while it ends, but not while
+ * bytes arrive. The connection limit also limits the number of waiting requests.
  */
 const TURNS: TurnQueueLimits = { maxRunning: 32, maxRunningPerOwner: 8, maxWaiting: 3_000 };
 
-/** Response headers that pages of other origins can read, also in error responses. Browsers hide all others. */
+/** Response headers, also of error responses, that pages of other origins can read. */
 const EXPOSED_HEADERS = [
   "Idempotency-Replayed",
   "Location",
@@ -57,53 +57,57 @@ const EXPOSED_HEADERS = [
 export interface UploadsDeps extends AcceptDeps {
   store: UploadStore;
   recordings: RecordingStore;
-  /** Does not apply the rate limit, because upload requests are queued instead. */
+  /** Does not apply the rate limit. Upload requests are queued instead. */
   authorize: Authorize;
   limits: TokenLimits;
   maxUploadBytes: number;
   locker: Locker;
-  /** The secret that signs upload URLs. */
+  /** Signs upload URLs. */
   secret: Uint8Array;
-  /** The service's own origin, whose pages may upload to every environment. */
+  /** The service's own origin. Its pages may upload to every environment. */
   publicUrl: string;
 }
 
-/** The data about a request that the tus server's hooks need. */
+/** The data of a request that hooks of the tus server need. */
 interface UploadRequest {
   uploader: Uploader | null;
   log: FastifyRequest["log"];
-  /** The owner of the request's turns in the queue. */
+  /** Owner of the request's turns. */
   owner: string;
-  /** Null for a request that creates no upload, or has no `Idempotency-Key`. */
+  /** Null if the request creates no upload or has no `Idempotency-Key`. */
   creation: ReturnType<typeof readCreation>;
-  /** Ends the current turn. Call it before the request waits for its client or for another request. */
+  /** Ends the current turn. Call this before the request waits for its client or for another request. */
   endTurn(): void;
-  /** The original error, before tus reduces it to a line of text. */
+  /** The original error. tus reports only a line of text. */
   failure?: unknown;
-  /** Set if this request created the upload and sent all of its bytes, which are durable. */
+  /** Set if this request created the upload and all of its bytes are durable. */
   stored?: { id: string; sizeBytes: number };
 }
 
-/** tus 1.0: creation, creation with upload, deferred length, termination, expiration. */
+/**
+ * Adds the routes of tus 1.0 with the extensions creation, creation-with-upload, creation-defer-length, termination and
+ * expiration.
+ */
 export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): Promise<void> {
   const requests = new WeakMap<object, UploadRequest>();
   const turns = new TurnQueue(TURNS);
   const tus = new TusServer({ datastore: deps.store, ...tusOptions(deps, requests, turns) });
 
-  // On the whole app, because the routes do not send the 404 and 405 responses.
+  // Added to the whole app, because the 404 and 405 responses do not come from these routes.
   app.addHook("onRequest", async (request, reply) => {
     if (!request.url.startsWith(UPLOADS_PATH)) return;
     reply.header("access-control-allow-origin", "*");
     reply.header("access-control-expose-headers", EXPOSED_HEADERS);
   });
-  // Common clients retry after 423. After any other error, they start a second upload, which becomes a second video.
+  // Common clients retry a HEAD request after 423. After other errors, they start a second upload, which would create a
+  // second video.
   app.addHook("onSend", async (request, reply) => {
     if (request.method !== "HEAD" || !request.url.startsWith(UPLOADS_PATH)) return;
     if (reply.statusCode >= 500) reply.code(API_ERRORS.upload_locked.status);
   });
 
   await app.register(async (uploads) => {
-    // The tus server streams the bodies.
+    // The tus server reads the bodies as streams.
     disableBodyParsing(uploads, CHUNK_MEDIA_TYPE);
 
     const authorized = async (request: FastifyRequest, reply: FastifyReply): Promise<Uploader | null> => {
@@ -154,7 +158,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
         .send(await response.text());
     };
     const config = { streamsBody: true };
-    // Also with a trailing slash, which the endpoints of other tus servers have.
+    // Other tus servers have a trailing slash, so some clients send it.
     for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`])
       uploads.route({ method: ["POST", "OPTIONS"], url, config, handler: serve });
     uploads.route({
@@ -166,7 +170,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
   });
 }
 
-/** Returns a signal that is aborted when the response is sent or the connection closes. */
+/** Returns a signal that is aborted when the response is complete or the connection closes. */
 function abortedOnClose({ raw }: FastifyReply): AbortSignal {
   const closed = new AbortController();
   const reason = new AppError("request_timeout", "The connection was closed while the request waited.");
@@ -182,13 +186,13 @@ function tusOptions(
   type TusRequest = Parameters<NonNullable<ServerOptions["onUploadFinish"]>>[0];
   const requestOf = (request: TusRequest): UploadRequest => {
     const known = request.runtime?.node && requests.get(request.runtime.node.req);
-    if (!known) throw new Error("a tus hook was called for a request that did not come through Fastify");
+    if (!known) throw new Error("a tus hook was called for a request that Fastify did not route");
     return known;
   };
 
   return {
     path: UPLOADS_PATH,
-    // Relative, because the service does not know a reverse proxy's scheme and host; clients resolve it.
+    // Clients resolve a relative location. The service does not know the scheme and host of a reverse proxy.
     relativeLocation: true,
     maxSize: deps.maxUploadBytes,
     disableTerminationForFinishedUploads: true,
@@ -196,7 +200,7 @@ function tusOptions(
     locker: deps.locker,
     lockDrainTimeout: LOCK_DRAIN_MS,
     namingFunction: () => newId("video"),
-    // Ignores the query of an upload URL.
+    // Upload URLs have a query.
     getFileIdFromRequest: (request) => new URL(request.url).pathname.split("/").at(-1),
 
     async onIncomingRequest(request, uploadId) {
@@ -212,17 +216,17 @@ function tusOptions(
         );
       }
       if (video.uploaded_at === null) await deps.store.ensureFile(video.id);
-      // An empty recording has no bytes to send. Clients only ask for the offset.
+      // An empty recording has no bytes to send, so clients only request the offset.
       if (video.uploaded_at === null && video.size_bytes === 0 && request.method !== "DELETE") {
         await deps.store.create(new Upload({ id: video.id, size: 0, offset: 0 }));
         await acceptUpload(deps, { videoId: video.id, sizeBytes: 0 });
       }
       const contentLength = request.headers.get("content-length");
-      // A request without a body only completes the upload.
+      // A request without a body only completes an upload.
       if (request.method === "PATCH" && contentLength !== "0") {
         await deps.store.requireSpace(Number(contentLength ?? 0));
       }
-      // From here on, the request waits only for the lock and for the bytes.
+      // From here on, the request waits for the lock and for bytes.
       requestOf(request).endTurn();
     },
 
@@ -281,8 +285,8 @@ async function syncUnlessDeleted({ db, recordings }: UploadsDeps, uploadId: stri
 }
 
 /**
- * @throws AppError `upload_version_unsupported`, `unsupported_media_type`: tus requires these codes, but the tus server
- *   answers 400 and 403
+ * Checks what tus requires. The tus server would respond with the wrong status.
+ * @throws AppError `upload_version_unsupported`, `unsupported_media_type`
  */
 function checkProtocol(request: FastifyRequest): void {
   const { method, headers } = request;
@@ -300,11 +304,10 @@ function checkProtocol(request: FastifyRequest): void {
 }
 
 /**
- * Responds 201 to a POST that created and filled an upload that could not be accepted, for example during a short
- * database outage. All bytes are durable, and the sweep accepts the upload. After an error response, the client would
- * upload the recording again, which creates a second video. The first upload cannot be removed here, because its
- * acceptance may have been committed although the response was lost. A PATCH may fail, because the client then asks for
- * the offset of the same upload.
+ * Responds 201 to a POST whose upload is complete but could not be accepted, for example because of a short database
+ * outage. The sweep accepts it. After an error, the client would upload the recording again as a second video. The
+ * upload cannot be removed, because its acceptance may have been committed although the response was lost. A PATCH may
+ * fail instead, because its client then requests the offset of the same upload.
  */
 async function respondStored(
   { id, sizeBytes }: { id: string; sizeBytes: number },
@@ -322,7 +325,7 @@ async function respondStored(
     .send();
 }
 
-/** Responds to a client that did not receive its first response. The client then asks for the offset with HEAD. */
+/** Responds to a repeated creation, whose first response was lost. The client then requests the offset. */
 async function respondRepeated(
   { store }: UploadsDeps,
   { id, uploaded_at: uploadedAt, size_bytes: sizeBytes }: VideoRow,
@@ -363,10 +366,10 @@ function uploadError(
     const { code, message } = named;
     return new AppError(code, message, { headers: { ...kept, ...named.headers }, cause: failure });
   }
-  // After the tus server's 400, clients give up. After a conflict, they ask for the offset and resume.
+  // After the tus server's status 400, clients would give up. After a conflict, they request the offset and resume.
   if (status === 400 && text.trim() === ERRORS.ABORTED.body) {
     const message =
-      "Another request has taken over this upload, or the lock on it was lost. Go on from its offset.";
+      "Another request has taken over this upload, or its lock was lost. Request the offset and resume.";
     return new AppError("upload_conflict", message, { headers: kept, cause: failure });
   }
   const code = CODES[status];

@@ -7,7 +7,7 @@ import type { RecordingStore } from "../storage/recording-store.ts";
 import { findVideo } from "../videos/queries.ts";
 import { isSigned, readUploadUrl } from "./upload-url.ts";
 
-/** The environment whose uploads a request may access. */
+/** The environment to whose uploads a request has access. */
 export interface Uploader {
   environmentId: string;
 }
@@ -16,14 +16,16 @@ interface UploadAccessDeps {
   db: Db;
   recordings: RecordingStore;
   clock: Clock;
-  /** The secret that signs upload URLs. */
+  /** Signs upload URLs. */
   secret: Uint8Array;
 }
 
 /**
- * Authorizes a request by its upload URL, which grants sending the bytes of one video and canceling the upload.
+ * Authorizes a request by its upload URL, which allows a client to send the bytes of one video and to cancel its
+ * upload.
  * @returns null if the request has no upload URL
- * @throws AppError `upload_url_invalid`, `upload_not_found`, `upload_expired` if the upload was not started in time
+ * @throws AppError `upload_url_invalid`; `upload_not_found`; `upload_expired` if the upload was not started before the
+ *   URL expired
  */
 export async function authorizeByUrl(
   { db, recordings, clock, secret }: UploadAccessDeps,
@@ -44,8 +46,8 @@ export async function authorizeByUrl(
 }
 
 /**
- * Refuses pages of origins that the environment does not allow. Only browsers send an origin. The page can read the
- * error, because hiding the response would not prevent writes.
+ * Refuses pages of origins that the environment does not allow. Only browsers send an origin. Lets the page read the
+ * error, because hiding it would not prevent writes.
  * @throws AppError `origin_not_allowed`
  */
 export async function checkOrigin(
@@ -55,7 +57,7 @@ export async function checkOrigin(
   { environmentId }: Uploader,
 ): Promise<void> {
   const { origin } = request.headers;
-  // The dashboard has the service's own origin, which is always allowed.
+  // The service's own origin is that of the dashboard.
   if (origin === undefined || origin === publicUrl) return;
   const allowed = await findAllowedOrigins(db, environmentId);
   if (allowed.includes("*")) return;

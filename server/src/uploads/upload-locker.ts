@@ -2,19 +2,18 @@ import type { Locker, RequestRelease } from "@tus/utils";
 import { AppError } from "../lib/errors.ts";
 
 interface Turn {
-  /** Asks the current holder to release the lock. */
   requestRelease: RequestRelease;
   begin(): void;
 }
 
 /**
- * Serializes requests for an upload within this process, in the order of their arrival. When the holder releases the
- * lock, it wakes the next caller. The locker of `@tus/server` would poll at every turn of the event loop.
+ * Serializes the requests for an upload within this process, in the order of arrival. A release wakes the next request,
+ * whereas the locker of `@tus/server` polls in every turn of the event loop.
  *
- * If `lock` gives up, it rejects with AppError `upload_locked`, or with the reason of its signal.
+ * `lock` rejects with AppError `upload_locked` after the timeout, or with the reason of its signal.
  */
 export function createUploadLocker({ timeoutMs }: { timeoutMs: number }): Locker {
-  /** By upload; the first caller of each queue has the lock. */
+  /** Keyed by upload. The first request of each queue has the lock. */
   const queues = new Map<string, Turn[]>();
 
   return {
@@ -70,7 +69,7 @@ function waitForTurn(queue: Turn[], turn: Turn, signal: AbortSignal, timeoutMs: 
       settle();
       resolve();
     };
-    // In a microtask, so that a holder that unlocks immediately finds this turn waiting.
+    // In a microtask, so that the holder finds this request waiting even if it releases the lock immediately.
     Promise.resolve(queue[0])
       .then((holder) => holder?.requestRelease())
       .catch(giveUp);

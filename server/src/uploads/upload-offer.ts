@@ -15,15 +15,15 @@ export interface OfferDeps {
   clock: Clock;
   store: UploadStore;
   maxUploadBytes: number;
-  /** The service's public address. */
+  /** The service's public URL. */
   publicUrl: string;
   /** Signs upload URLs. */
   secret: Uint8Array;
 }
 
 /**
- * Creates a video without bytes, and the URL that accepts exactly this many bytes without a key.
- * @param expiresInSeconds time within which the upload must start; a started one may take any time
+ * Creates a video without bytes, and a URL that accepts exactly this many bytes without an API key.
+ * @param expiresInSeconds time within which the upload must start; it may then take any time
  * @throws AppError `invalid_metadata`, `payload_too_large`, `storage_full`, `open_upload_limit_reached`
  */
 export async function offerUpload(
@@ -43,7 +43,7 @@ export async function offerUpload(
   await requireRoomForUpload(db, environmentId, { sizeBytes, maxUploadBytes });
   const now = clock.now();
   const id = newId("video");
-  // The first request to the upload creates its file. A row may exist without a file, but no file without a row.
+  // The first request of the upload creates its file. A row without a file is allowed, but not a file without a row.
   const row = await insertVideo(db, { id, environmentId, metadata, sizeBytes, now });
   const expires = Math.floor(now.getTime() / 1000) + expiresInSeconds;
   const signed = signUploadUrl({ videoId: id, expires }, secret);

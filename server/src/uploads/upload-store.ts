@@ -4,28 +4,31 @@ import { AppError } from "../lib/errors.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { deleteOpenUpload } from "../videos/queries.ts";
 
-/** The tus server's data store, extended with the methods that Subtext needs. */
+/** A data store of the tus server with additional methods. */
 export interface UploadStore extends DataStore {
-  /** @throws AppError `storage_full` if this many more bytes would leave too little free space */
+  /** @throws AppError `storage_full` if an upload of this size would use reserved space */
   requireSpace(bytes: number): Promise<void>;
-  /** Creates the file of an upload whose row exists, unless the file exists. */
+  /** Creates the file of an upload unless it exists. The upload's row must exist. */
   ensureFile(uploadId: string): Promise<void>;
 }
 
-/** Deletes an incomplete upload, the row first, so that a crash in between leaves a tombstone for the sweep. */
+/**
+ * Deletes an incomplete upload. The row is deleted first, so that after a crash its tombstone makes the sweep remove
+ * the file.
+ */
 export async function deleteUpload(db: Db, recordings: RecordingStore, uploadId: string): Promise<void> {
   await deleteOpenUpload(db, uploadId);
   try {
     await recordings.remove(uploadId);
   } catch (error) {
-    // The sweep removes it once the store is accepted.
+    // The sweep removes the file when an operator has accepted the store.
     if (!(error instanceof AppError) || error.code !== "storage_deletions_stopped") throw error;
   }
 }
 
 /**
- * Returns the time from which the tus server counts the expiry, by the clock of this machine, which the tus server
- * uses. The idle time comes from the database, so a difference between the clocks does not matter.
+ * Returns the start of an upload's expiry by this machine's clock, as the tus server expects. The database measures the
+ * idle time, so a difference between the clocks does not matter.
  */
 export function expiryStart(idleMs: number): string {
   return new Date(Date.now() - idleMs).toISOString();

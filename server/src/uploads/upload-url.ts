@@ -2,23 +2,23 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 interface UploadUrlClaims {
   videoId: string;
-  /** Unix seconds. The upload must start before this time. */
+  /** Unix seconds before which the upload must start. */
   expires: number;
 }
 
-/** Returns `expires=…&signature=…`, to be appended to the upload's path after `?`. */
+/** Returns `expires=…&signature=…`, the query of the upload's URL. */
 export function signUploadUrl(claims: UploadUrlClaims, secret: Uint8Array): string {
   return `expires=${claims.expires}&signature=${signatureOf(claims, secret)}`;
 }
 
-/** Checks whether a query contains a signature. Without one, the request needs a key. */
+/** Checks whether a request has a signature instead of a key. */
 export function isSigned(query: URLSearchParams): boolean {
   return query.has("signature");
 }
 
 /**
- * Reads the claims for the upload of this video from a query. Returns null if the signature does not match. Does not
- * check the expiry. Ignores unsigned parameters, which clients may add.
+ * Returns the claims of a signed upload URL, or null if the signature does not match. Does not check the expiry.
+ * Ignores other parameters, which clients may add.
  */
 export function readUploadUrl(
   videoId: string,
@@ -33,7 +33,9 @@ export function readUploadUrl(
   return given.length === expected.length && timingSafeEqual(given, expected) ? claims : null;
 }
 
-/** HMAC-SHA256 in base64url. The first element separates this use of the secret from all others. */
+/**
+ * Returns the HMAC-SHA256 in base64url. The first element prevents signatures for other purposes from being valid here.
+ */
 function signatureOf({ videoId, expires }: UploadUrlClaims, secret: Uint8Array): string {
   const signed = JSON.stringify(["subtext upload url 1", videoId, expires]);
   return createHmac("sha256", secret).update(signed).digest("base64url");

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 
-/** `uploading` is separate from `changed`, because arriving bytes do not change the row. */
+/** Received bytes do not change the row, so running uploads have their own kind. */
 export type FoundChange = { environmentId: string; kind: "changed" | "uploading" | "deleted"; id: string };
 
 export async function databaseTime(db: Db): Promise<Date> {
@@ -10,8 +10,8 @@ export async function databaseTime(db: Db): Promise<Date> {
 }
 
 /**
- * Finds the ids of videos that have changed since the given time, or whose transcription has; of running uploads,
- * newest first; and of deleted videos. Limits the number of each kind for each environment.
+ * Finds videos that have changed since the given time, or whose transcription has; running uploads, newest first; and
+ * deleted videos. Limits the number of each kind per environment.
  */
 export async function findVideoChanges(
   db: Db,

@@ -17,9 +17,9 @@ export interface DeleteVideoDeps {
 }
 
 /**
- * Deletes a video and all of its data. First, one transaction deletes the rows, so that a crash leaves only orphaned
- * files, which the sweep removes. Then it ends work in progress: a running upload releases its file, an attempt in this
- * process stops at once, and an attempt in another process stops within two seconds.
+ * Deletes a video and all of its data. One transaction deletes the rows first, so that a crash leaves only files, which
+ * the sweep removes. Then stops a running upload, and an attempt in this process. An attempt in another process stops
+ * within two seconds.
  * @param inTransaction runs in the same transaction
  * @returns false if the environment has no such video
  */
@@ -53,7 +53,7 @@ export async function deleteVideo(
   return true;
 }
 
-/** Stops the writer of the upload. No new one can start, because the row is deleted. */
+/** Stops the writer of the upload. No new writer can start, because the row is deleted. */
 async function stopWriting(locker: Locker, videoId: string): Promise<void> {
   const lock = locker.newLock(videoId);
   await lock.lock(new AbortController().signal, () => {});

@@ -4,10 +4,10 @@ import type { VideoState } from "../db/enums.ts";
 import type { Db, VideoRow } from "../db/schema.ts";
 import { listVideos } from "./queries.ts";
 
-/** Queue positions after this one are not computed. */
+/** Later queue positions are not computed. */
 const MAX_POSITION = 1_000;
 
-/** Lists an environment's videos, newest first: all, or those in one state, for which there is an index. */
+/** Lists an environment's videos, newest first, optionally only those in one state. */
 export async function listVideosInState(
   db: Db,
   environmentId: string,
@@ -38,7 +38,7 @@ const STATUSES = {
 } as const;
 
 /**
- * Returns the queue position of each waiting video, keyed by video id. All environments share one queue. The video at
+ * Returns the queue positions of waiting videos, keyed by video id. All environments share one queue. The video at
  * position 1 is claimed next.
  */
 export async function queuePositions(db: Db): Promise<Map<string, { place: number; environmentId: string }>> {
@@ -59,9 +59,7 @@ export async function findVideos(db: Db, ids: string[]): Promise<VideoRow[]> {
   return await db.selectFrom("video").selectAll().where("id", "in", ids).execute();
 }
 
-/**
- * Counts an environment's videos in each state and stops at `upTo`, because an exact count would read every row.
- */
+/** Counts an environment's videos in each state, up to `upTo`, because exact counts would read every row. */
 export async function countVideosByState(
   db: Db,
   environmentId: string,

@@ -1,15 +1,15 @@
-/** Number of bytes that are enough to detect the media type. */
+/** Number of bytes that `mediaType` needs. */
 export const MEDIA_TYPE_BYTES = 512;
 
 /**
- * Detects the media type of a recording from its first bytes. Returns null or one of a few `video/…` and `audio/…`
- * types, none of which a browser executes.
+ * Detects the media type of a recording from its first bytes. Returns null if it is unknown. Browsers do not execute
+ * any of the returned types.
  */
 export function mediaType(first: Buffer): string | null {
   if (first.length < 12) return null;
   const text = (start: number, end: number) => first.toString("latin1", start, end);
   if (text(4, 8) === "ftyp") return typeOfBrand(text(8, 12));
-  // QuickTime files from before brands existed.
+  // Older QuickTime files have no brand.
   if (["moov", "mdat", "wide", "free", "skip"].includes(text(4, 8))) return "video/quicktime";
   if (first.readUInt32BE(0) === 0x1a45dfa3) {
     return text(0, 64).includes("\x42\x82\x84webm") ? "video/webm" : "video/x-matroska";
@@ -19,7 +19,7 @@ export function mediaType(first: Buffer): string | null {
     return text(8, 12) === "AVI " ? "video/x-msvideo" : null;
   }
   if (text(0, 4) === "OggS") {
-    // An Ogg file with video starts with the page of the video stream.
+    // An Ogg file with video starts with a page of the video stream.
     return /OpusHead|vorbis|Speex|FLAC/.test(text(0, 64)) ? "audio/ogg" : "video/ogg";
   }
   if (text(0, 4) === "fLaC") return "audio/flac";
@@ -34,7 +34,7 @@ function typeOfBrand(brand: string): string {
   return brand.startsWith("3g") ? "video/3gpp" : "video/mp4";
 }
 
-/** Checks for MPEG-TS: packets of 188 bytes. In some files, a timestamp of 4 bytes precedes each packet. */
+/** Checks for MPEG-TS, which has packets of 188 bytes. In some files, a 4-byte timestamp precedes each packet. */
 function isTransportStream(first: Buffer): boolean {
   return [
     [0, 188],
@@ -44,14 +44,14 @@ function isTransportStream(first: Buffer): boolean {
   );
 }
 
-/** Detects MPEG audio and AAC, which start directly with a frame header. */
+/** Detects MPEG audio and AAC, which start with a frame header. */
 function typeOfAudioFrame(first: Buffer): string | null {
   const [sync, second, third] = [first[0]!, first[1]!, first[2]!];
   if (sync !== 0xff) return null;
   if ((second & 0xf6) === 0xf0) return ((third >> 2) & 0xf) < 13 ? "audio/aac" : null;
   const [version, layer] = [(second >> 3) & 3, (second >> 1) & 3];
   const [bitrate, sampleRate] = [third >> 4, (third >> 2) & 3];
-  // Layer I is obsolete, and its header looks like the byte order mark of UTF-16.
+  // Layer I is obsolete, and its header looks like a UTF-16 byte order mark.
   const valid =
     (second & 0xe0) === 0xe0 &&
     version !== 1 &&

@@ -33,19 +33,19 @@ export async function findVideo(db: Db, id: string): Promise<VideoRow | undefine
 
 export interface VideoFilter {
   transcriptionStatus: TranscriptionStatus | null;
-  /** Lists only videos that were created before the one with this id. */
+  /** Id before which all listed videos were created. */
   before: string | null;
   limit: number;
 }
 
-/** Lists an environment's videos, newest first, at most `limit`. Ids sort by creation time. */
+/** Lists an environment's videos, newest first. */
 export async function listVideos(
   db: Db,
   environmentId: string,
   { transcriptionStatus, before, limit }: VideoFilter,
 ): Promise<VideoRow[]> {
   if (transcriptionStatus !== null) {
-    // Uses the transcriptions' index, because a scan of all videos would be slow for a rare state.
+    // Uses the index of transcriptions, because a scan of all videos would be slow for a rare status.
     return await db
       .selectFrom("transcription")
       .innerJoin("video", "video.id", "transcription.video_id")
@@ -67,7 +67,7 @@ export async function listVideos(
     .execute();
 }
 
-/** Finds transcriptions by video id. The result has no entries for videos without one. */
+/** Returns transcriptions keyed by video id, without entries for videos that have none. */
 export async function findTranscriptionsByVideo(
   db: Db,
   ids: string[],
@@ -90,8 +90,8 @@ export async function findVideosByTranscription(db: Db, ids: string[]): Promise<
 }
 
 /**
- * Deletes a video of the environment and every row about it: its transcription, events and deliveries.
- * @returns the deleted row, or undefined if the video does not exist
+ * Deletes a video and every row that belongs to it.
+ * @returns the deleted rows; undefined if the environment has no such video
  */
 export async function deleteVideoRows(
   tx: Tx,
@@ -117,7 +117,7 @@ export async function deleteVideoRows(
   return { video, transcription };
 }
 
-/** Locks deliveries in the same order as transactions that update several of them, before any is deleted. */
+/** Locks deliveries before their deletion, in the order in which other transactions lock several of them. */
 export async function lockDeliveries(tx: Tx, transcriptionId: string): Promise<void> {
   await tx
     .selectFrom("delivery")
@@ -139,9 +139,9 @@ export async function declareVideoSize(db: Db, id: string, sizeBytes: number): P
 }
 
 /**
- * Finds the row of an open upload and locks it until the transaction ends. Of several completions of one upload, only
- * the first finds it open.
- * @returns undefined if it is complete or deleted
+ * Finds the row of an incomplete upload and locks it until the transaction ends, so that only one of several
+ * completions finds it.
+ * @returns undefined if the upload is complete or deleted
  */
 export async function lockOpenUpload(tx: Tx, id: string): Promise<VideoRow | undefined> {
   return await tx
@@ -169,7 +169,7 @@ export async function completeUpload(
     .execute();
 }
 
-/** Returns, for each existing video, whether retention has deleted its recording. */
+/** Returns for each existing video whether retention has deleted its recording. */
 export async function recordingStates(db: Db, ids: string[]): Promise<Map<string, { deleted: boolean }>> {
   const rows = await db
     .selectFrom("video")
@@ -179,7 +179,7 @@ export async function recordingStates(db: Db, ids: string[]): Promise<Map<string
   return new Map(rows.map((row) => [row.id, { deleted: row.recording_deleted_at !== null }]));
 }
 
-/** Returns those of these ids whose video has a recording or an open upload. */
+/** Returns the ids of videos that have a recording or an incomplete upload. */
 export async function videosWithRecording(db: Db, ids: string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom("video")
@@ -190,7 +190,7 @@ export async function videosWithRecording(db: Db, ids: string[]): Promise<Set<st
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Lists open uploads after the given one, oldest first. */
+/** Lists incomplete uploads after the given one, oldest first. */
 export async function listOpenUploads(
   db: Db,
   { after, limit }: { after: VideoRow | null; limit: number },
@@ -208,7 +208,7 @@ export async function listOpenUploads(
     .execute();
 }
 
-/** Deletes the row of an incomplete upload. */
+/** Deletes the row of an incomplete upload. Returns false if there is none. */
 export async function deleteOpenUpload(db: Db, id: string): Promise<boolean> {
   const row = await db
     .deleteFrom("video")
@@ -219,10 +219,7 @@ export async function deleteOpenUpload(db: Db, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/**
- * Finds a video of an environment.
- * @throws AppError `video_not_found`
- */
+/** @throws AppError `video_not_found` */
 export async function getVideo(db: Db, environmentId: string, id: string): Promise<VideoRow> {
   const video = isPlausibleId(id) ? await findVideo(db, id) : undefined;
   if (video?.environment_id !== environmentId) throw noSuchVideo();

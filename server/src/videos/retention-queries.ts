@@ -8,22 +8,21 @@ const ENDED = ["COMPLETED", "FAILED", "SKIPPED"] as const;
 
 const DAY_MS = 86_400_000;
 
-/** Returns the time before which a video must have ended to be due. */
+/** A video is due if it ended before this time. */
 export function dueBefore({ days }: RetentionPolicy, now: Date): Date {
   return new Date(now.getTime() - days * DAY_MS);
 }
 
-/** Position in an iteration over the due videos. */
+/** Position in the list of due videos. */
 export interface DuePosition {
   uploadedAt: Date;
   id: string;
 }
 
 /**
- * Finds an environment's videos whose transcription ended before that time, in upload order. For videos without a
- * transcription, the end of the upload counts.
- * @param hasRecording selects videos that still have their recording, or those whose recording an earlier retention
- *   deleted
+ * Finds due videos of an environment in the order of their uploads. A video is due if its transcription ended before
+ * `before`, or its upload if it has no transcription.
+ * @param hasRecording selects videos that still have a recording, or videos whose recording was already deleted
  */
 export async function findDue(
   db: Db,
@@ -47,7 +46,7 @@ export async function findDue(
     .execute();
 }
 
-/** Counts due videos, but only up to `upTo`. */
+/** Counts due videos, up to `upTo`. */
 export async function countDue(
   db: Db,
   environmentId: string,
@@ -94,9 +93,9 @@ function dueQuery(
 }
 
 /**
- * Deletes the rows of a due video, or only the record of its recording, as the policy says. Takes locks and checks
- * again whether the video is due by the current policy. The caller removes the files after the transaction.
- * @returns null if nothing was due
+ * Deletes a due video, or only marks its recording as deleted, according to the current policy. Locks the video and
+ * checks again whether it is due. The caller removes the files after the commit.
+ * @returns null if the video is not due
  */
 export async function deleteDue(
   tx: Tx,
@@ -133,7 +132,7 @@ export async function deleteDue(
 }
 
 /**
- * Locks the recording of a video, so that retention cannot delete it until the transaction ends.
+ * Locks a video, so that retention cannot delete its recording until the transaction ends.
  * @returns when retention deleted the recording; null if it exists; undefined if the video does not exist
  */
 export async function lockRecording(tx: Tx, videoId: string): Promise<Date | null | undefined> {

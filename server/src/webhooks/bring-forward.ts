@@ -4,17 +4,17 @@ import type { Clock } from "../lib/clock.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import { bringForward, endpointsWithWaiting, lockWaiting } from "./waiting-delivery-queries.ts";
 
-/** Like TCP's slow start: the number of requests doubles with each round that succeeds. */
+/** As in TCP's slow start, the number of requests doubles with each successful round. */
 const WAITING_PER_SUCCESS = 2;
-/** Equals the concurrency limit per endpoint. */
+/** The concurrency limit of an endpoint. */
 const MAX_PER_ROUND = 32;
 
 /**
- * Brings forward pending retries of endpoints to which a delivery has just succeeded, because their receiver is up
- * again. Each delivery is brought forward at most once between two attempts of its schedule, and not before the time
- * that the receiver requested with `Retry-After`.
+ * Brings forward pending retries to endpoints that have just accepted a delivery, because their receivers are available
+ * again. A delivery is brought forward at most once between two scheduled attempts, and not before the time that the
+ * receiver requested with `Retry-After`.
  *
- * @param endpointIds one entry per success
+ * @param endpointIds one entry per successful delivery
  */
 export async function bringWaitingForward(
   { db, queue, clock, log }: { db: Db; queue: Queue; clock: Clock; log: Logger },
@@ -38,7 +38,7 @@ export async function bringWaitingForward(
       log.info({ endpointId, count }, "waiting deliveries brought forward");
     }
   } catch (error) {
-    // Not an error: waiting deliveries still follow their schedule.
+    // Only a warning, because waiting deliveries still follow their schedule.
     log.warn({ err: error }, "waiting deliveries could not be brought forward");
   }
 }

@@ -39,38 +39,38 @@ export interface DeliverDeps {
   resolve: ResolveHost;
   version: string;
   timeoutMs: number;
-  /** Called after this process has recorded an attempt. */
+  /** Called when an attempt has been recorded. */
   onDelivery?: (delivery: DeliveryReport) => void;
 }
 
 /** Rows per query. */
 const MAX_BATCH_SIZE = 50;
 
-/** One recorded attempt of a delivery. */
+/** Describes a recorded attempt for metrics and traces. */
 export interface DeliveryReport {
   deliveryId: string;
   endpointId: string;
   /** Null for a test event. */
   transcriptionId: string | null;
-  /** The number of the attempt, starting at 1. */
+  /** From 1. */
   number: number;
-  /** When the event was stored. */
+  /** When the delivery was created. */
   createdAt: Date;
   attemptedAt: Date;
   latencyMs: number;
-  /** The response's HTTP status; null without a response. */
+  /** HTTP status of the response; null without a response. */
   status: number | null;
   failure: AttemptFailure | null;
   next: NextStep["kind"];
 }
 
 /**
- * Makes one attempt of one delivery, records it and schedules the next. If the process crashes in between, the queue
- * returns the job, and the receiver may get the event twice with the same id.
+ * Attempts a delivery, records the attempt and schedules the next one. If the process crashes in between, another
+ * worker repeats the attempt, and the receiver may get the event twice with the same id.
  */
 type Deliver = (job: Job, shutdown: AbortSignal) => Promise<void>;
 
-/** Creates the function that makes attempts. Concurrent attempts share their database queries. */
+/** Concurrent attempts share their database queries. */
 export function createDeliver(deps: DeliverDeps): Deliver {
   const { db } = deps;
   const read = { maxConcurrency: 2, maxBatchSize: MAX_BATCH_SIZE };
@@ -169,8 +169,8 @@ async function recordAll(
     return await record(attempts);
   } catch (error) {
     if (attempts.length === 1) throw error;
-    // An attempt that cannot be recorded, e.g. because its video is being deleted, must not cause the others to be
-    // resent.
+    // A failure to record one attempt, for example because its video is being deleted, must not cause the other events
+    // to be sent again.
     return attempts.map(async (attempt) => (await record([attempt]))[0] ?? false);
   }
 }
@@ -187,7 +187,7 @@ async function nextStep(
   { delivery }: DueDelivery,
   { attemptedAt, dueAt, outcome }: { attemptedAt: Date; dueAt: Date | null; outcome: AttemptOutcome },
 ): Promise<NextStep> {
-  // A manual redelivery restarts the schedule.
+  // A manual redelivery has restarted the schedule.
   const { attempts, attempts_before: before, early_attempts: early } = delivery;
   const isFirst = attempts === before;
   return nextAttempt({
@@ -200,7 +200,7 @@ async function nextStep(
   });
 }
 
-/** Records the attempt and, in the same transaction, the next job or the final status. */
+/** Records the attempt together with the next job or the final status. */
 async function recordFailed(
   { db, queue, clock }: DeliverDeps,
   { delivery, endpoint }: DueDelivery,
@@ -211,7 +211,7 @@ async function recordFailed(
   const earlyAttempts = delivery.early_attempts + (dueAt ? 1 : 0);
   const isHeld = dueAt !== null || retryAfterMs(outcome) > 0;
   return await db.transaction().execute(async (tx) => {
-    // Lock order when an attempt is recorded: the endpoint, then the delivery.
+    // Lock order: the endpoint, then the delivery.
     const failingSince = await markEndpointFailing(tx, endpoint.id, attempt.attemptedAt);
     const followUpState = followUp(next, { now, isHeld, earlyAttempts });
     const turn = { id: delivery.id, jobId: delivery.job_id };
@@ -246,8 +246,8 @@ function laterThan(date: Date | null, other: Date): Date | null {
 }
 
 /**
- * Returns why the endpoint must be disabled, or null. Evaluated only when a delivery has failed permanently, so that
- * one failure after a long idle time does not disable the endpoint.
+ * Returns why the endpoint must be disabled, or null. Checks the failure period only after a delivery has failed
+ * permanently, so that one failure after a long idle time does not disable the endpoint.
  */
 function disablingReason(next: NextStep, failingSince: Date | null, now: Date): string | null {
   if (next.kind === "disable_endpoint") return "It responded with 410 Gone.";

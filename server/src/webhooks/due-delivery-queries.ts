@@ -3,20 +3,20 @@ import { sql } from "kysely";
 import type { Db, DeliveryRow, EventRow, TranscriptionRow, Tx, WebhookEndpointRow } from "../db/schema.ts";
 import type { RecordedAttempt } from "./queries.ts";
 
-/** A delivery with the rows that its next attempt needs. */
+/** A delivery and the rows that its next attempt needs. */
 export interface DueDelivery {
   delivery: DeliveryRow;
   endpoint: WebhookEndpointRow;
   event: EventRow;
 }
 
-/** A delivery and the job that is allowed to make its next attempt. */
+/** A delivery and the only job that may make its next attempt. */
 export interface DeliveryJob {
   deliveryId: string;
   jobId: string;
 }
 
-/** Returns rows in the order of `jobs`; undefined if a job has nothing left to do. */
+/** Returns rows in the order of `jobs`, and undefined for a job that has nothing to do. */
 export async function findDueDeliveries(
   db: Db,
   jobs: readonly DeliveryJob[],
@@ -42,22 +42,22 @@ export async function findDueDeliveries(
     .selectAll()
     .where("id", "in", [...new Set(deliveries.map((row) => row.event_id))])
     .execute();
-  const deliveryOf = new Map(deliveries.map((row) => [row.id, row]));
-  const endpointOf = new Map(endpoints.map((row) => [row.id, row]));
-  const eventOf = new Map(events.map((row) => [row.id, row]));
+  const deliveriesById = new Map(deliveries.map((row) => [row.id, row]));
+  const endpointsById = new Map(endpoints.map((row) => [row.id, row]));
+  const eventsById = new Map(events.map((row) => [row.id, row]));
   return jobs.map(({ deliveryId, jobId }) => {
-    const delivery = deliveryOf.get(deliveryId);
+    const delivery = deliveriesById.get(deliveryId);
     if (delivery?.job_id !== jobId) return undefined;
-    const endpoint = endpointOf.get(delivery.endpoint_id);
-    const event = eventOf.get(delivery.event_id);
-    // Deleting either one cascades to its deliveries.
+    const endpoint = endpointsById.get(delivery.endpoint_id);
+    const event = eventsById.get(delivery.event_id);
+    // Deleting the endpoint or the event also deletes the delivery.
     return endpoint && event && { delivery, endpoint, event };
   });
 }
 
 export type EventSubject = TranscriptionRow & { video_metadata: VideoMetadata };
 
-/** Returns rows in the order of the ids; undefined for transcriptions that were deleted. */
+/** Returns rows in the order of the ids, and undefined for deleted transcriptions. */
 export async function findEventSubjects(
   db: Db,
   transcriptionIds: readonly string[],
@@ -69,8 +69,8 @@ export async function findEventSubjects(
     .select("video.metadata as video_metadata")
     .where("transcription.id", "in", [...new Set(transcriptionIds)])
     .execute();
-  const rowOf = new Map(rows.map((row) => [row.id, row]));
-  return transcriptionIds.map((id) => rowOf.get(id));
+  const rowsById = new Map(rows.map((row) => [row.id, row]));
+  return transcriptionIds.map((id) => rowsById.get(id));
 }
 
 export interface SuccessfulAttempt extends DeliveryJob, RecordedAttempt {
@@ -80,7 +80,7 @@ export interface SuccessfulAttempt extends DeliveryJob, RecordedAttempt {
 
 /**
  * Records successful attempts and clears `failing_since` of their endpoints.
- * @returns for each attempt whether it was recorded; false if another process settled the delivery first
+ * @returns whether each attempt was recorded; false if another process has settled the delivery
  */
 export async function settleDelivered(tx: Tx, attempts: readonly SuccessfulAttempt[]): Promise<boolean[]> {
   const endpointIds = [...new Set(attempts.map(({ endpointId }) => endpointId))];

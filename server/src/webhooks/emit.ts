@@ -6,8 +6,8 @@ import { lockSubscribers } from "./endpoint-queries.ts";
 import { insertDelivery, insertEvent } from "./queries.ts";
 
 /**
- * Stores an event with one delivery for each endpoint that subscribes to its type. Runs in the transaction of the state
- * transition, so neither can exist without the other.
+ * Stores an event and a delivery to each endpoint that is subscribed to its type. Call this in the transaction of the
+ * state transition, so that neither exists without the other.
  */
 export async function emitEvent(
   { tx, queue, now }: { tx: Tx; queue: Queue; now: Date },
@@ -31,7 +31,7 @@ export async function emitEvent(
   }
 }
 
-/** Test events are sent to one endpoint, whatever it subscribes to. */
+/** Sends a test event to one endpoint, regardless of its subscriptions. */
 export async function emitTestEvent(
   { tx, queue, now }: { tx: Tx; queue: Queue; now: Date },
   endpoint: { id: string; environment_id: string },

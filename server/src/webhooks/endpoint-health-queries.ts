@@ -8,12 +8,12 @@ export interface LatestDelivery {
   event_type: SentEventType;
   status: DeliveryStatus;
   created_at: Date;
-  /** HTTP status of the last attempt. Null if there was no attempt or no response. */
+  /** HTTP status of the last attempt; null without an attempt or a response. */
   status_code: number | null;
   failure: string | null;
 }
 
-/** Returns the latest delivery of each endpoint, keyed by endpoint id. Endpoints without deliveries are omitted. */
+/** Returns the latest delivery to each endpoint, keyed by endpoint id. Endpoints without deliveries are omitted. */
 export async function latestDeliveries(
   db: Db,
   endpointIds: readonly string[],
@@ -50,7 +50,7 @@ export async function latestDeliveries(
   return new Map(rows.map((row) => [row.endpoint_id, row]));
 }
 
-/** Counts the deliveries created at or after `since`, grouped by endpoint and status. Zero counts are omitted. */
+/** Counts deliveries created at or after `since`, grouped by endpoint and status. */
 export async function countDeliveries(
   db: Db,
   endpointIds: readonly string[],

@@ -44,7 +44,7 @@ export async function listWebhookEndpoints(db: Db, environmentId: string): Promi
     .execute();
 }
 
-/** Newest first, at most `limit`; `before` is an id. */
+/** Lists endpoints, newest first, that were created before the endpoint with the id `before`. */
 export async function pageOfWebhookEndpoints(
   db: Db,
   environmentId: string,
@@ -80,7 +80,7 @@ export async function updateWebhookEndpoint(
   await db.updateTable("webhook_endpoint").set(changes).where("id", "=", id).execute();
 }
 
-/** Also resets `failing_since`. Has no effect on an enabled endpoint. */
+/** Also resets `failing_since`. Does nothing if the endpoint is enabled. */
 export async function enableEndpoint(db: Db | Tx, id: string): Promise<void> {
   await db
     .updateTable("webhook_endpoint")
@@ -90,7 +90,7 @@ export async function enableEndpoint(db: Db | Tx, id: string): Promise<void> {
     .execute();
 }
 
-/** The current secret becomes the previous one, which also signs until it expires. */
+/** The current secret becomes the previous one and also signs until it expires. */
 export async function replaceSecret(
   tx: Tx,
   id: string,
@@ -108,7 +108,10 @@ export async function replaceSecret(
     .executeTakeFirst();
 }
 
-/** The locks last until the transaction ends. Endpoints that are being deleted are waited for and then left out. */
+/**
+ * Locks the enabled endpoints that are subscribed to the type until the transaction ends. Waits for endpoints that are
+ * being deleted, and omits them.
+ */
 export async function lockSubscribers(
   tx: Tx,
   environmentId: string,
@@ -148,7 +151,9 @@ export async function disableEndpoint(tx: Db | Tx, id: string, reason: string, n
   return row !== undefined;
 }
 
-/** Also deletes its deliveries. Pending ones are locked first, in the order in which attempts are recorded. */
+/**
+ * Deletes an endpoint and its deliveries. Locks pending deliveries first, in the order in which attempts are recorded.
+ */
 export async function deleteWebhookEndpoint(db: Db | Tx, id: string): Promise<boolean> {
   const { rows } = await sql`
     with endpoint as materialized (

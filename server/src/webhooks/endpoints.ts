@@ -17,7 +17,7 @@ import {
 import { type EndpointPolicy, parseEndpointUrl } from "./guard-url.ts";
 import { newSigningSecret } from "./sign.ts";
 
-/** For this long after a rotation, the previous secret also signs. */
+/** The previous secret also signs for this time after a rotation. */
 export const ROTATION_MS = 24 * 3_600_000;
 
 export interface NewEndpointRequest {
@@ -25,7 +25,7 @@ export interface NewEndpointRequest {
   url: string;
   /** Defaults to the completed event. */
   eventTypes?: EventType[];
-  /** Included in every event; at most 4 KB of JSON. */
+  /** Included in every event. At most 4 KB of JSON. */
   metadata?: Record<string, unknown>;
 }
 
@@ -87,7 +87,7 @@ export async function changeWebhookEndpoint(
 }
 
 /**
- * Replaces the secret. The previous one also signs for another 24 hours.
+ * Replaces the secret. The previous one also signs for 24 hours.
  * @throws AppError `webhook_endpoint_not_found`
  */
 export async function rotateSecret(
@@ -107,7 +107,7 @@ export function requireEnabled(endpoint: WebhookEndpointRow): void {
   );
 }
 
-/** For an endpoint that was deleted concurrently. */
+/** Throws if the endpoint was deleted concurrently. */
 function requireRow(row: WebhookEndpointRow | undefined): WebhookEndpointRow {
   if (!row) throw new AppError("webhook_endpoint_not_found", "The endpoint was just deleted.");
   return row;

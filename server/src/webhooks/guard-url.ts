@@ -4,26 +4,26 @@ import { AppError } from "../lib/errors.ts";
 
 const MAX_URL_LENGTH = 2048;
 
-/** Public addresses that cloud providers use for internal services: Azure's WireServer. */
+/** Public addresses of a cloud provider's internal services: Azure's WireServer. */
 const PUBLIC_BUT_INTERNAL = [ipaddr.parseCIDR("168.63.129.16/32")];
-/** All global unicast IPv6 addresses (RFC 4291, 2.4). */
+/** Global unicast IPv6 addresses (RFC 4291, 2.4). */
 const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR("2000::/3");
-/** An IPv6-only network reaches every IPv4 address through this prefix (RFC 6052). */
+/** IPv6-only networks reach IPv4 addresses through this prefix (RFC 6052). */
 const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** Where webhooks may be sent. */
+/** The addresses to which webhooks may be sent. */
 export interface EndpointPolicy {
   allowHttp: boolean;
-  /** Networks that are allowed although they are not public. */
+  /** Private networks that are allowed. */
   exceptions: readonly Network[];
 }
 
 /**
- * @param allowPrivateNetworks the operator's exceptions in CIDR notation: `127.0.0.1/32`, `fd00:1234::/32`
- * @throws TypeError if one of them is not a network
+ * @param allowPrivateNetworks in CIDR notation: `127.0.0.1/32`, `fd00:1234::/32`
+ * @throws TypeError if a network is invalid
  */
 export function createEndpointPolicy(options: {
   allowHttp: boolean;
@@ -37,8 +37,8 @@ export function createEndpointPolicy(options: {
 }
 
 /**
- * Parses the URL of a webhook endpoint. Host names are checked on connecting, because their addresses can change at any
- * time.
+ * Parses the URL of a webhook endpoint. Host names are checked when a connection is opened, because their addresses can
+ * change at any time.
  *
  * @throws AppError `webhook_url_rejected` with the reason as its message
  */
@@ -47,7 +47,7 @@ export function parseEndpointUrl(text: string, policy: EndpointPolicy): URL {
     throw new AppError("webhook_url_rejected", reason);
   };
   if (text.length > MAX_URL_LENGTH) reject(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
-  // `URL` drops some of these silently, and the result would differ from what the owner typed.
+  // `URL` would silently drop some of these characters.
   if (/[\s\p{Cc}\\]/u.test(text)) reject("The URL contains spaces, control characters or backslashes.");
   if (!URL.canParse(text)) reject("The text is not a URL.");
   const url = new URL(text);
@@ -64,10 +64,10 @@ export function parseEndpointUrl(text: string, policy: EndpointPolicy): URL {
 }
 
 /**
- * Whether an IP address is forbidden: everything but public unicast, including IPv4 addresses embedded in IPv6
- * addresses, unless the operator made an exception.
+ * Checks whether webhooks to an IP address are forbidden. Only public unicast addresses and the operator's exceptions
+ * are allowed. IPv4 addresses inside IPv6 addresses are checked too.
  *
- * @param address as returned by a resolver or a URL, without brackets. Anything that is not an IP address is forbidden
+ * @param address as returned by a resolver or a URL, without brackets. Other text is forbidden
  */
 export function isForbiddenAddress(address: string, policy: EndpointPolicy): boolean {
   const canonical = canonicalAddress(address);
@@ -75,7 +75,7 @@ export function isForbiddenAddress(address: string, policy: EndpointPolicy): boo
   const parsed = ipaddr.process(canonical);
   const isException = isWithin(parsed, policy.exceptions);
   if (parsed instanceof ipaddr.IPv6 && isWithin(parsed, [NAT64])) {
-    // An exception for the NAT64 prefix does not cover the private addresses behind it.
+    // An exception for the NAT64 prefix does not apply to the private addresses behind it.
     const translated = ipaddr.fromByteArray(parsed.toByteArray().slice(12)).toString();
     return !isException || isForbiddenAddress(translated, policy);
   }
@@ -83,8 +83,8 @@ export function isForbiddenAddress(address: string, policy: EndpointPolicy): boo
 }
 
 /**
- * Returns the spelling on which all parsers agree, or null if there is none. ipaddr.js itself is lenient: it accepts
- * `127.1`, and reads `::8.8.8.8` as `::ffff:8.8.8.8`. An address with a zone is never public.
+ * Returns the form that all parsers read in the same way, or null if there is none. ipaddr.js accepts `127.1` and reads
+ * `::8.8.8.8` as `::ffff:8.8.8.8`. An address with a zone is never public.
  */
 function canonicalAddress(address: string): string | null {
   if (isIP(address) === 4) return address;
@@ -101,7 +101,7 @@ function isWithin(address: Address, networks: readonly Network[]): boolean {
   return networks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }
 
-/** Returns the host of a URL if it is an IP address, without brackets; otherwise null. `URL` has normalized its digits. */
+/** Returns a URL's host without brackets if it is an IP address, otherwise null. `URL` has normalized it. */
 function literalAddress(hostname: string): string | null {
   const bare = hostname.replace(/^\[|\]$/g, "");
   return isIP(bare) === 0 ? null : bare;
@@ -115,7 +115,6 @@ export interface ResolvedAddress {
 /** Returns all addresses of a host name. Rejects if there are none. */
 export type ResolveHost = (hostname: string) => Promise<ResolvedAddress[]>;
 
-/** All addresses of the host are forbidden. */
 export class RefusedAddressError extends Error {
   constructor(hostname: string) {
     super(`webhooks cannot be sent to any address of ${hostname}`);
@@ -132,8 +131,8 @@ export class UnresolvedHostError extends Error {
 }
 
 /**
- * Returns a `lookup` for sockets. The socket connects to the addresses that were checked, which prevents DNS rebinding.
- * Sockets do not call it for literal addresses; call `refuseLiteral` first.
+ * Returns a `lookup` function for sockets. The socket connects to an address that was checked, which prevents DNS
+ * rebinding. Call `refuseLiteral` first, because sockets do not look up IP addresses.
  */
 export function guardedLookup(policy: EndpointPolicy, resolve: ResolveHost): LookupFunction {
   return (hostname, options, callback) => {

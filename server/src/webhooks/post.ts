@@ -9,26 +9,25 @@ import {
   UnresolvedHostError,
 } from "./guard-url.ts";
 
-/** How much of a response body is stored for the dashboard. */
+/** The dashboard shows this much of a response body. */
 const MAX_BODY_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
- * `refused_address`: the host has only forbidden addresses. `protocol`: the response is not HTTP, or its headers are
+ * `refused_address`: all addresses of the host are forbidden. `protocol`: the response is not HTTP, or its headers are
  * too large.
  */
 export type AttemptFailure = "timeout" | "refused_address" | "dns" | "connection" | "tls" | "protocol";
 
-/** The result of one POST. */
 export type AttemptOutcome =
   | {
       kind: "response";
       status: number;
-      /** Time until the response headers arrived, in milliseconds. */
+      /** Milliseconds until the response headers arrived. */
       latencyMs: number;
-      /** From `Retry-After`; null if absent. */
+      /** From `Retry-After`; null without it. */
       retryAfterSeconds: number | null;
-      /** At most the first 1024 bytes as text. Control characters are replaced. */
+      /** At most the first 1024 bytes as text, without control characters. */
       bodyStart: string;
     }
   | { kind: "failed"; reason: AttemptFailure; message: string; latencyMs: number };
@@ -39,37 +38,32 @@ export interface WebhookPost {
   headers: Record<string, string>;
   /** JSON. */
   body: string;
-  /**
-   * Applies once to resolving and connecting, and once to the response, so that a distant receiver has the full time to
-   * respond.
-   */
+  /** Applies separately to connecting and to the response, so that a distant receiver has the full time to respond. */
   timeoutMs: number;
   policy: EndpointPolicy;
   resolve: ResolveHost;
-  /** The service's version, for the user agent. */
+  /** For the user agent. */
   version: string;
   clock: Clock;
   /** Aborts the attempt when the service stops. */
   signal: AbortSignal;
 }
 
-/** Headers of every webhook. */
 export function constantHeaders(version: string): Record<string, string> {
   return { "content-type": "application/json", "user-agent": `Subtext/${version} (webhook)` };
 }
 
 /**
- * Sends one webhook and returns the result. Redirects are not followed. Only the status counts: a body that is cut off
- * or never ends does not matter.
+ * Sends a webhook. Does not follow redirects. Only the status counts, even if the body breaks off or never ends.
  *
- * Every attempt uses its own connection. One receiver therefore costs at most a socket, some buffers of 64 KiB and
- * `timeoutMs`, and leaves nothing behind for the next attempt.
+ * Each attempt uses its own connection, so a receiver costs at most a socket and a few 64 KiB buffers for the duration
+ * of `timeoutMs`.
  *
  * @throws the reason of `signal`, or `InvalidArgumentError` for an error of the caller
  */
 export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
   post.signal.throwIfAborted();
-  // The operator may have disabled plain http since the endpoint was created.
+  // The operator may have forbidden plain http after the endpoint was created.
   if (post.url.protocol !== "https:" && !post.policy.allowHttp) {
     return {
       kind: "failed",
@@ -87,7 +81,7 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
     timedOut = true;
     end();
   };
-  // setImmediate lets a blocked event loop first read a response that has already arrived.
+  // After a blocked event loop, setImmediate first lets a response be read that has already arrived.
   const timer = setTimeout(() => setImmediate(expire), post.timeoutMs);
   const onConnect = () => void timer.refresh();
   const latencyMs = () => Math.round(performance.now() - startedAt);
@@ -96,7 +90,7 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
     connect: guardedConnector(post, ended.signal, onConnect),
     pipelining: 1,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // These timeouts restart with every byte. The timer above covers the whole response.
+    // These timeouts would restart with every byte. The timer above covers the whole response.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -129,13 +123,13 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
   } finally {
     clearTimeout(timer);
     post.signal.removeEventListener("abort", end);
-    // Also aborts a connection that is still being opened, for which `destroy` would wait.
+    // Also aborts a connection that is being opened. `destroy` would wait for it.
     end();
     await client.destroy();
   }
 }
 
-/** The TLS handshake failed, e.g. because of the certificate. */
+/** The TLS handshake failed, for example because of the certificate. */
 class TlsError extends Error {}
 
 function guardedConnector(
@@ -146,7 +140,7 @@ function guardedConnector(
   const connect = buildConnector({
     lookup: guardedLookup(post.policy, post.resolve),
     signal,
-    // HTTP/2 has its own windows and limits, which is not worth it for one request.
+    // HTTP/2 has no advantage for a single request.
     allowH2: false,
     timeout: 0,
   });
@@ -170,7 +164,7 @@ function guardedConnector(
   };
 }
 
-/** Socket errors have an `errno` or the code ECONNRESET. TLS errors have neither. */
+/** Unlike TLS errors, socket errors have an `errno` or the code ECONNRESET. */
 function isTlsFailure(error: Error): boolean {
   if (error instanceof RefusedAddressError || error instanceof UnresolvedHostError) return false;
   if (error instanceof AggregateError || error.name === "AbortError") return false;
@@ -193,7 +187,7 @@ function firstLine(message: string): string {
   return readable(message.split("\n", 1)[0] ?? "").slice(0, 200);
 }
 
-/** Reads only what is stored; leaving the loop destroys the stream. Never throws. */
+/** Reads only as much as is stored. Leaving the loop destroys the stream. Never throws. */
 async function readStart(body: Dispatcher.ResponseData["body"]): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -206,24 +200,24 @@ async function readStart(body: Dispatcher.ResponseData["body"]): Promise<string>
       if (length >= MAX_BODY_BYTES) break;
     }
   } catch {
-    // The body was cut off or timed out. The status is known, and the text read so far is stored.
+    // The body broke off or timed out. The text so far is stored.
   }
   return readable(text);
 }
 
-/** The database cannot store NUL, and the other control characters are of no use in the dashboard. */
+/** The database cannot store NUL, and other control characters are useless in the dashboard. */
 function readable(text: string): string {
   return text.replace(/[^\P{Cc}\t\n\r]/gu, "\uFFFD");
 }
 
 /**
- * Parses a Retry-After header (RFC 9110, 10.2.3): a number of seconds, or a date in any of the three formats of HTTP.
- * @returns seconds; 0 for a date in the past, null if the header is absent or invalid
+ * Parses a Retry-After header (RFC 9110, 10.2.3): a number of seconds, or a date in any of HTTP's three formats.
+ * @returns seconds; 0 for a date in the past; null if the header is missing or invalid
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | null {
   const text = header?.trim() ?? "";
   if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
-  // Date.parse accepts almost anything and reads a date without a zone as local time.
+  // Date.parse accepts almost any text, and reads a date without a zone as local time.
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [\w :-]+$/.test(text)) return null;
   const time = Date.parse(text.endsWith(" GMT") ? text : `${text} GMT`);
   return Number.isNaN(time) ? null : Math.max(0, Math.ceil((time - now.getTime()) / 1000));

@@ -62,7 +62,7 @@ export async function insertDelivery(
     .execute();
 }
 
-/** Returns null if the delivery has no attempt with this number. */
+/** Returns null if there is no such attempt. */
 export async function attemptTime(db: Db, deliveryId: string, number: number): Promise<Date | null> {
   const row = await db
     .selectFrom("delivery_attempt")
@@ -86,7 +86,7 @@ export type DeliveryOutcome =
   | { status: "pending"; jobId: string; nextAttemptAt: Date; heldUntil: Date | null; earlyAttempts: number }
   | { status: "succeeded" | "failed" | "canceled"; finishedAt: Date };
 
-/** Records an attempt and the resulting status. Returns false if another process settled the delivery first. */
+/** Records an attempt and the resulting status. Returns false if another process has settled the delivery. */
 export async function settleAttempt(
   tx: Tx,
   delivery: { id: string; jobId: string },
@@ -128,7 +128,7 @@ export async function settleAttempt(
   return true;
 }
 
-/** Has no effect if the delivery has another job now, because it was redelivered in the meantime. */
+/** Does nothing if the delivery has another job, because it was redelivered. */
 export async function cancelDelivery(
   db: Db,
   { id, jobId }: { id: string; jobId: string },
@@ -146,21 +146,19 @@ export async function cancelDelivery(
 export interface DeliveryFilter {
   status: DeliveryStatus | null;
   eventType?: SentEventType;
-  /** An id; only deliveries created before it are returned. */
+  /** Id before which all listed deliveries were created. */
   before: string | null;
   limit: number;
 }
 
-/**
- * Lists the deliveries to an endpoint, newest first, each with its latest attempts in ascending order. One index orders
- * deliveries by status, another by event type and status, so at most `limit` rows are read per status.
- */
+/** Lists the deliveries to an endpoint, newest first, each with its latest attempts in ascending order. */
 export async function listDeliveries(
   db: Db,
   endpointId: string,
   { status, eventType, before, limit }: DeliveryFilter,
 ): Promise<DeliveryWithAttempts[]> {
-  // One query per status, because the planner has statistics for each status.
+  // One query per status reads at most `limit` rows from the index for that status. The planner has statistics for each
+  // status.
   const [first, ...others] = (status === null ? DELIVERY_STATUSES : [status]).map((each) => {
     const latest = db
       .selectFrom("delivery")
@@ -202,8 +200,8 @@ export async function findDelivery(
 }
 
 /**
- * Deliveries created since that time that failed, were canceled, or failed at least once in this round and are
- * waiting for a retry; oldest first, at most `limit`; locked.
+ * Locks up to `limit` deliveries, oldest first, that were created at or after `since` and failed, were canceled, or are
+ * waiting for a retry.
  */
 export async function lockUndelivered(
   tx: Tx,
@@ -228,7 +226,7 @@ export async function lockUndelivered(
     .execute();
 }
 
-/** Restarts the schedule with a new job, whatever the status of the delivery. Its attempts are kept. */
+/** Restarts the schedule with a new job, regardless of the delivery's status. Keeps earlier attempts. */
 export async function restartDelivery(tx: Tx, id: string, jobId: string, now: Date): Promise<void> {
   await tx
     .updateTable("delivery")
@@ -268,7 +266,7 @@ async function withAttempts(
 
 export type EventWithDeliveries = EventRow & { deliveries: DeliveryRow[] };
 
-/** In the order in which the events happened. */
+/** Lists events in the order in which they happened. */
 export async function listTranscriptionEvents(
   db: Db,
   transcriptionId: string,

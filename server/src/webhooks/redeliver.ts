@@ -16,7 +16,7 @@ interface RedeliverDeps {
 }
 
 /**
- * Sends a test event through the same queue as all other events.
+ * Sends a test event through the queue, like all other events.
  * @throws AppError `webhook_endpoint_disabled`
  */
 export async function sendTestEvent(
@@ -30,8 +30,8 @@ export async function sendTestEvent(
 }
 
 /**
- * Sends an event again now, with the same id and the full retry schedule. An attempt that is already in progress may
- * arrive, but is not recorded.
+ * Sends an event again with the same id and a new retry schedule. An attempt in progress may still reach the receiver,
+ * but is not recorded.
  * @throws AppError `delivery_not_found`, `webhook_endpoint_disabled`
  */
 export async function redeliver(
@@ -46,8 +46,8 @@ export async function redeliver(
 }
 
 /**
- * Resends deliveries that were created since a time and have not succeeded (failed, canceled or waiting for a retry),
- * oldest first.
+ * Sends deliveries again that were created at or after `since` and have not succeeded: failed, canceled or waiting for
+ * a retry. Oldest first.
  * @throws AppError `webhook_endpoint_disabled`
  */
 export async function redeliverFailed(

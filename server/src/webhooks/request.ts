@@ -25,8 +25,8 @@ interface RequestDeps {
 }
 
 /**
- * Renders the request of an attempt at a given time. The result depends only on the arguments, so that the dashboard
- * can show the request of a past attempt: bodies are rendered for every attempt and not stored.
+ * Renders the request of an attempt at a given time. Bodies are not stored: each attempt renders its own, and the
+ * dashboard renders those of past attempts again, so the result must depend only on the arguments.
  * @returns undefined if the transcription was deleted
  */
 export async function renderRequest(
@@ -45,7 +45,7 @@ export async function renderRequest(
   };
 }
 
-/** Signs new file URLs for each attempt, so that those of a retry a day later are valid. */
+/** Signs new file URLs for each attempt, so that they are valid even if the attempt is a day later. */
 async function renderPayload(
   { transcripts, findSubject }: RequestDeps,
   event: EventRow,
@@ -71,7 +71,7 @@ async function renderPayload(
   };
 }
 
-/** A failed transcription may have been reprocessed since; its event keeps reporting the failure. */
+/** A failed event still reports the failure after the transcription was reprocessed. */
 function asOfEvent(event: EventRow, transcription: Transcription): Transcription {
   if (event.type !== "transcriptions.transcription.failed") return transcription;
   return {
@@ -85,14 +85,14 @@ function asOfEvent(event: EventRow, transcription: Transcription): Transcription
   };
 }
 
-/** Returns the secrets that sign an attempt made now. */
+/** Returns the secrets that sign an attempt at this time. */
 export function activeSecrets(endpoint: WebhookEndpointRow, now: Date): string[] {
   const { secret, previous_secret: previous, previous_secret_expires_at: expiresAt } = endpoint;
   return previous && expiresAt && now < expiresAt ? [secret, previous] : [secret];
 }
 
 /**
- * Returns the secrets that signed a past attempt, back to the rotation before the last one. Do not use it for a new
+ * Returns the secrets that signed a past attempt, back to the rotation before the last one. Do not use this for a new
  * attempt: if a process whose clock is ahead has rotated the secret, the receiver may know only the new one.
  */
 export function secretsAt(endpoint: WebhookEndpointRow, then: Date): string[] {

@@ -3,17 +3,17 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import type { ResolvedAddress, ResolveHost } from "./guard-url.ts";
 
-/** Per query and name server. c-ares doubles it for the second try. */
+/** For each query and name server. c-ares doubles it for the second try. */
 const TIMEOUT_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Queries the name servers directly. `getaddrinfo` occupies one of libuv's few threads until the name server responds
- * and cannot be canceled, so a slow name server of one customer would delay the deliveries of all others. The
- * disadvantage: nsswitch and search domains do not apply, so names must be fully qualified. The hosts file is read for
- * every query, because it is small and can change at any time.
+ * Queries the name servers directly. `getaddrinfo` cannot be canceled and occupies one of libuv's few threads until the
+ * name server responds, so a slow name server would delay the deliveries of all customers. nsswitch and search domains
+ * do not apply, so names must be fully qualified. The hosts file is read for every query, because it can change at any
+ * time.
  *
- * @param servers for tests, e.g. `127.0.0.1:5353`. Defaults to those of the system
+ * @param servers for tests, for example `127.0.0.1:5353`; the system's by default
  */
 export function createHostResolver({
   hostsFile = "/etc/hosts",

@@ -6,8 +6,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * The delay of each attempt after the previous one, in milliseconds: the schedule that Standard Webhooks recommends,
- * plus an attempt after 45 s for a receiver that is restarting.
+ * Milliseconds between each attempt and the previous one: the schedule that Standard Webhooks recommends, with an
+ * additional attempt after 45 s for receivers that are restarting.
  */
 export const ATTEMPT_DELAYS_MS: readonly number[] = [
   0,
@@ -23,23 +23,25 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** Up to this fraction of a delay is added at random, so that deliveries that failed together are spread out. */
+/**
+ * Up to this fraction of a delay is added at random, so that deliveries that failed together are not retried together.
+ */
 const JITTER = 0.1;
 const MAX_RETRY_AFTER_MS = DAY;
-/** Bounds deliveries whose receiver keeps sending `Retry-After`. */
+/** Limits deliveries whose receiver keeps sending `Retry-After`. */
 const MAX_DELIVERY_AGE_MS = 5 * DAY;
 const MAX_FAILING_MS = 5 * DAY;
 
 export interface FinishedAttempt {
-  /** The number of the attempt, from 1. */
+  /** From 1. */
   attempt: number;
   outcome: AttemptOutcome;
-  /** When the delivery's first attempt began. */
+  /** When the delivery's first attempt started. */
   firstAttemptAt: Date;
-  /** When an attempt that was brought forward was originally due; null for a scheduled one. */
+  /** When an attempt that was brought forward would have been due; null for other attempts. */
   dueAt: Date | null;
   now: Date;
-  /** 0 ≤ random < 1. */
+  /** From 0 to 1, exclusive. */
   random: number;
 }
 
@@ -48,10 +50,12 @@ export type NextStep =
   | { kind: "retry"; at: Date }
   /** The delivery has failed permanently. */
   | { kind: "give_up" }
-  /** 410 Gone. The delivery has failed permanently, too. */
+  /** 410 Gone. The delivery has failed permanently too. */
   | { kind: "disable_endpoint" };
 
-/** Decides what follows an attempt. Only 2xx is success: redirects are not followed, so the event was not received. */
+/**
+ * Decides what follows an attempt. Only 2xx is a success. A redirect is not followed, so the event was not received.
+ */
 export function nextAttempt(finished: FinishedAttempt): NextStep {
   const { attempt, outcome, firstAttemptAt, dueAt, now, random } = finished;
   if (isDelivered(outcome)) return { kind: "delivered" };
@@ -64,7 +68,7 @@ export function nextAttempt(finished: FinishedAttempt): NextStep {
   return { kind: "retry", at: new Date(at) };
 }
 
-/** The delay that the receiver requested; 0 if none. */
+/** Returns the delay that the receiver requested, or 0. */
 export function retryAfterMs(outcome: AttemptOutcome): number {
   return outcome.kind === "response" ? (outcome.retryAfterSeconds ?? 0) * SECOND : 0;
 }
@@ -74,7 +78,7 @@ export function isDelivered(outcome: AttemptOutcome): boolean {
 }
 
 /**
- * Decides whether to disable an endpoint after a failed attempt, because no delivery has succeeded for five days.
+ * Decides whether to disable an endpoint because no delivery has succeeded for five days.
  *
  * @param failingSince the first failure since the last success; null if the last attempt succeeded
  */

@@ -5,13 +5,13 @@ const PREFIX = "whsec_";
 const NEW_SECRET_BYTES = 32;
 
 export interface WebhookToSign {
-  /** The event's id: the same for every attempt, so that a receiver can recognize duplicates. Contains no `.`. */
+  /** The event's id, by which a receiver recognizes duplicates. Contains no `.`. */
   id: string;
-  /** When the attempt is made. */
+  /** Time of the attempt. */
   timestamp: Date;
-  /** Exactly the text that is sent; every byte is signed. */
+  /** Exactly the text that is sent. */
   body: string;
-  /** `whsec_…`; after a rotation, the new and the previous one. */
+  /** `whsec_…`. After a rotation, the new and the previous one. */
   secrets: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export function newSigningSecret(): string {
 }
 
 /**
- * Signs one attempt according to Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`.
+ * Signs an attempt according to Standard Webhooks 1.0: HMAC-SHA256 of `id.timestamp.body`.
  *
  * @throws TypeError if there is no secret, a secret is malformed, or the id would make the signed text ambiguous
  */
@@ -48,7 +48,7 @@ export function signWebhook({ id, timestamp, body, secrets }: WebhookToSign): We
   };
 }
 
-/** Node decodes base64 leniently: a corrupt secret would sign with other bytes than the receiver's. */
+/** Checks the encoding strictly, because Node decodes malformed base64 to bytes that differ from the receiver's. */
 function keyOf(secret: string): Buffer {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : "";
   const key = Buffer.from(encoded, "base64");

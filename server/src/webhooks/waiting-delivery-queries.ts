@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 
-/** Returns those endpoints that are enabled and have a delivery that can be brought forward. */
+/** Returns the enabled endpoints with a delivery that can be brought forward. */
 export async function endpointsWithWaiting(
   db: Db,
   endpointIds: readonly string[],
@@ -23,7 +23,7 @@ export async function endpointsWithWaiting(
   return rows.map(({ id }) => id);
 }
 
-/** Oldest first, at most `limit`; locked. */
+/** Locks up to `limit` deliveries that can be brought forward, oldest first. */
 export async function lockWaiting(
   tx: Tx,
   endpointId: string,
@@ -35,12 +35,12 @@ export async function lockWaiting(
     .orderBy("id")
     .limit(limit)
     .forUpdate()
-    // Another process may bring them forward, or settle or delete them.
+    // Another process may be bringing a locked one forward, settling it or deleting it.
     .skipLocked()
     .execute();
 }
 
-/** Assigns the next attempt to a new job, to run now. If it fails, the delivery waits until the original due time. */
+/** Moves the next attempt to a new job that is due now. If it fails, the delivery waits until its original due time. */
 export async function bringForward(tx: Tx, id: string, jobId: string, now: Date): Promise<void> {
   await tx
     .updateTable("delivery")
