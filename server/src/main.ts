@@ -72,9 +72,9 @@ export interface Parts {
 
 export interface Service {
   readonly parts: Parts;
-  /** Starts to take jobs and to listen. Before, only `app.inject` works. */
+  /** Starts to run jobs and to listen for requests. Before that, only `app.inject` works. */
   start(): Promise<void>;
-  /** Stops taking work, finishes or hands back running work, and closes everything. Safe to call twice. */
+  /** Hands back running work and closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -84,15 +84,12 @@ export type Purpose = "serve" | "migrate" | "command";
 export interface ServiceOptions {
   config: Config;
   log: Logger;
-  /** `serve` by default. */
   purpose?: Purpose;
-  /** Tests pass a clock that they control. */
   clock?: Clock;
   resolve?: ResolveHost;
   /** Tests pass shorter timeouts. */
   uploadLockTimeoutMs?: number;
   connectionLimits?: ConnectionLimits;
-  /** The folder of the built dashboard. Tests pass their own. */
   dashboardFolder?: string;
   /** Shows the progress of downloads. Without it, progress is logged. */
   terminal?: ProgressTerminal | null;
@@ -143,7 +140,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** Runs a step while no other process runs one. */
+/** Runs a step while no other process runs such a step. */
 async function oneAtATime<T>(session: DatabaseSession | null, step: () => Promise<T>): Promise<T> {
   return await (session ? session.withLock("tables", step) : step());
 }
@@ -162,7 +159,7 @@ async function wire(
     session: DatabaseSession | null;
     stores: Stores;
     secret: Buffer;
-    /** Functions that close what is open if a later part fails to open. */
+    /** Functions that close the parts that are already open if a later one fails to open. */
     closers: (() => unknown)[];
   },
   {

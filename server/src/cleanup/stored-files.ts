@@ -1,6 +1,6 @@
 import type { Db, Schema, TranscriptionRow } from "../db/schema.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
-import { ownerOf, TRANSCRIPTS_PREFIX, waveformKey } from "../storage/transcript-files.ts";
+import { parseFileKey, TRANSCRIPTS_PREFIX, waveformKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { findTranscriptions } from "../transcription/queries.ts";
 import { recordingStates } from "../videos/queries.ts";
@@ -64,7 +64,7 @@ async function transcriptFilesOf(
   { db, transcripts }: StoredFilesDeps,
   keys: string[],
 ): Promise<StoredFile[]> {
-  const owners = new Map(keys.map((key) => [key, ownerOf(key)]));
+  const owners = new Map(keys.map((key) => [key, parseFileKey(key)]));
   const ids = [...new Set([...owners.values()].flatMap((owner) => owner?.transcriptionId ?? []))];
   const rows = await findTranscriptions(db, ids);
   const tombstones = await findTombstones(

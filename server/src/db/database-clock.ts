@@ -24,7 +24,6 @@ export async function openDatabaseClock({
 }: {
   db: Db;
   log: Logger;
-  /** Tests pass a short interval. */
   pollIntervalMs?: number;
 }): Promise<DatabaseClock> {
   /** Unix time in milliseconds when `performance.now()` was 0. */

@@ -12,9 +12,7 @@ export interface Database<Schema> {
   readonly kind: "embedded" | "postgres";
   /** For example `18.6`. */
   readonly version: string;
-  /** Describes the connections that `kysely` uses. */
   connections(): Connections;
-  /** Throws if the database does not respond. */
   check(): Promise<void>;
   /**
    * Copies a consistent snapshot of the embedded database into a new folder. Null for an external database.

@@ -3,7 +3,9 @@ import { AppError } from "../lib/errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import type { Db } from "./schema.ts";
 
-/** The migrations of early versions. Tables that have all of them can be converted to the initial schema. */
+/**
+ * Migrations of early versions. A database to which all of them were applied can be converted to the initial schema.
+ */
 const EARLY_MIGRATIONS = [
   "0001_first",
   "0002_operators",

@@ -74,7 +74,6 @@ function noTables(): AppError {
   );
 }
 
-/** Returns the names of the applied migrations in order. */
 export async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
   const { rows: found } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(db);

@@ -24,7 +24,6 @@ import type {
   RetentionPolicy,
 } from "./enums.ts";
 
-/** Rows of the tables that `migrations/` creates. */
 export interface Schema {
   environment: EnvironmentTable;
   api_key: ApiKeyTable;
@@ -124,7 +123,7 @@ interface TranscriptionTable {
   language: string | null;
   word_count: number | null;
   duration: number | null;
-  /** Progress of the running attempt, 0 to 1. */
+  /** From 0 to 1. */
   progress: Generated<number>;
   /** Null if unknown. */
   remaining_seconds: number | null;
@@ -174,7 +173,6 @@ interface TranscriptionAttemptTable {
   retry_at: ColumnType<Date | null, never, Date | null>;
 }
 
-/** A checkpoint of a transcription, deleted when the transcription ends. */
 interface TranscriptionCheckpointTable {
   transcription_id: string;
   attempt: number;
@@ -235,7 +233,7 @@ interface DeliveryTable {
   attempts_before: Generated<number>;
   next_attempt_at: Date | null;
   /**
-   * The next attempt must not be brought forward to before this time, because of `Retry-After` or an earlier attempt
+   * Earliest time to which the next attempt may be brought forward. Set because of `Retry-After` or an earlier attempt
    * that was brought forward.
    */
   held_until: ColumnType<Date | null, never, Date | null>;
@@ -265,7 +263,6 @@ interface IdempotencyKeyTable {
   /** SHA-256 of the request, hexadecimal. */
   fingerprint: string;
   status: number;
-  /** The JSON response body as it was sent. */
   body: string;
   created_at: Date;
 }
@@ -319,7 +316,6 @@ interface OperatorSessionTable {
   updated_at: Date;
 }
 
-/** A single-use invitation, deleted when it is accepted. */
 interface OperatorInvitationTable {
   id: string;
   email: string;
@@ -376,7 +372,6 @@ interface SearchShardTable {
   passage_count: number;
 }
 
-/** A completed transcript in the search index. */
 interface SearchDocumentTable {
   /** Increases in the order in which transcriptions complete. */
   number: GeneratedAlways<number>;
@@ -391,7 +386,6 @@ interface SearchDocumentTable {
   indexed_at: Date | null;
 }
 
-/** A sentence or a part of it, the unit of search results. */
 interface SearchPassageTable {
   document: number;
   ordinal: number;
@@ -402,7 +396,7 @@ interface SearchPassageTable {
   lexemes: string;
 }
 
-/** A file that did not exist when it was last checked; see `sweep-missing-files.ts`. */
+/** A file that was missing at the last check; see `sweep-missing-files.ts`. */
 interface MissingFileTable {
   video_id: string;
   part: MissingPart;
@@ -416,7 +410,6 @@ interface FileCheckTable {
   only: GeneratedAlways<boolean>;
   /** Id of the last video that was checked; empty at the start of a round. */
   position: string;
-  /** End of the last complete round. */
   round_ended_at: Date | null;
 }
 
@@ -428,7 +421,7 @@ interface TombstoneTable {
 
 /** A stored file that belongs to no row and no tombstone; see `sweep-stored-files.ts`. */
 interface UnknownFileTable {
-  /** `uploads/…` or `files/…`, also on disk. */
+  /** The same on disk and in a bucket: `uploads/…` or `files/…`. */
   key: string;
   store: "recordings" | "transcripts";
   first_seen_at: Date;
@@ -454,7 +447,6 @@ interface StoreRecordTable {
 /** Fair-queueing state; see `fair-queueing.ts` for the unit of tags. */
 interface EnvironmentQueueTable {
   environment_id: string;
-  /** Share of the work relative to other environments, from 1 to 100. */
   weight: Generated<number>;
   finish_tag: Generated<number>;
   /** Queued jobs with this or a later start tag must be retagged; null if there are none. */
@@ -463,7 +455,6 @@ interface EnvironmentQueueTable {
   work_seconds_per_byte: number | null;
 }
 
-/** A single row. */
 interface QueueClockTable {
   only: GeneratedAlways<boolean>;
   /** The largest start tag of all claimed jobs. */

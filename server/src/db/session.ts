@@ -12,7 +12,6 @@ export interface DatabaseSession {
   /** Returns false if another process holds the lock. Call `unlock` before you lock the same name again. */
   tryLock(name: string): Promise<boolean>;
   unlock(name: string): Promise<void>;
-  /** Runs the function while it holds the lock. */
   withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Notifies all connected processes, including this one. */
   notify(channel: Channel, payload: string): Promise<void>;

@@ -17,7 +17,7 @@ const IDLE_CONNECTION_MS = 60_000;
 /** Limits the request line and all headers together. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const READINESS_CACHE_MS = 1_000;
-/** A slower readiness check fails. Load balancers repeat it anyway. */
+/** A slower readiness check fails. */
 const CHECK_TIMEOUT_MS = 5_000;
 /** Time for a client to read the response to bytes that are not HTTP, before its connection is destroyed. */
 const LINGER_MS = 2_000;
@@ -26,15 +26,13 @@ const LINGER_MS = 2_000;
 const PROBE_ROUTES = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export interface Health {
-  /** Throws if the service is not ready. */
   check(): Promise<void>;
 }
 
 /** Limits that apply before a client is authorized. */
 export interface ConnectionLimits {
-  /** Maximum time to receive a request's headers. */
   headersTimeoutMs: number;
-  /** Maximum time to receive a body that is not streamed. */
+  /** Does not apply to streamed bodies. */
   bodyTimeoutMs: number;
   /** Streamed bodies have no time limit, because an upload may take hours. */
   minStreamedBodyRate: MinBodyRate;
@@ -52,7 +50,7 @@ const CONNECTION_LIMITS: ConnectionLimits = {
 };
 
 /**
- * Returns headers that restrict what a browser may do with a response. Routes for pages and files add their own.
+ * Restricts what a browser may do with a response. Routes for pages and files add their own headers.
  * @param httpsOnly tells browsers to use only https
  */
 function securityHeaders(httpsOnly: boolean): Record<string, string> {

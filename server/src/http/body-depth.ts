@@ -4,7 +4,6 @@ import { AppError } from "../lib/errors.ts";
 /** Metadata is rarely deeper than a few levels. JSON.stringify and the database recurse for each level. */
 const MAX_LEVELS = 64;
 
-/** Refuses bodies whose nesting would overflow the stack. */
 export function limitBodyDepth(app: FastifyInstance): void {
   // Uses the callback, because a promise would resolve a turn later, after a shutdown may have closed the connection.
   app.addHook("preValidation", ({ body }, _reply, done) => {
@@ -13,7 +12,7 @@ export function limitBodyDepth(app: FastifyInstance): void {
   });
 }
 
-/** Counts the nesting levels up to the limit, without recursion. */
+/** Counts nesting levels up to the limit, without recursion, which could overflow the stack. */
 function countLevels(value: unknown): number {
   let level = 0;
   for (let inside = [value].filter(isNested); inside.length > 0 && level <= MAX_LEVELS; level++) {

@@ -11,7 +11,7 @@ declare module "fastify" {
 
 export interface MinBodyRate {
   bytes: number;
-  /** The length of each period in which `bytes` must arrive. */
+  /** Period in which `bytes` must arrive. */
   everyMs: number;
 }
 
@@ -48,7 +48,6 @@ export function requireMinBodyRate(app: FastifyInstance, { bytes, everyMs }: Min
  * a connection open forever by sending single bytes.
  */
 export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
-  /** The bodies that Fastify is reading. */
   const readers = new WeakMap<FastifyRequest, PassThrough>();
 
   // The timer starts in the first hook, because a body still arrives after a later hook has refused its request.

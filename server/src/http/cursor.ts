@@ -2,9 +2,8 @@ import { DEFAULT_PAGE_SIZE } from "@subtext/client/contract/page";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 
-/** The position and size of a page. */
 export interface PageRequest {
-  /** Id before which all items of the page were created. Null for the first page. */
+  /** The page contains only items that were created before the item with this id. Null for the first page. */
   before: string | null;
   limit: number;
 }

@@ -19,7 +19,7 @@ export async function sendJson(
   const unchanged = matchesEtag(request.headers["if-none-match"], `"${tag}"`);
   const body = unchanged ? "" : await render();
   reply.headers({
-    // Weak, because the compressed and the plain text share the tag.
+    // A weak tag, because the compressed and the uncompressed text share it.
     etag: `W/"${tag}"`,
     "cache-control": "private, no-cache",
     vary: "Accept-Encoding",

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { AppError } from "./errors.ts";
 
-/** A request that takes longer than this causes a probe. */
 const SLOW_REQUEST_MS = 5_000;
 const CHECK_INTERVAL_MS = 1_000;
 /** Minimum time between probes while requests are slow but the dependency is available. */
@@ -13,7 +12,6 @@ export interface CircuitBreakerOptions {
   log: Logger | null;
   /** Opens a new connection. Rejects within seconds if the dependency does not respond. */
   probe(): Promise<void>;
-  /** Creates the error for callers during an outage. */
   toError(cause: unknown): AppError;
 }
 

@@ -1,4 +1,3 @@
-/** Tests pass a clock that they control. */
 export interface Clock {
   now(): Date;
 }

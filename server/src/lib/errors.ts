@@ -73,7 +73,7 @@ export const APP_ERRORS = {
 export type AppErrorCode = keyof typeof APP_ERRORS;
 
 export interface AppErrorOptions extends ErrorOptions {
-  /** Header fields of the HTTP response, in lower case. */
+  /** In lower case. */
   headers?: Record<string, string>;
 }
 

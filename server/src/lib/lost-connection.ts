@@ -22,7 +22,7 @@ const NETWORK_CODES = new Set([
 const MESSAGES =
   /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|LISTEN\/NOTIFY heartbeat timed out)/;
 
-/** Checks whether an error means that the database is unreachable. Other errors mean that a query failed. */
+/** Checks whether an error means that the database is unreachable, rather than that a query failed. */
 export function isLostConnection(error: unknown): boolean {
   // pg-boss passes on copies of errors, which are not instances of `Error`.
   const { code = "", message = "" } = (error ?? {}) as { code?: unknown; message?: unknown };

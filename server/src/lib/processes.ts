@@ -52,8 +52,8 @@ async function readProcess(name: string): Promise<Running | null> {
 }
 
 /**
- * Parses `/proc/<pid>/status`, whose unit of memory does not depend on the kernel's page size, as it does in `stat`.
- * Returns 0 bytes for a process that is exiting.
+ * Parses `/proc/<pid>/status`. Unlike in `stat`, its unit of memory does not depend on the kernel's page size. Returns
+ * 0 bytes for a process that is exiting.
  */
 export function readStatus(status: string): { pid: number; parent: number; residentBytes: number } {
   const field = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);

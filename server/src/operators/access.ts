@@ -5,7 +5,6 @@ import { AppError } from "../lib/errors.ts";
 
 /** Has either `role` or `environments`. */
 export interface AccessRequest {
-  /** A role in all environments. */
   role?: OperatorRole;
   /** `environment` is an id or a name. */
   environments?: { environment: string; role: OperatorRole }[];

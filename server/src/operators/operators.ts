@@ -63,7 +63,6 @@ type InTransaction = (tx: Tx, operator: Operator) => Promise<unknown>;
 
 export type Operators = ReturnType<typeof openOperators>;
 
-/** Manages operators, their sign-in with email and password, and their sessions. */
 export function openOperators(options: OperatorsOptions) {
   const { db, clock } = options;
   let opened: ReturnType<typeof openAuth> | undefined;
@@ -227,7 +226,6 @@ export function openOperators(options: OperatorsOptions) {
       }
     },
 
-    /** Handles a request to `SIGN_IN_PATH`. */
     handle: async (request: Request): Promise<Response> => await (await auth()).handler(request),
 
     /** Returns the session that the cookies identify, or null. */

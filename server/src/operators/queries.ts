@@ -161,7 +161,6 @@ export async function listSessions(db: Db, operatorId: string, now: Date): Promi
     .execute();
 }
 
-/** Ends one session, or all except one. */
 export async function endSessions(
   db: Db,
   operatorId: string,

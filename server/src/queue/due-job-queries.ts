@@ -1,8 +1,7 @@
 import type { Db as QueueDatabase } from "pg-boss";
 
 /**
- * Returns for each queue the time until its first waiting job is due, in milliseconds. Queues without waiting jobs have
- * no entry.
+ * Returns the milliseconds until the first waiting job of each queue is due. Queues without waiting jobs have no entry.
  */
 export async function msUntilDue(db: QueueDatabase, names: readonly string[]): Promise<Map<string, number>> {
   const { rows } = await db.executeSql(
@@ -17,7 +16,7 @@ export async function msUntilDue(db: QueueDatabase, names: readonly string[]): P
 }
 
 /**
- * Returns the time until the first running job counts as lost if its worker sends no more heartbeats, in milliseconds.
+ * Returns the milliseconds until the first running job counts as lost, unless its worker sends another heartbeat.
  * @returns null if no job is running
  */
 export async function msUntilLost(db: QueueDatabase, names: readonly string[]): Promise<number | null> {

@@ -26,7 +26,7 @@ export interface TaggedPriority {
 }
 
 export const UNITS_PER_SECOND = 1000;
-/** A long recording does at least this much work before it yields. */
+/** Minimum work of a long recording before it yields to other jobs. */
 export const MIN_SLICE_SECONDS = 60;
 const MIN_WORK_SECONDS = 1;
 const MAX_WORK_SECONDS = 7 * 86_400;
@@ -126,7 +126,7 @@ export interface UsedSlice {
   environmentId: string;
   /** Seconds of work since the last charge. */
   usedSeconds: number;
-  /** The last charge. */
+  /** Seconds of work that the last charge included. */
   chargedSeconds: number;
   remainingSeconds: number;
   sliceSeconds: number;
@@ -198,7 +198,6 @@ export async function removeQueuedJob(tx: Tx, environmentId: string, jobId: stri
   if (start != null) await markForRetag(tx, environmentId, { start });
 }
 
-/** Retags the queued jobs of environments that `markForRetag` marked. */
 export async function retagMarked(db: Db, signal: AbortSignal): Promise<void> {
   const marked = await db
     .selectFrom("environment_queue")
@@ -244,7 +243,6 @@ export async function getWeight(db: Db, environmentId: string): Promise<number> 
   return row?.weight ?? 1;
 }
 
-/** Changes the environment's weight and retags its queued jobs. */
 export async function setWeight(tx: Tx, environmentId: string, weight: number): Promise<void> {
   await sql`
     insert into environment_queue (environment_id, weight) values (${environmentId}, ${weight}::int)

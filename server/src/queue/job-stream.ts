@@ -97,7 +97,6 @@ export class JobStream {
     void this.#fetches.stop();
   }
 
-  /** Waits for running jobs until the timeout. */
   async stop(timeoutMs: number): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);

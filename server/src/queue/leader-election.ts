@@ -20,7 +20,6 @@ export function runAsLeader(
   }: {
     session: DatabaseSession;
     log: Logger;
-    /** Tests pass a short interval. */
     checkIntervalMs?: number;
   },
   name: string,

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 
-/** A row and its job. */
 export interface NamedJob {
   id: string;
   jobId: string;

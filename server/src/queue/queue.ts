@@ -14,7 +14,6 @@ interface TaggedJob {
   environmentId: string;
   tag: JobTag;
   priority: number;
-  /** See `send`. */
   delayMs?: number | null;
 }
 
@@ -43,9 +42,8 @@ export class Queue {
   readonly #log: Logger;
   readonly #create: boolean;
   readonly #streams = new Map<string, JobStream>();
-  /** Finds delayed jobs, for which no notification is sent when they become due. */
+  /** Polls for delayed jobs, because pg-boss sends no notification when they become due. */
   readonly #dueJobs = new Poller(() => this.#fetchDueJobs());
-  /** Finds jobs of lost workers. */
   readonly #lostJobs = new Poller(() => this.#returnLostJobs());
   #notifications: { close(): Promise<void> } | null = null;
 
@@ -202,7 +200,6 @@ export class Queue {
     this.#fetchWhenDue(delayMs);
   }
 
-  /** Changes a waiting job. */
   async updateTranscription(tx: Tx, { id, transcriptionId, tag, delayMs, ...job }: TaggedJob): Promise<void> {
     const data: JobData = { subjectId: transcriptionId, tag };
     await this.#boss.update("transcribe", data, {
@@ -219,7 +216,6 @@ export class Queue {
     if (this.#streams.size > 0 && delayMs && delayMs > 0) this.#dueJobs.within(delayMs);
   }
 
-  /** Fetches no more jobs. Running ones continue. */
   async pause(): Promise<void> {
     for (const stream of this.#streams.values()) stream.pause();
     await Promise.all([this.#dueJobs.stop(), this.#lostJobs.stop()]);

@@ -20,7 +20,7 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 
 export const FILE_URL_LIFETIME_SECONDS = 300;
 
-/** Returns a transcription as an API resource, with newly signed file URLs. */
+/** Signs new file URLs on each call. */
 export async function representTranscription(
   row: ShownTranscription,
   {
@@ -89,7 +89,6 @@ export function uploadedFileName(metadata: VideoMetadata): string | null {
   return metadata.filename ?? metadata.name ?? null;
 }
 
-/** @param transcription the video's transcription, if there is one */
 export function representVideo(row: ShownVideo, transcription: ShownTranscription | undefined): Video {
   return {
     id: row.id,

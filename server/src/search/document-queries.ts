@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import type { Db, SearchDocumentRow, Tx } from "../db/schema.ts";
 import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
 
-/** A transcript that must be indexed. */
 export type Unindexed = SearchDocumentRow & { spoken: string; file_prefix: string };
 
 /** Maximum number of passages in a shard; see `search_shard` in the schema. */

@@ -21,7 +21,6 @@ import { dictionaryOf, lookUpLexemes, renderVector } from "./lexemes.ts";
 import { cutPassages, type Passage } from "./passages.ts";
 import { tokenize } from "./tokens.ts";
 
-/** The fields of the transcript's JSON file that are used. */
 const Words = Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }));
 
 export interface IndexDeps {

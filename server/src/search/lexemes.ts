@@ -41,7 +41,6 @@ const STEMMERS: Record<string, string> = {
 /** For languages without a stemmer: words match as written, except for accents. */
 const NO_DICTIONARY = "simple";
 
-/** Returns the dictionary for a language (ISO 639) in this database. */
 export async function dictionaryOf(db: Db, language: string | null): Promise<string> {
   const stemmer = STEMMERS[language ?? ""];
   if (stemmer === undefined) return NO_DICTIONARY;

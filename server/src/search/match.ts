@@ -9,7 +9,7 @@ interface Step {
   lexemes: readonly string[];
   /** Whether lexemes also match by prefix. */
   prefix: boolean;
-  /** Whether the term is quoted, so that stop words match too. */
+  /** Stop words match only in quoted terms. */
   isQuoted: boolean;
   /**
    * Whether this is a single character of a script without spaces. It matches each pair that begins with it, and only
@@ -26,7 +26,6 @@ export interface Matcher {
   tsquery: string;
   /** The same query without prefix matches, for ranking exact matches higher. */
   exactTsquery: string;
-  /** Terms to highlight. */
   terms: readonly Steps[];
 }
 

@@ -16,7 +16,7 @@ const MAX_LENGTH = 240;
 const UNSPACED_COST = 2.5;
 
 /**
- * Splits words at the ends of sentences and at pauses. Splits a passage that is still too long at a clause, if
+ * Splits a transcript at the ends of sentences and at pauses. Splits a passage that is still too long at a clause, if
  * possible.
  */
 export function cutPassages(words: readonly Word[]): Passage[] {

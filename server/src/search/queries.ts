@@ -8,7 +8,6 @@ export interface Candidate {
   rank: number;
 }
 
-/** Returns the languages of the environment's transcripts with their dictionaries. */
 export async function searchLanguages(
   db: Db,
   environmentId: string,
@@ -21,7 +20,7 @@ export async function searchLanguages(
     .execute();
 }
 
-/** Returns the environment's shards, newest first. */
+/** Newest first. */
 export async function searchShards(db: Db, environmentId: string): Promise<number[]> {
   const rows = await db
     .selectFrom("search_shard")

@@ -24,10 +24,9 @@ const MAX_SHARDS_AT_ONCE = 16;
  * A search stops after this time. A phrase of common words in a rare order would otherwise cause a scan of all shards.
  */
 const MAX_SEARCH_MS = 1_000;
-/** Passages returned for each video. */
+/** For each video. */
 const SHOWN_PASSAGES = 3;
 
-/** Position of a video in the results. */
 export interface ResultPosition {
   rank: number;
   matches: number;
@@ -60,11 +59,9 @@ interface SearchResult {
   isTruncated: boolean;
   /** Whether the query contains only stop words of the environment's languages. */
   onlyCommonWords: boolean;
-  /** Languages of the environment's transcripts. */
   languages: string[];
 }
 
-/** Searches the transcripts of an environment in all of its languages. */
 export async function searchTranscripts(
   db: Db,
   environmentId: string,

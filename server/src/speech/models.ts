@@ -11,7 +11,6 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 
-/** State of the configured model, for the doctor, the dashboard and the messages of failed transcriptions. */
 export interface ModelsState {
   /** Name or absolute path; null if the configured engine needs no model. */
   wanted: string | null;
@@ -20,21 +19,19 @@ export interface ModelsState {
   folder: string | null;
   /** Null unless the state is `downloading`. */
   progress: DownloadProgress | null;
-  /** Why the model is missing, for display. */
+  /** For display. */
   error: string | null;
-  /** What to do about it, for display. */
+  /** What the operator can do about it, for display. */
   hint: string | null;
   /** When the download will be retried, ISO 8601. */
   nextTryAt: string | null;
 }
 
-/** Monitors and installs the speech model that the service is configured to use. */
 export interface Models {
   /** Checks the disk. Does not start a download. */
   refresh(): Promise<ModelsState>;
   /** Starts to monitor the model in the background, and to download it if it is missing and downloads are enabled. */
   start(): void;
-  /** Aborts the download and keeps the received bytes. */
   stop(): Promise<void>;
   state(): ModelsState;
   /** Returns the result of the last check; null if the model is missing. */
@@ -83,7 +80,6 @@ export function createModels({
   terminal: ProgressTerminal | null;
   /** Rejects when aborted. Tests pass a wait that they end. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
-  /** Tests pass shorter times. */
   persistence?: Persistence;
 }): Models {
   const name = wanted ? config.whisperModel : null;
@@ -93,11 +89,9 @@ export function createModels({
   const shutdown = new AbortController();
   let running: Promise<void> | undefined;
   let installed: FoundModel | null = null;
-  /** Starts the next check. */
   let checkNow = () => {};
   /** Whether a download starts after the next check. */
   let isDue = downloadable !== undefined;
-  /** Whether the listeners know of the installed model. */
   let isAnnounced = false;
   let missingSince = clock.now().getTime();
   let current: ModelsState = {

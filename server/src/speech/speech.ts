@@ -84,10 +84,7 @@ export async function describeMemory(
   };
 }
 
-/**
- * Describes the loaded engines and their limitations.
- * @throws SpeechError if an engine cannot be loaded
- */
+/** @throws SpeechError if an engine cannot be loaded */
 export async function describeEngines(speech: Speech): Promise<{ text: string; warnings: string[] }> {
   const { engines } = await speech.describe();
   return {

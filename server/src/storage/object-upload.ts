@@ -17,7 +17,6 @@ const MAX_PARTS = 10_000;
 /** Limits the memory for parts that are being sent. One part is always allowed. */
 const PARTS_IN_MEMORY_BYTES = 64 * 1024 ** 2;
 
-/** Buffers uploaded bytes until they are in the bucket. */
 export interface PartBuffers {
   partBytes: number;
   /** A folder on this machine's disk. It contains at most one part of each active upload. */
@@ -54,7 +53,6 @@ export function openPartBuffer(
 /** After this time, a process that froze or was disconnected may have lost its lock on the upload. */
 const LOCK_MAY_BE_LOST_AFTER_MS = 10_000;
 
-/** Describes the bytes of a recording that are in the bucket. */
 export interface UploadState {
   /** Whether the complete recording is stored as one object. */
   isComplete: boolean;

@@ -48,7 +48,6 @@ export class PartBuffer {
     this.#chunkBytes = 0;
   }
 
-  /** Returns all appended bytes. */
   async read(): Promise<Buffer> {
     const content = Buffer.allocUnsafe(this.sizeBytes);
     await readAll(this.#file, content.subarray(0, this.#fileBytes));

@@ -3,13 +3,11 @@ import type { PresignedUrl, PresignOptions } from "./transcript-store.ts";
 
 /** A recording as a complete local file. */
 export interface LocalRecording {
-  /** Absolute path. */
   path: string;
   /** Call this after use. Removes a temporary copy. */
   release(): Promise<void>;
 }
 
-/** Stores uploaded recordings. */
 export interface RecordingStore {
   /** @throws AppError `storage_object_missing`, `storage_unavailable` */
   open(videoId: string, signal: AbortSignal): Promise<LocalRecording>;

@@ -7,13 +7,11 @@ import type { StoreOwnership } from "./ownership/store-ownership.ts";
 import type { RecordingStore } from "./recording-store.ts";
 import type { TranscriptStore } from "./transcript-store.ts";
 
-/** Where uploads are written. */
 export type UploadTarget =
   | { kind: "folder"; folder: string }
   /** `scratchFolder` buffers parts until they are sent. */
   | { kind: "objects"; objects: ObjectStore; scratchFolder: string };
 
-/** Stores recordings, uploads and transcripts, on this machine's disk or in a bucket. */
 export interface Stores {
   transcripts: TranscriptStore;
   recordings: RecordingStore;
@@ -29,7 +27,6 @@ export interface StoresOptions {
   db: Db;
   /** Location of the database; see `databaseHome`. */
   home: string;
-  /** Signs file URLs of this service. */
   secret: Uint8Array;
   /** False for commands, which create nothing and refuse a store that is not the database's. */
   create: boolean;

@@ -25,7 +25,9 @@ export function waveformKey(prefix: string): string {
 }
 
 /** Returns the attempt that wrote a file; null if the key is not that of a transcript file. */
-export function ownerOf(key: string): { transcriptionId: string; attempt: number; prefix: string } | null {
+export function parseFileKey(
+  key: string,
+): { transcriptionId: string; attempt: number; prefix: string } | null {
   const match = /^transcripts\/([A-Za-z0-9_]+)\/(\d+)\/[^/]+$/.exec(key);
   if (!match?.[1] || !match[2]) return null;
   const attempt = Number(match[2]);

@@ -8,7 +8,6 @@ export interface PresignedUrl {
 export interface PresignOptions {
   /** Media type without parameters. */
   contentType: string;
-  /** File name for downloads. */
   fileName: string;
   lifetimeSeconds: number;
   now: Date;

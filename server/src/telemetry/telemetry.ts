@@ -14,7 +14,6 @@ import type { Traces } from "./traces/traces.ts";
 export interface TelemetryDeps {
   config: Config;
   database: Database<Schema>;
-  /** Counts the running workers. */
   workers(): Promise<number>;
   ownership: StoreOwnership;
   clock: Clock;

@@ -8,7 +8,6 @@ import type { TranscriptionRow } from "../db/schema.ts";
 export interface AttemptReport {
   transcriptionId: string;
   videoId: string;
-  /** The transcription's `attempt` at that time. */
   number: number;
   /** When the attempt could have started; null for a lost attempt. */
   queuedAt: Date | null;
@@ -56,7 +55,6 @@ export function lostAttemptReport(row: TranscriptionRow, startedAt: Date): Attem
   };
 }
 
-/** Returns the earliest start of a pending transcription. */
 export function earliestStart({ queued_at, due_at }: TranscriptionRow): Date {
   return due_at && due_at > queued_at ? due_at : queued_at;
 }

@@ -24,7 +24,7 @@ export interface ClaimDeps {
 
 export interface Claim {
   row: TranscriptionRow;
-  /** When the lost attempt started that this claim replaces. Null if there is none. */
+  /** Start of the lost attempt that this claim replaces; null if there is none. */
   lostSince: Date | null;
   /** Whether the database was unavailable during the claim, so that the queue may consider this worker lost. */
   hadOutage?: boolean;
@@ -59,7 +59,7 @@ export async function claimTranscription(
 
 /**
  * Checks whether a claim was committed although its response was lost. Otherwise, the next worker would count a crash,
- * of which there is a maximum number. If another worker has already taken over, reverts that count.
+ * and the number of crashes is limited. If another worker has already taken over, reverts that count.
  */
 async function isClaimCommitted(
   { db, log }: ClaimDeps,

@@ -26,7 +26,6 @@ export async function recordWait(tx: Tx, jobId: string, failure: Failure): Promi
     .execute();
 }
 
-/** A transcription that waits for the model. */
 export interface WaitForModel extends NamedJob {
   environmentId: string;
   createdAt: Date;

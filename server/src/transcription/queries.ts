@@ -179,7 +179,7 @@ export interface Return {
   jobId: string;
   /** Null if the attempt was handed back without a failure. */
   failure: Failure | null;
-  /** Whether the failure counts toward the retry limit. */
+  /** Whether it counts toward the retry limit. */
   counts: boolean;
   /** Delay of the next attempt; null for no delay. */
   retryAfterMs: number | null;

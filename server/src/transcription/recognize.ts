@@ -26,7 +26,6 @@ export interface RecognizeDeps {
   minSliceSeconds?: number;
 }
 
-/** The parts of an attempt that `recognize` uses. */
 export interface RecognitionAttempt {
   row: TranscriptionRow;
   /** Fair-queueing tag of the job. `recognize` updates it for each slice of work. */
@@ -35,7 +34,6 @@ export interface RecognitionAttempt {
   resumes: boolean;
   lease: AttemptLease;
   log: Logger;
-  /** Aborted when this attempt must end. */
   signal: AbortSignal;
   /** `recognize` aborts it when another attempt has taken over. */
   replaced: AbortController;
@@ -44,7 +42,6 @@ export interface RecognitionAttempt {
   /** Whether the database was unavailable, so that another worker may have taken over. */
   hadOutage: boolean;
   failureCount: number;
-  /** Null until the recording is decoded. */
   waveform: Waveform | null;
   /** When the recording was downloaded, and when it was decoded. */
   fetchedAt: Date | null;
@@ -56,7 +53,6 @@ export interface RecognitionAttempt {
  */
 const RESUME_COSTS_PER_SLICE = 6;
 
-/** Recognizes speech, continuing from the checkpoints of earlier attempts. */
 export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt): Promise<TranscribeResult> {
   const { row, lease, log, signal, replaced } = attempt;
   const checkpoints = await readCheckpoints(deps.db, row.id);

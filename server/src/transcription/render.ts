@@ -49,7 +49,7 @@ export async function storeWaveform(
   await transcripts.put(waveformKey(prefix), Buffer.from(JSON.stringify(waveform)));
 }
 
-/** Rounds to two decimals. Returns null if the engine reported no confidence. */
+/** Returns null if the engine reported no confidence. */
 function rounded(confidence: number | undefined): number | null {
   return confidence === undefined ? null : Math.round(confidence * 100) / 100;
 }

@@ -36,7 +36,7 @@ import { wakeWaiting } from "./wake-waiting.ts";
 
 export interface PipelineDeps extends ClaimDeps, RecognizeDeps {
   transcripts: TranscriptStore;
-  /** Whether to wait for a model with more languages, because it is being installed. */
+  /** Whether a model with more languages is being installed, so that transcriptions should wait for it. */
   isModelExpected(): boolean;
   onAttempt?: (attempt: AttemptReport) => void;
 }
@@ -59,9 +59,8 @@ interface Attempt extends RecognitionAttempt {
   shutdown: AbortSignal;
   /** When the attempt could have started. */
   queuedAt: Date | null;
-  /** Whether a model was expected when the attempt started, so that the attempt could not use it. */
+  /** Whether a model was being installed when the attempt started, so that the attempt could not use it. */
   wasModelExpected: boolean;
-  /** When speech recognition ended. */
   transcribedAt: Date | null;
   /** `reason` is the failure code or the reason for skipping. */
   end: { outcome: ReportedOutcome; reason: string | null; transcript: AttemptReport["transcript"] };
@@ -108,7 +107,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     fetchedAt: null,
     decodedAt: null,
     transcribedAt: null,
-    // Reported if the database cannot record another outcome.
+    // Reported unless another outcome is recorded.
     end: { outcome: "dropped", reason: null, transcript: null },
   };
 

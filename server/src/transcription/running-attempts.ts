@@ -45,7 +45,6 @@ export class RunningAttempts {
     }
   }
 
-  /** Cancels the job's attempts and waits for their end. */
   async cancel(jobId: string): Promise<void> {
     const attempts = [...this.#running].filter((running) => running.jobId === jobId);
     for (const running of attempts) end(running);

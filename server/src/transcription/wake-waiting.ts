@@ -13,7 +13,7 @@ interface WakeDeps extends ItemDeps {
 const BATCH = 200;
 
 /**
- * Makes all transcriptions due that wait for the speech model. Call this when the model is installed or its download
+ * Makes all transcriptions that wait for the speech model due. Call this when the model is installed or its download
  * has failed.
  * @param shutdown stops the loop; the remaining transcriptions are retried later
  */

@@ -1,4 +1,3 @@
-/** Describes an accepted upload that will be transcribed. */
 export interface AcceptedReport {
   videoId: string;
   transcriptionId: string;

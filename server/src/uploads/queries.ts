@@ -55,7 +55,7 @@ async function touchUpload(db: Db, videoId: string): Promise<void> {
     )`.execute(db);
 }
 
-/** Deletes the row of an incomplete upload that has received no bytes for the expiry. */
+/** Deletes the row of an incomplete upload that has received no bytes for `expiryMs`. */
 export async function deleteExpiredUpload(db: Db, videoId: string, expiryMs: number): Promise<boolean> {
   const row = await db
     .deleteFrom("video")

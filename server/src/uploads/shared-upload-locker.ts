@@ -17,7 +17,6 @@ export function createSharedUploadLocker({
   session,
   timeoutMs,
 }: {
-  /** Serializes requests within this process. */
   local: Locker;
   session: DatabaseSession;
   timeoutMs: number;

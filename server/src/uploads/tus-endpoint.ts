@@ -35,7 +35,7 @@ const LOCK_DRAIN_MS = 500;
  */
 const TURNS: TurnQueueLimits = { maxRunning: 32, maxRunningPerOwner: 8, maxWaiting: 3_000 };
 
-/** Response headers, also of error responses, that pages of other origins can read. */
+/** Response headers that pages of other origins may read, also in error responses. */
 const EXPOSED_HEADERS = [
   "Idempotency-Replayed",
   "Location",
@@ -68,7 +68,6 @@ export interface UploadsDeps extends AcceptDeps {
   publicUrl: string;
 }
 
-/** The data of a request that hooks of the tus server need. */
 interface UploadRequest {
   uploader: Uploader | null;
   log: FastifyRequest["log"];

@@ -7,7 +7,6 @@ import type { RecordingStore } from "../storage/recording-store.ts";
 import { findVideo } from "../videos/queries.ts";
 import { isSigned, readUploadUrl } from "./upload-url.ts";
 
-/** The environment to whose uploads a request has access. */
 export interface Uploader {
   environmentId: string;
 }
@@ -57,7 +56,7 @@ export async function checkOrigin(
   { environmentId }: Uploader,
 ): Promise<void> {
   const { origin } = request.headers;
-  // The service's own origin is that of the dashboard.
+  // The dashboard has the service's own origin.
   if (origin === undefined || origin === publicUrl) return;
   const allowed = await findAllowedOrigins(db, environmentId);
   if (allowed.includes("*")) return;

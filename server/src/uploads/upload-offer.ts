@@ -15,7 +15,6 @@ export interface OfferDeps {
   clock: Clock;
   store: UploadStore;
   maxUploadBytes: number;
-  /** The service's public URL. */
   publicUrl: string;
   /** Signs upload URLs. */
   secret: Uint8Array;

@@ -4,7 +4,6 @@ import { AppError } from "../lib/errors.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { deleteOpenUpload } from "../videos/queries.ts";
 
-/** A data store of the tus server with additional methods. */
 export interface UploadStore extends DataStore {
   /** @throws AppError `storage_full` if an upload of this size would use reserved space */
   requireSpace(bytes: number): Promise<void>;

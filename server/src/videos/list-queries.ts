@@ -7,7 +7,6 @@ import { listVideos } from "./queries.ts";
 /** Later queue positions are not computed. */
 const MAX_POSITION = 1_000;
 
-/** Lists an environment's videos, newest first, optionally only those in one state. */
 export async function listVideosInState(
   db: Db,
   environmentId: string,
@@ -41,7 +40,9 @@ const STATUSES = {
  * Returns the queue positions of waiting videos, keyed by video id. All environments share one queue. The video at
  * position 1 is claimed next.
  */
-export async function queuePositions(db: Db): Promise<Map<string, { place: number; environmentId: string }>> {
+export async function queuePositions(
+  db: Db,
+): Promise<Map<string, { position: number; environmentId: string }>> {
   const { rows } = await sql<{ videoId: string; environmentId: string }>`
     select video_id as "videoId", environment_id as "environmentId" from (
       select id, priority, created_on from pgboss.job
@@ -50,7 +51,7 @@ export async function queuePositions(db: Db): Promise<Map<string, { place: numbe
     ) as job join transcription on job_id = job.id and status = 'PENDING'
     order by priority desc, created_on`.execute(db);
   return new Map(
-    rows.map(({ videoId, environmentId }, index) => [videoId, { place: index + 1, environmentId }]),
+    rows.map(({ videoId, environmentId }, index) => [videoId, { position: index + 1, environmentId }]),
   );
 }
 

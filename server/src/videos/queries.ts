@@ -33,12 +33,12 @@ export async function findVideo(db: Db, id: string): Promise<VideoRow | undefine
 
 export interface VideoFilter {
   transcriptionStatus: TranscriptionStatus | null;
-  /** Id before which all listed videos were created. */
+  /** Lists only videos that were created before the video with this id. */
   before: string | null;
   limit: number;
 }
 
-/** Lists an environment's videos, newest first. */
+/** Newest first. */
 export async function listVideos(
   db: Db,
   environmentId: string,

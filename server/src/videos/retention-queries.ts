@@ -8,12 +8,10 @@ const ENDED = ["COMPLETED", "FAILED", "SKIPPED"] as const;
 
 const DAY_MS = 86_400_000;
 
-/** A video is due if it ended before this time. */
 export function dueBefore({ days }: RetentionPolicy, now: Date): Date {
   return new Date(now.getTime() - days * DAY_MS);
 }
 
-/** Position in the list of due videos. */
 export interface DuePosition {
   uploadedAt: Date;
   id: string;

@@ -43,10 +43,8 @@ export interface DeliverDeps {
   onDelivery?: (delivery: DeliveryReport) => void;
 }
 
-/** Rows per query. */
 const MAX_BATCH_SIZE = 50;
 
-/** Describes a recorded attempt for metrics and traces. */
 export interface DeliveryReport {
   deliveryId: string;
   endpointId: string;
@@ -54,7 +52,6 @@ export interface DeliveryReport {
   transcriptionId: string | null;
   /** From 1. */
   number: number;
-  /** When the delivery was created. */
   createdAt: Date;
   attemptedAt: Date;
   latencyMs: number;

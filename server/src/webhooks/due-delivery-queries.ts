@@ -3,7 +3,6 @@ import { sql } from "kysely";
 import type { Db, DeliveryRow, EventRow, TranscriptionRow, Tx, WebhookEndpointRow } from "../db/schema.ts";
 import type { RecordedAttempt } from "./queries.ts";
 
-/** A delivery and the rows that its next attempt needs. */
 export interface DueDelivery {
   delivery: DeliveryRow;
   endpoint: WebhookEndpointRow;

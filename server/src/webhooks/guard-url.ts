@@ -14,7 +14,6 @@ const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** The addresses to which webhooks may be sent. */
 export interface EndpointPolicy {
   allowHttp: boolean;
   /** Private networks that are allowed. */

@@ -45,7 +45,6 @@ export interface WebhookPost {
   /** For the user agent. */
   version: string;
   clock: Clock;
-  /** Aborts the attempt when the service stops. */
   signal: AbortSignal;
 }
 

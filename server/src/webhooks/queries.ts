@@ -146,7 +146,7 @@ export async function cancelDelivery(
 export interface DeliveryFilter {
   status: DeliveryStatus | null;
   eventType?: SentEventType;
-  /** Id before which all listed deliveries were created. */
+  /** Lists only deliveries that were created before the delivery with this id. */
   before: string | null;
   limit: number;
 }
@@ -266,7 +266,7 @@ async function withAttempts(
 
 export type EventWithDeliveries = EventRow & { deliveries: DeliveryRow[] };
 
-/** Lists events in the order in which they happened. */
+/** In chronological order. */
 export async function listTranscriptionEvents(
   db: Db,
   transcriptionId: string,

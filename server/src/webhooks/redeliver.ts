@@ -46,8 +46,7 @@ export async function redeliver(
 }
 
 /**
- * Sends deliveries again that were created at or after `since` and have not succeeded: failed, canceled or waiting for
- * a retry. Oldest first.
+ * Redelivers failed, canceled and retrying deliveries that were created at or after `since`, oldest first.
  * @throws AppError `webhook_endpoint_disabled`
  */
 export async function redeliverFailed(

@@ -36,7 +36,6 @@ export interface FinishedAttempt {
   /** From 1. */
   attempt: number;
   outcome: AttemptOutcome;
-  /** When the delivery's first attempt started. */
   firstAttemptAt: Date;
   /** When an attempt that was brought forward would have been due; null for other attempts. */
   dueAt: Date | null;
@@ -50,7 +49,7 @@ export type NextStep =
   | { kind: "retry"; at: Date }
   /** The delivery has failed permanently. */
   | { kind: "give_up" }
-  /** 410 Gone. The delivery has failed permanently too. */
+  /** The receiver responded 410 Gone. The delivery has failed permanently too. */
   | { kind: "disable_endpoint" };
 
 /**

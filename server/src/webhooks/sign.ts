@@ -7,7 +7,6 @@ const NEW_SECRET_BYTES = 32;
 export interface WebhookToSign {
   /** The event's id, by which a receiver recognizes duplicates. Contains no `.`. */
   id: string;
-  /** Time of the attempt. */
   timestamp: Date;
   /** Exactly the text that is sent. */
   body: string;

@@ -91,7 +91,7 @@ export async function toVideoViews(
       toVideoView(row, {
         transcription: transcriptions.get(row.id),
         uploadedBytes: row.uploaded_at === null ? await uploadedBytes.of(row.id) : null,
-        queuePlace: places?.get(row.id)?.place ?? null,
+        queuePlace: places?.get(row.id)?.position ?? null,
       }),
     ),
   );

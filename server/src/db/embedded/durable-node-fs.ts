@@ -29,7 +29,6 @@ const OWNER_ONLY = ~0o077;
 export class DurableNodeFs extends NodeFS {
   readonly #fsync: (fileDescriptor: number) => void;
 
-  /** Tests pass an `fsync` that counts or fails. */
   constructor(folder: string, fsync: (fileDescriptor: number) => void = fsyncSync) {
     super(folder);
     this.#fsync = fsync;

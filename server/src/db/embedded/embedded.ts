@@ -20,7 +20,6 @@ const MAINTENANCE_INTERVAL_MS = 5_000;
 const MAINTENANCE_MAX_SKIPS = 12;
 
 export interface EmbeddedOptions extends Omit<DatabaseOptions, "databaseUrl"> {
-  /** Tests pass a function that counts or fails. */
   fsync?: (fileDescriptor: number) => void;
 }
 

@@ -4,15 +4,14 @@ import type { Mutex } from "./mutex.ts";
 /** A checkpoint is due when the write-ahead log has grown by this much since the last one. */
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
 
-/** Replaces PostgreSQL's checkpointer and autovacuum, which do not run in PGlite. */
 export interface Maintenance {
-  /** Waits for maintenance that is running. */
   stop(): Promise<void>;
 }
 
 /**
- * Maintains the database after each interval with a write, unless the database is in use. After `maxSkips` skipped
- * intervals in a row, it waits for the database, because otherwise the write-ahead log could grow without bound.
+ * Replaces PostgreSQL's checkpointer and autovacuum, which do not run in PGlite. Runs after each interval with a write,
+ * unless the database is in use. After `maxSkips` skipped intervals in a row, it waits for the database, because
+ * otherwise the write-ahead log could grow without bound.
  */
 export function startMaintenance(options: {
   pglite: PGlite;
@@ -49,7 +48,6 @@ export function startMaintenance(options: {
   };
 }
 
-/** Writes a checkpoint if the log has grown, then vacuums every table that needs it. */
 export async function maintain(
   pglite: PGlite,
   mutex: Mutex,

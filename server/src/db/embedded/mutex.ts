@@ -1,4 +1,4 @@
-/** A mutex that grants the lock in the order of the calls. */
+/** A first-in, first-out mutex. */
 export class Mutex {
   #last: Promise<void> = Promise.resolve();
   #users = 0;
@@ -7,7 +7,6 @@ export class Mutex {
     return this.#users > 0;
   }
 
-  /** Callers that wait for the lock. */
   get waiting(): number {
     return Math.max(0, this.#users - 1);
   }

@@ -9,12 +9,10 @@ const PGLITE_OF_MAJOR: Readonly<Record<string, string>> = { "16": "0.2.17", "17"
 /** Default databases of PGlite; the default has changed between versions. */
 const DATABASES = ["postgres", "template1"];
 
-/** Returns the folder in which the operator installs the older PGlite. */
 export function olderPgliteFolder(databaseFolder: string, major: string): string {
   return join(databaseFolder, "..", `pglite-${major}`);
 }
 
-/** Explains to operators how to upgrade a folder of another PostgreSQL major version. */
 export function upgradeAdvice(databaseFolder: string, major: string, ours: string): string {
   const mismatch = `${databaseFolder} was created by PostgreSQL ${major}, but this version of Subtext includes PostgreSQL ${ours}. `;
   const version = PGLITE_OF_MAJOR[major];

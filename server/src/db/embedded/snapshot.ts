@@ -7,12 +7,15 @@ import type { Mutex } from "./mutex.ts";
 
 /** `postmaster.pid` marks the folder as open in a process. */
 const NOT_COPIED = new Set(["postmaster.pid"]);
-/** Coarsest resolution of modification times. A second write within it may not change the modification time. */
+/**
+ * Coarsest resolution of modification times on common file systems. A second write within this time may not change the
+ * modification time.
+ */
 const COARSEST_CLOCK_NS = 2_000_000_000n;
 
 interface Copied {
   stats: BigIntStats;
-  /** Whether a write after the copy might not change the modification time. */
+  /** Whether a write after the copy may have left the modification time unchanged. */
   isFresh: boolean;
 }
 

@@ -15,7 +15,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: "on",
   full_page_writes: "on",
   wal_sync_method: "fsync",
-  // Small buffers for a single process.
   shared_buffers: "16MB",
   maintenance_work_mem: "16MB",
   min_wal_size: "16MB",
@@ -63,7 +62,7 @@ export interface PgliteHooks {
   fsync?: (fileDescriptor: number) => void;
 }
 
-/** Starts PostgreSQL on a folder. An empty folder becomes a new database that is not yet durable. */
+/** Starts PostgreSQL on a folder. An empty folder becomes a new database, which the caller must sync. */
 export async function startPglite(folder: string, hooks: PgliteHooks): Promise<PGlite> {
   let fatal = "";
   let pglite: PGlite;

@@ -20,14 +20,14 @@ import {
 import { olderPgliteFolder, openWithOlderPglite, upgradeAdvice } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 
-/** Number of 8 KB pages in memory. */
+/** Number of 8 KB pages that are copied at a time. */
 const PAGES_PER_BATCH = 1024;
 
 export interface FolderUpgrade {
   fromMajor: string;
   toMajor: string;
   rows: number;
-  /** The new location of the old folder. */
+  /** The new path of the old folder. */
   oldFolder: string;
 }
 

@@ -28,16 +28,15 @@ import {
   unavailable,
 } from "./local-file.ts";
 
-/** The part of the store that the route for files needs. */
 export interface FileReader {
-  /** @throws AppError `storage_object_missing`, and as `fileError` */
+  /** @throws AppError `storage_object_missing`, or the error that `fileError` returns */
   openFile(key: string): Promise<OpenedFile>;
 }
 
 export interface DiskTranscriptStore extends TranscriptStore, FileReader {}
 
 export interface DiskTranscriptStoreOptions {
-  /** Created if it does not exist, readable only by this user. */
+  /** Created if it does not exist. */
   folder: string;
   /** The service's public URL: `https://captions.example.com`, with or without a path. */
   baseUrl: string;
@@ -158,10 +157,6 @@ export async function openDiskTranscriptStore(
   };
 }
 
-/**
- * Writes a durable temporary file.
- * @returns its path
- */
 async function writeUnfinished(folder: string, content: Uint8Array): Promise<string> {
   const path = join(folder, randomUUID());
   const handle = await open(path, "wx", 0o600);
@@ -243,7 +238,6 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Removes temporary files of processes that crashed. */
 async function sweepUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

@@ -3,7 +3,6 @@ import { readdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** Returns the size and free space of the folder's file system. */
 export async function diskSpace(folder: string): Promise<{ totalBytes: number; freeBytes: number }> {
   const { blocks, bavail, bsize } = await statfs(folder);
   return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };

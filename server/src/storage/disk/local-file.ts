@@ -23,7 +23,7 @@ export interface OpenedFile {
 /** Throws if the folder cannot be read and written. */
 export type AssertFolder = () => Promise<void>;
 
-/** @throws AppError as `fileError` */
+/** @throws the AppError that `fileError` or `missingError` returns */
 export async function openLocalFile(path: string, assertFolder: AssertFolder): Promise<OpenedFile> {
   let handle: FileHandle | undefined;
   try {
@@ -91,7 +91,6 @@ export async function missingError(error: unknown, assertFolder: AssertFolder): 
   return isObjectFault(fault) ? objectMissing(error) : fault;
 }
 
-/** Writes, reads and removes a probe file. */
 export async function probeFolder(folder: string): Promise<void> {
   // Keys and ids cannot contain `~`, so a probe file is never mistaken for a stored file.
   const path = join(folder, `~probe-${randomUUID()}`);

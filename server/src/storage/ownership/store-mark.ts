@@ -20,7 +20,6 @@ export function newToken(): string {
   return randomBytes(16).toString("base64url");
 }
 
-/** Creates the mark of an unused store. */
 export function newMark(): StoreMark {
   return {
     store: newToken(),

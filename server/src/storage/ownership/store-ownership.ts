@@ -5,7 +5,6 @@ import { advanceStoreRecord, changedSinceAdvance, readStoreRecord, restartUpload
 import type { StoreLocation } from "./store-location.ts";
 import { newToken, readMark, type StoreMark, writeMark } from "./store-mark.ts";
 
-/** Why this database must not delete files of its store. */
 export type StopReason = "newer_store" | "other_database" | "other_store" | "unclaimed";
 
 export type OwnershipState =
@@ -13,7 +12,6 @@ export type OwnershipState =
   | {
       isOwner: false;
       reason: StopReason;
-      /** For operators. */
       message: string;
       /** Null if the store has none. */
       mark: StoreMark | null;
@@ -42,7 +40,7 @@ export class StoreOwnership {
     this.#log = log;
   }
 
-  /** Reads the state from the store and the database, and logs changes. */
+  /** Logs when the state changes. */
   async state(): Promise<OwnershipState> {
     return this.#report((await this.#read()).state);
   }

@@ -28,7 +28,6 @@ const ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 10;
 const PROBE_TIMEOUT_MS = 5_000;
 
-/** Opens a bucket on S3 or a compatible server. */
 export function openS3ObjectStore(config: S3Config, log: Logger | null = null): ObjectStore {
   const { name, prefix } = config;
   const client = new S3Client(clientConfig(config, config.endpoint));
@@ -90,7 +89,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
         const command = new HeadObjectCommand({ Bucket: name, Key: fullKey(key) });
         const send = () => run((s3, options) => s3.send(command, options));
         // The response to HEAD has no body with a reason. If the reason was this machine's clock, the client has
-        // corrected the time by now, so it retries.
+        // corrected the time by now, so one retry succeeds.
         const found = await send().catch((error) => (isObjectFault(error) ? send() : Promise.reject(error)));
         return { sizeBytes: found.ContentLength ?? 0, etag: found.ETag ?? "" };
       } catch (error) {
@@ -210,10 +209,10 @@ function storageUnavailable(cause: unknown): AppError {
 }
 
 /** @throws the storage's error if a probe object cannot be written and read */
-async function probe(client: S3Client, place: { Bucket: string; Key: string }): Promise<void> {
+async function probe(client: S3Client, target: { Bucket: string; Key: string }): Promise<void> {
   const options = { abortSignal: AbortSignal.timeout(PROBE_TIMEOUT_MS) };
   try {
-    await client.send(new PutObjectCommand({ ...place, Body: PROBE_CONTENT }), options);
+    await client.send(new PutObjectCommand({ ...target, Body: PROBE_CONTENT }), options);
   } catch (error) {
     const classified = storageError(error);
     // A full bucket is readable.
@@ -221,12 +220,12 @@ async function probe(client: S3Client, place: { Bucket: string; Key: string }): 
     throw classified;
   }
   try {
-    const { Body } = await client.send(new GetObjectCommand(place), options);
+    const { Body } = await client.send(new GetObjectCommand(target), options);
     const content = await text(Body as Readable);
     if (content !== PROBE_CONTENT)
       throw new Error("the probe object was read with another content than was written");
   } finally {
     // If the removal fails, a later start removes the object.
-    await client.send(new DeleteObjectCommand(place), options).catch(() => {});
+    await client.send(new DeleteObjectCommand(target), options).catch(() => {});
   }
 }

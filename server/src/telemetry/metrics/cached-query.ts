@@ -3,9 +3,8 @@ const MAX_TIME_SHARE = 0.05;
 
 export interface CachedQueryOptions<T> {
   query: () => Promise<T>;
-  /** Time for which a value is reused. */
   cacheMs: number;
-  /** Maximum wait of a caller for a query. */
+  /** Maximum time that a caller waits for the query. */
   timeoutMs: number;
   /** Maximum age of a returned value. A query that takes longer is abandoned. */
   staleMs: number;

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../../lib/errors.ts";
 
-/** Serves metrics to scrapes with the token `METRICS_TOKEN`. */
+/** Requires the token from `METRICS_TOKEN`. */
 export function registerMetricsRoute(
   app: FastifyInstance,
   { token, scrape }: { token: string; scrape: () => Promise<{ contentType: string; text: string }> },
