@@ -12,7 +12,7 @@ interface Schema {
   [table: string]: { id: number; name: string };
 }
 
-/** What the service relies on, whichever PostgreSQL responds. */
+/** The behavior that the service requires of every database. */
 export function describeDatabase(name: string, open: () => Promise<Database<Schema>>): void {
   describe(name, () => {
     let database: Database<Schema>;
@@ -231,7 +231,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         expect(await namesIn(table)).toEqual(["kept"]);
       });
 
-      test("exclude what others do in the meantime", async () => {
+      test("are isolated from concurrent changes", async () => {
         const table = await createTable();
         const begun = Promise.withResolvers<void>();
         const undone = db.transaction().execute(async (tx) => {
@@ -270,7 +270,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
     describe("a query outside the transaction, from inside it", () => {
       const refused = { code: "query_outside_transaction" };
 
-      test("is rejected at once, and the transaction can still commit", async () => {
+      test("is rejected immediately, and the transaction can still commit", async () => {
         const table = await createTable();
         await db.transaction().execute(async (tx) => {
           await expect(db.selectFrom(table).selectAll().execute()).rejects.toMatchObject(refused);
@@ -367,7 +367,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         await boss.offWork(queue);
       });
 
-      test("gives the job of a worker whose heartbeat stopped to another one", async () => {
+      test("gives a job to another worker when the heartbeat of the first one stops", async () => {
         const queue = await createQueue();
         await boss.send(queue, { name: "orphan" });
         const [held] = await boss.fetch(queue);

@@ -32,7 +32,7 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** A folder with an empty table `note` in its database; copied, because creating one takes seconds. */
+/** A database folder with an empty table `note`. Tests copy it, because creating a database takes seconds. */
 async function copyDatabase(parent?: string): Promise<string> {
   const folder = join(parent ?? (await temporaryFolder()), "database");
   await cp(made, folder, { recursive: true });
@@ -110,7 +110,7 @@ describe("a commit", () => {
     expect(calls).toBe(read);
   });
 
-  test("that cannot be written to disk is an error, and so is every later query", async () => {
+  test("that cannot be written to disk fails, and so does every later query", async () => {
     const folder = await copyDatabase();
     let broken = false;
     const database = await open(folder, (file) => {
@@ -130,13 +130,13 @@ describe("a commit", () => {
     expect((await (await open(folder)).ids())[0]).toBe(1);
   });
 
-  test("survives SIGKILL at any time, whole", { timeout: 120_000 }, async () => {
+  test("survives SIGKILL at any time in full", { timeout: 120_000 }, async () => {
     const folder = await copyDatabase();
     let acknowledged = 0;
     for (let round = 0; round < 10; round += 1) {
       const writer = startWriter(folder);
       const found = JSON.parse(await writer.nextLine()) as { last: number; left: number; right: number };
-      // There may be one more, committed but killed before it was reported.
+      // One more commit may have succeeded before it could be reported.
       expect([acknowledged, acknowledged + 1]).toContain(found.last);
       expect(found).toMatchObject({ left: found.last, right: found.last });
       await writer.nextLine();
@@ -158,7 +158,7 @@ describe("a full disk", () => {
     const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", parent]);
     if (mounted.status !== 0) return null;
     onTestFinished(() => {
-      // Lazily: a stopped database still has files open.
+      // Lazily, because a stopped database still has open files.
       spawnSync("umount", ["--lazy", parent]);
     });
     return { folder: await copyDatabase(parent), filler: join(parent, "filler") };
@@ -216,7 +216,7 @@ describe("a full disk", () => {
 describe("the data folder", () => {
   const refused = { code: "data_folder_in_use" };
 
-  test("can be opened by one service at a time, and is free when it has closed", async () => {
+  test("can be opened by one service at a time, and again after that service has closed", async () => {
     const folder = await copyDatabase();
     const first = await open(folder);
     await expect(open(folder)).rejects.toMatchObject({
@@ -227,7 +227,7 @@ describe("the data folder", () => {
     await (await open(folder)).insert(1);
   });
 
-  test("can be opened by one process at a time, which the error names, and is free when that was killed", async () => {
+  test("can be opened by one process at a time, which the error names, and again after that process was killed", async () => {
     const folder = await copyDatabase();
     const writer = startWriter(folder);
     await writer.nextLine();
@@ -240,7 +240,7 @@ describe("the data folder", () => {
     await open(folder);
   });
 
-  test("is created with its parent folders, for its owner only", async () => {
+  test("is created with its parent folders, readable only by its owner", async () => {
     const folder = join(await temporaryFolder(), "data", "database");
     await open(folder);
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
@@ -269,7 +269,7 @@ describe("the data folder", () => {
     expect(await readdir(parent)).toEqual(["database", "database.lock"]);
   });
 
-  test("is cleared of the remains of an interrupted creation", async () => {
+  test("is cleaned up after an interrupted creation", async () => {
     const folder = await copyDatabase();
     const leftover = `${folder}.new-0123`;
     await mkdir(leftover);

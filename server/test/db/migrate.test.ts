@@ -17,7 +17,7 @@ async function withEmptyDatabase(run: (db: Db, dataFolder: string) => Promise<vo
   }
 }
 
-/** Everything but the order of columns and the white space in functions. */
+/** Describes the schema, except the order of columns and the white space in functions. */
 async function schemaOf(db: Db): Promise<string[]> {
   const { rows } = await sql<{ line: string }>`
     with relation as (

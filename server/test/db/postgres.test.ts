@@ -13,7 +13,7 @@ if (databaseUrl) {
   describeDatabase("the database on PostgreSQL", open);
 
   describe("an idle transaction", () => {
-    test("is ended by PostgreSQL after half a minute, also one of the queue", async () => {
+    test("is ended by PostgreSQL after half a minute, also on a connection of the queue", async () => {
       const { kysely, boss, close } = await open();
       onTestFinished(close);
       const { rows } = await sql`show idle_in_transaction_session_timeout`.execute(kysely);
@@ -56,7 +56,7 @@ if (databaseUrl) {
   });
 }
 
-test("a missing server is an error, not a wait", async () => {
+test("a missing server fails instead of causing a wait", async () => {
   const nowhere = "postgres://subtext@127.0.0.1:1/subtext";
   await expect(openDatabase({ databaseUrl: nowhere, folder: "", log })).rejects.toMatchObject({
     code: "service_unavailable",

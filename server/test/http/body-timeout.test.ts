@@ -7,7 +7,7 @@ import { requireMinBodyRate } from "../../src/http/body-timeout.ts";
 
 const STRETCH_MS = 40;
 
-/** Returns a URL whose body is read by `take`, and of which 100 bytes must arrive in each time window. */
+/** Returns the URL of a route that reads its body with `take` and requires 100 bytes in each time window. */
 async function listen(take: (raw: IncomingMessage) => Promise<unknown>): Promise<string> {
   const app: FastifyInstance = fastify();
   onTestFinished(() => app.close());

@@ -31,7 +31,7 @@ test("slow headers that never end get request_timeout", async () => {
   expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ code: "request_timeout" });
 });
 
-test("the connection of a refused request is closed although its body still drips", async () => {
+test("the connection of a refused request is closed although its body is still arriving", async () => {
   const socket = open(
     "POST /api/v1/videos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{",
   );
@@ -70,7 +70,7 @@ async function beginUpload(sizeBytes: number) {
   return { socket, offset };
 }
 
-test("an upload that drips is cut off, keeps the received bytes, and yields to the request that resumes it", async () => {
+test("an upload that arrives too slowly is cut off, keeps the received bytes, and yields to the request that resumes it", async () => {
   const { socket, offset } = await beginUpload(1_000_000);
   let sent = 0;
   const drip = setInterval(() => {

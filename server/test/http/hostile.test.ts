@@ -189,7 +189,7 @@ describe("a hostile client", () => {
     });
   });
 
-  test("that causes a failing query finds the query in the log, but none of its values", async () => {
+  test("that makes a query fail causes a log line with the query, but without its values", async () => {
     const { parts } = service.service;
     const row = { event_types: "[]", metadata: "{}", url: "https://example.com/SECRETPATH" };
     const values = { ...row, id: "endpoint_x", environment_id: "env_none", secret: "whsec_SECRETSECRET" };
@@ -212,7 +212,7 @@ describe("a hostile client", () => {
     expect(line).not.toMatch(/SECRET|env_none/);
   });
 
-  test("finds no key and no signed URL in the log", async () => {
+  test("causes no log line with a key or a signed URL", async () => {
     const tenant = await createTenant(service);
     const videoId = await upload(service, tenant, Buffer.from("x"));
     await readTranscription(service, tenant, videoId);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { readUntilClosed } from "../support/read-until-closed.ts";
 import { createTenant, startService, until } from "../support/service.ts";
 
-test("a service that is stopped carries out exactly the pipelined requests that it answers", async () => {
+test("a stopping service executes exactly the pipelined requests to which it responds", async () => {
   const started = await startService({ start: false, env: { DRAIN_SECONDS: "1" } });
   const { service, url } = started;
   const { key } = await createTenant(started);

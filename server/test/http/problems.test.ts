@@ -166,7 +166,7 @@ describe("an app with a page for every path", () => {
     await app.close();
   });
 
-  it("knows the full paths of plugin routes", async () => {
+  it("uses the full paths of plugin routes", async () => {
     const app = Fastify();
     registerProblems(app);
     app.register(async (api) => void api.get("/:id", async () => ({})), { prefix: "/api/v1/videos" });

@@ -46,7 +46,7 @@ test("a client that does not wait gets a Retry-After of at most a minute, and no
   for (let count = 0; count < 60; count++) expect(take().allowed).toBe(true);
 });
 
-test("a bucket that is still filling is not forgotten for new keys", () => {
+test("new keys do not evict a bucket that is still filling", () => {
   const { take, advance } = makeLimiter();
   for (let count = 0; count < 61; count++) take("spent");
   for (let count = 0; count < 1_000; count++) take(`key ${count}`);

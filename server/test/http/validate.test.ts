@@ -34,6 +34,6 @@ test.each<[string, TSchema, unknown, string]>([
   expect(detailOf(schema, value)).toBe(detail);
 });
 
-test("an error in a query says that it is one", () => {
+test("an error in a query names the query", () => {
   expect(detailOf(NewVideo, {}, "querystring")).toMatch(/^query must/);
 });

@@ -3,7 +3,7 @@ import { TurnQueue } from "../../src/lib/turn-queue.ts";
 
 const patient = new AbortController().signal;
 
-/** Asks for a turn and notes when it begins; `end` ends it. */
+/** Requests a turn and records when it begins. `end` ends it. */
 function ask(queue: TurnQueue, owner: string, begun: string[], signal = patient) {
   let end = () => {};
   const turn = queue.enter(owner, signal).then((endTurn) => {
@@ -13,10 +13,10 @@ function ask(queue: TurnQueue, owner: string, begun: string[], signal = patient)
   return { turn, end: () => end() };
 }
 
-/** Runs everything that waits only for promises. */
+/** Runs all pending promise callbacks. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test("no more turns run than allowed, in total and per owner", async () => {
+test("the number of running turns is limited, in total and per owner", async () => {
   const queue = new TurnQueue({ maxRunning: 3, maxRunningPerOwner: 2, maxWaiting: 100 });
   const begun: string[] = [];
   const greedy = Array.from({ length: 5 }, () => ask(queue, "greedy", begun));
@@ -49,7 +49,7 @@ test("an owner with many requests delays another by one turn", async () => {
   expect(begun).toEqual(["greedy", "greedy", "modest", "greedy", "modest"]);
 });
 
-test("a request whose client disconnects gives up its place", async () => {
+test("a request whose client disconnects leaves the queue", async () => {
   const queue = new TurnQueue({ maxRunning: 1, maxRunningPerOwner: 1, maxWaiting: 100 });
   const begun: string[] = [];
   const first = ask(queue, "first", begun);

@@ -73,7 +73,7 @@ describe("one worker", () => {
 });
 
 describe("retagging", () => {
-  test("advances what is queued behind removed jobs, and what is enqueued later", async () => {
+  test("moves jobs behind removed jobs forward, and also later jobs", async () => {
     const jobs = await times(6, () => world.enqueue(a, 30));
     const before = await startTags(a);
     for (const id of [jobs[0]!, jobs[3]!]) await world.remove(a, id);
@@ -85,7 +85,7 @@ describe("retagging", () => {
     expect(rows).toEqual([]);
   });
 
-  test("returns no service to an environment that did not use it in time", async () => {
+  test("gives an environment no service for a time when it had no work", async () => {
     const first = await world.enqueue(a, 30);
     await times(5, () => world.enqueue(b, 60));
     await sql`update pgboss.job set start_after = now() + interval '1 hour' where id = ${first}`.execute(
@@ -116,7 +116,7 @@ describe("retagging", () => {
   });
 });
 
-test("a rebase does not change the order, nor that of work enqueued later", async () => {
+test("a rebase changes neither the order of queued work nor that of later work", async () => {
   await times(3, () => world.enqueue(a, 40));
   await times(3, () => world.enqueue(b, 30));
   const claimed = await world.claim();

@@ -6,7 +6,7 @@ import { shareService } from "../support/service.ts";
 
 const service = shareService({ start: false });
 
-test("no job that is being fetched during a stop stays with the stopped worker", async () => {
+test("a job that is fetched during a stop does not stay with the stopped worker", async () => {
   const { database, log } = service.service.parts;
   const boss = new PgBoss({ ...database.boss, supervise: false, schedule: false });
   await boss.start();

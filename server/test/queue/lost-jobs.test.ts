@@ -36,7 +36,7 @@ test("a transcription whose worker has a clock two hours ahead is retried within
   await world.clear();
 });
 
-test("a transcription whose worker and job are both gone gets a new job, and another worker completes it", async () => {
+test("a transcription whose worker and job are both lost gets a new job, and another worker completes it", async () => {
   const { environmentId } = await createTenant(service);
   const { parts } = service.service;
   const world = new StateWorld(parts, [environmentId], null);

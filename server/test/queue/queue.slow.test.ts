@@ -17,7 +17,7 @@ import { temporaryFolder } from "../support/service.ts";
 
 const log = pino({ level: "silent" });
 
-/** A queue on an embedded database of its own. The handlers end at once. */
+/** A queue on its own embedded database. The handlers end immediately. */
 async function openQueue() {
   const written = { fsyncs: 0 };
   const statements: string[] = [];
@@ -49,7 +49,7 @@ async function openQueue() {
   return { database, queue, written, statements, work, nextJob: () => next.promise };
 }
 
-/** What pg-boss needs, with a list of the statements that are sent through it. */
+/** Options for pg-boss, and a list of the statements that it executes. */
 function recording({ boss }: Database<Schema>, statements: string[]): Database<Schema>["boss"] {
   const db = boss.db!;
   return {
@@ -66,7 +66,7 @@ function recording({ boss }: Database<Schema>, statements: string[]): Database<S
 
 const isPoll = (statement: string) => statement.includes("due_in_ms");
 
-/** Waits until the polls of the start are over, and the next one is seconds away. */
+/** Waits until the initial polls are done and the next poll is seconds away. */
 async function settle(statements: string[]): Promise<void> {
   for (let polls = -1; polls !== statements.filter(isPoll).length; await sleep(1_500))
     polls = statements.filter(isPoll).length;
@@ -102,7 +102,7 @@ test("a delayed job is fetched when it is due, also if another process sent it",
   expect(await job).toMatchObject({ id: ours });
 });
 
-test("the job of a lost worker comes back", async () => {
+test("the job of a lost worker is retried", async () => {
   const { database, work, nextJob } = await openQueue();
   const lost = new PgBoss({ ...database.boss, supervise: false, schedule: false, migrate: false });
   await lost.start();

@@ -116,7 +116,7 @@ describe("a search result", () => {
     expect(await found(id, '"quart"')).toEqual([]);
   });
 
-  test("ignores accents, and knows the word forms of its language", async () => {
+  test("ignores accents and matches the word forms of its language", async () => {
     const id = await environment(
       { language: "fr", text: "Les écoles étaient fermées à Noël." },
       { language: "de", text: "Die Häuser sind größer als die Straße." },
@@ -274,7 +274,7 @@ describe("a transcript", () => {
     expect(await count()).toBe(600);
   });
 
-  test("from before there was a search is indexed by the sweep, once", async () => {
+  test("that is older than the search is indexed once, by the sweep", async () => {
     const { environmentId } = await createTenant(subtext);
     const { service } = subtext;
     const db = service.parts.database.kysely;

@@ -296,7 +296,7 @@ describe("the service", () => {
     expect(hub.requests).toEqual([]);
   });
 
-  test("gives up on a hub that trickles, reports it, and retries later", async () => {
+  test("gives up on a hub that sends too slowly, reports it, and retries later", async () => {
     const hub = await startHub();
     hub.faults = { trickleMs: 5 };
     const persistence = {

@@ -93,7 +93,7 @@ describe("the claim of a store", () => {
     expect(await ownership.state()).toMatchObject({ isOwner: false, reason: "other_database" });
     await ownership.accept(mark.token);
     expect(await ownership.state()).toEqual({ isOwner: true });
-    // The other database sees that it is no longer the newest.
+    // The other database detects that it is no longer the newest.
     expect((await readMark(location))!.generation).toBeGreaterThan(40);
   });
 

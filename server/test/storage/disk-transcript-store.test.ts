@@ -81,7 +81,7 @@ describe("the disk storage", () => {
     expect(await text(file.stream({ start: 6, end: file.size - 1 }))).toBe("here");
   });
 
-  it("gives two versions of the same length written at once different tags", async () => {
+  it("gives different tags to two versions of the same length that are written in quick succession", async () => {
     const transcripts = await openIn("tags");
     const tags = new Set<string>();
     for (let version = 0; version < 10; version += 1) {

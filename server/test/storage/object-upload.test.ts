@@ -149,7 +149,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     await openSources().remove(id);
   });
 
-  test("leaves nothing but the recording once it is accepted, whatever a crash has left", async () => {
+  test("leaves only the recording after its acceptance, whatever a crash has left", async () => {
     const id = newId("video");
     await send(id, content.length);
     // Its writer crashed before it had removed the last tail, and one that was paused has started over.

@@ -65,7 +65,7 @@ describe("a bucket", () => {
     [{ status: 404, code: "NoSuchKey" }, "storage_object_missing"],
     [{ status: 400, code: "BadDigest" }, "storage_object_unusable"],
     [{ status: 412, code: "PreconditionFailed" }, "storage_object_unusable"],
-    // Not about the object: the storage is overloaded or broken, however few requests fail.
+    // The storage is overloaded or broken, however few requests fail.
     [{ status: 400, code: "RequestTimeout" }, "storage_unavailable"],
     [{ status: 403, code: "RequestTimeTooSkewed" }, "storage_unavailable"],
     [{ status: 429, code: "TooManyRequests" }, "storage_unavailable"],
@@ -96,7 +96,7 @@ describe("a bucket", () => {
     await until(async () => (await open("video_unknown")) === "storage_object_missing");
   });
 
-  test("that refuses a HEAD request once is asked again, because the response names no reason", async () => {
+  test("that refuses a HEAD request gets it once more, because the response names no reason", async () => {
     const { proxy, open } = await openRefusableBucket();
     let refusals = 0;
     proxy.refuse = ({ url, method }) => {

@@ -4,7 +4,7 @@ import { CachedQuery } from "../../src/telemetry/metrics/cached-query.ts";
 
 const TIMES = { cacheMs: 0, timeoutMs: 20, staleMs: 60_000 };
 
-/** Lookups that the test resolves by hand. */
+/** Queries that the test resolves. */
 function newLooks() {
   const looks: PromiseWithResolvers<number>[] = [];
   const errors: unknown[] = [];
@@ -19,7 +19,7 @@ function newLooks() {
   return { looks, errors, options };
 }
 
-test("a lookup that hangs delays nobody, and no second one starts in the meantime", async () => {
+test("a query that hangs delays no caller, and no second query starts in the meantime", async () => {
   const { looks, options } = newLooks();
   const depth = new CachedQuery({ ...options, ...TIMES });
   expect(await Promise.all([depth.get(), depth.get()])).toEqual([
@@ -32,7 +32,7 @@ test("a lookup that hangs delays nobody, and no second one starts in the meantim
   expect(await depth.get()).toEqual({ value: 7, failing: false });
 });
 
-test("while lookups fail, the last value and the failure are reported", async () => {
+test("while queries fail, the last value and the failure are reported", async () => {
   const { looks, errors, options } = newLooks();
   const depth = new CachedQuery({ ...options, ...TIMES });
   const first = depth.get();
@@ -45,7 +45,7 @@ test("while lookups fail, the last value and the failure are reported", async ()
   expect(errors).toHaveLength(1);
 });
 
-test("a value that is too old is no longer reported, and a lookup that takes as long is aborted", async () => {
+test("a stale value is no longer reported, and a query that takes as long is abandoned", async () => {
   const { looks, options } = newLooks();
   const depth = new CachedQuery({ ...options, cacheMs: 0, timeoutMs: 5, staleMs: 30 });
   const first = depth.get();
@@ -60,7 +60,7 @@ test("a value that is too old is no longer reported, and a lookup that takes as 
   expect(await after).toEqual({ value: 8, failing: false });
 });
 
-test("a value is not looked up again while it is fresh", async () => {
+test("a value is not queried again while it is fresh", async () => {
   const { looks, options } = newLooks();
   const depth = new CachedQuery({ ...options, ...TIMES, cacheMs: 60_000 });
   const first = depth.get();

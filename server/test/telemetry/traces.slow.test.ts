@@ -144,7 +144,7 @@ const s3 = testS3();
 const database = process.env.TEST_DATABASE_URL;
 
 describe.skipIf(!s3 || !database)("a trace over an api and a worker process", () => {
-  test("is one", { timeout: 60_000 }, async () => {
+  test("is a single trace", { timeout: 60_000 }, async () => {
     const collector = await startCollector();
     const name = `traced-${randomUUID()}`;
     await makeTestBucket(s3!, name);

@@ -196,7 +196,7 @@ describe("an attempt", () => {
     });
   });
 
-  test("reports progress, and stops when it learns that it was replaced", async () => {
+  test("reports progress, and stops when it was replaced", async () => {
     const { run, read, db } = await pendingTranscription();
     await run(async ({ signal, onProgress }) => {
       onProgress?.({ done: 15, duration: 60, remainingSeconds: 1 });

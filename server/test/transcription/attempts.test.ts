@@ -86,7 +86,7 @@ describe("an attempt", () => {
     });
   });
 
-  test("that has a permanent failure fails at once", async () => {
+  test("that has a permanent failure fails without a retry", async () => {
     const { run } = await pendingTranscription();
     const row = await run(() => Promise.reject(new SpeechError("undecodable_audio", "It is encrypted.")));
     expect(row).toMatchObject({ status: "FAILED", attempt: 1, failure_message: "It is encrypted." });

@@ -154,7 +154,7 @@ test("a failure is reported whatever characters an engine's message contains", a
 });
 
 describe("checkpoints of a recording", () => {
-  test("are given to the next attempt after a failure, a stop and a lost worker, and deleted on completion", async () => {
+  test("are passed to the next attempt after a failure, a stop and a lost worker, and deleted on completion", async () => {
     const pending = await pendingTranscription();
     const { run, stored, read } = pending;
     const given: number[][] = [];
@@ -218,7 +218,7 @@ describe("checkpoints of a recording", () => {
     expect(await left.execute()).toEqual([]);
   });
 
-  test("are not written by an attempt that was replaced, which learns so and ends", async () => {
+  test("are not written by an attempt that was replaced, which then ends", async () => {
     const pending = await pendingTranscription();
     const asleep = Promise.withResolvers<void>();
     const first = pending.run(async (options) => {
@@ -362,7 +362,7 @@ describe("a long recording", () => {
       options.onProgress?.(repeated);
       pending.clock.advance(20_000);
       options.onProgress?.(repeated);
-      // The first batch of new work takes long, and is none of the cost of resuming.
+      // The first batch of new work takes long, but is not part of the cost of resuming.
       pending.clock.advance(100_000);
       options.onProgress?.({ done: 280, duration: 3600, remainingSeconds: 3600 });
       pending.clock.advance(15_000);

@@ -121,7 +121,7 @@ async function end({ process: worker }: Worker): Promise<void> {
   await ended;
 }
 
-// Several processes need a shared database; `.ci/run` starts one.
+// Several processes require a shared database, which `.ci/run` starts.
 describe
   .skipIf(!server)
   .concurrent("a worker process that was stopped, and wakes up after its successor", () => {

@@ -11,7 +11,7 @@ test.each([
   ["with a key", true],
   ["by the upload URL of a video, without a key", false],
 ] as const)(
-  "an upload %s whose connection is cut ten times arrives whole with the stock client",
+  "an upload %s whose connection is cut ten times arrives completely with the stock client",
   async (_how, keyed) => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const proxy = await startCuttingProxy(Number(new URL(service.url).port));

@@ -89,7 +89,7 @@ test("Uppy uploads from a page of another origin, by an upload URL and with a ke
   await writeFile(join(screenshots, "uppy.png"), await page.screenshot());
 });
 
-test("an Uppy upload whose connection is cut ten times arrives whole", async () => {
+test("an Uppy upload whose connection is cut ten times arrives completely", async () => {
   const { upload } = await openPage();
   const tenant = await createTenant(service, { aiTranscription: false });
   const proxy = await startCuttingProxy(Number(new URL(service.url).port));

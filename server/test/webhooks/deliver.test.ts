@@ -95,7 +95,7 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
   return { db, receiver, endpoint, read, readEndpoint, attempt };
 }
 
-/** One byte of a header now and then: alive, and never done. */
+/** Sends single header bytes and never completes the response. */
 function drip(response: ServerResponse): void {
   const { socket } = response;
   socket?.write("HTTP/1.1 200 OK\r\nx-slow: ");
@@ -317,13 +317,13 @@ describe("a delivery", () => {
     ["takes it too late", (response) => void setTimeout(() => response.end(), 1_400), "pending", null],
     ["drips its headers", (response) => void drip(response), "pending", null],
     [
-      "takes it late, but in time",
+      "accepts it late, but before the timeout",
       (response) => void setTimeout(() => response.end(), 400),
       "succeeded",
       null,
     ],
     [
-      "takes it and never ends its body",
+      "accepts it and never ends its body",
       (response) => void response.writeHead(200).write("x"),
       "succeeded",
       null,

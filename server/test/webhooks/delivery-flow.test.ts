@@ -5,7 +5,7 @@ import { createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
 import { createTenant, shareService, until } from "../support/service.ts";
 import { startReceiver } from "./webhook-receivers.ts";
 
-/** What work.ts allows one endpoint, plus one while two polls overlap. */
+/** The concurrency limit of an endpoint in `start-work.ts`. */
 const MAX_PER_ENDPOINT = 32;
 const service = shareService();
 
