@@ -51,7 +51,7 @@ export class CircuitBreaker {
    * @throws the error from `toError` if the dependency is unavailable
    */
   async probe(): Promise<void> {
-    // A probe in progress may have begun before the failure.
+    // A probe that is already running may have started before the failure, so another one follows.
     await this.#probing;
     await this.#probe();
     this.assertAvailable();

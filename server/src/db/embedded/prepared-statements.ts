@@ -19,7 +19,7 @@ export class PreparedStatements {
   async query(statement: string, values: readonly unknown[]): Promise<Results> {
     return await this.#pglite.runExclusive(async () => {
       const { name, parameterTypes } = this.#known.get(statement) ?? (await this.#prepare(statement));
-      const texts = values.map((value, index) => this.#textOf(value, parameterTypes[index]));
+      const texts = values.map((value, index) => this.#toText(value, parameterTypes[index]));
       const messages = await this.#send(
         serialize.bind({ statement: name, values: texts }),
         serialize.describe({ type: "P" }),
@@ -42,7 +42,7 @@ export class PreparedStatements {
     return known;
   }
 
-  #textOf(value: unknown, type: number | undefined): string | null {
+  #toText(value: unknown, type: number | undefined): string | null {
     if (value === null || value === undefined) return null;
     const toText = type === undefined ? undefined : this.#pglite.serializers[type];
     return toText ? toText(value) : String(value);
