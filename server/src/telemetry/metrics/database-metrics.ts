@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Connections } from "../../db/database.ts";
 
-/** Metrics of this process's access to the database, excluding pg-boss's connections. */
+/** Excludes the connections of pg-boss. */
 export function reportDatabase(registry: Registry): {
   setUp(up: boolean): void;
   setConnections(connections: Connections): void;

@@ -5,7 +5,6 @@ import type { DeliveryReport } from "../../webhooks/deliver.ts";
 const ATTEMPT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const DELAY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
 
-/** Metrics of the requests that this process sends to webhook endpoints. */
 export function countDeliveries(registry: Registry): (delivery: DeliveryReport) => void {
   const registers = [registry];
   const attempts = new Counter({

@@ -12,12 +12,11 @@ import { countTranscriptions } from "./transcription-metrics.ts";
  * All metrics, in the groups of docs/metrics.md. Its tables are generated from the registry, so help texts are Markdown.
  */
 
-/** The state in the database: every process reports the same values. */
+/** All processes report the same values. */
 export function createStateMetrics(registry: Registry) {
   return { setQueue: createQueueMetrics(registry), setStorage: reportStorage(registry) };
 }
 
-/** Work that this process has done. */
 export function createWorkMetrics(registry: Registry) {
   const onAttempt = countTranscriptions(registry);
   const onDelivery = countDeliveries(registry);
@@ -35,7 +34,6 @@ export function createWorkMetrics(registry: Registry) {
   };
 }
 
-/** The state of this process. */
 export function createProcessMetrics(registry: Registry, dataFolder: string) {
   const build = new Gauge({
     name: "subtext_build_info",

@@ -15,18 +15,17 @@ import { CachedQuery } from "./cached-query.ts";
 import { createProcessMetrics, createStateMetrics, createWorkMetrics } from "./metric-groups.ts";
 import { registerMetricsRoute } from "./metrics-route.ts";
 
-/** Scrapes arrive every 10 to 60 seconds, possibly from several servers. */
+/** Scrapes within this time share one query. */
 const CACHE_MS = 5_000;
-/** Prometheus' scrape timeout is ten seconds. */
+/** Well below Prometheus' default scrape timeout of ten seconds. */
 const QUERY_TIMEOUT_MS = 2_000;
 const STALE_MS = 30_000;
-/** Each refresh reads the store's mark, which costs a request to a bucket. */
+/** Longer, because each query costs a request to a bucket. */
 const STORAGE_CACHE_MS = 60_000;
 const STORAGE_STALE_MS = 300_000;
 
 export interface MetricsDeps {
   database: Database<Schema>;
-  /** Counts the running workers. */
   workers(): Promise<number>;
   ownership: StoreOwnership;
   clock: Clock;
@@ -35,17 +34,16 @@ export interface MetricsDeps {
   role: Role;
   maxConcurrentPerEnvironment: number | null;
   dataFolder: string;
-  /** The token that a scrape must present. */
   token: string;
 }
 
-/** Metrics of this process and of the queues in the database, for Prometheus; see docs/metrics.md. */
+/** Prometheus metrics; see docs/metrics.md. */
 export interface Metrics {
   onAttempt(attempt: AttemptReport): void;
   onDelivery(delivery: DeliveryReport): void;
   onSpeechProcess(): void;
   onItemFailed(task: string): void;
-  /** Measures the app's requests and serves the metrics. */
+  /** Measures the app's requests and adds the metrics route. */
   register(app: FastifyInstance): void;
   close(): void;
 }
@@ -67,7 +65,7 @@ export function openMetrics(deps: MetricsDeps): Metrics {
     timeoutMs: QUERY_TIMEOUT_MS,
     staleMs: STALE_MS,
     onError: (error) =>
-      log[logLevelOf(error, "warn")]({ err: error }, "what waits could not be counted for the metrics"),
+      log[logLevelOf(error, "warn")]({ err: error }, "could not query the queue depth for the metrics"),
   });
   const stored = new CachedQuery({
     async query() {
@@ -81,14 +79,11 @@ export function openMetrics(deps: MetricsDeps): Metrics {
     timeoutMs: QUERY_TIMEOUT_MS,
     staleMs: STORAGE_STALE_MS,
     onError: (error) =>
-      log[logLevelOf(error, "warn")](
-        { err: error },
-        "the state of the store could not be read for the metrics",
-      ),
+      log[logLevelOf(error, "warn")]({ err: error }, "could not read the state of the store for the metrics"),
   });
 
   const scrape = async () => {
-    // Reads the count before the query below takes a connection.
+    // Read before the queries below use a connection.
     own.setConnections(database.connections());
     const [seen, store] = await Promise.all([depth.get(), stored.get(), own.collect()]);
     own.setDatabaseUp(!seen.failing);

@@ -7,16 +7,14 @@ const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 
 export interface ProcessMetrics {
-  /** Sets the gauges for a scrape. */
   collect(): Promise<void>;
-  /** Counts another started speech process. */
   onSpeechProcess(): void;
   close(): void;
 }
 
 /**
- * Metrics of this process and its children. This process's metrics have the names of Prometheus' client libraries, so
- * that standard Node.js dashboards work.
+ * Metrics of this process have the names that Prometheus client libraries use, so that standard Node.js dashboards
+ * work.
  */
 export function watchProcess(
   registry: Registry,
@@ -90,15 +88,15 @@ export function watchProcess(
         describeChildren(),
       ]);
       if (disk) freeDisk.set(disk.bavail * disk.bsize);
-      // Without a value, the gauge would report 0: a full disk.
+      // Without a value, the gauge would report 0, a full disk.
       else freeDisk.remove();
       if (files) openFiles.set(files.length);
       for (const kind of ["speech", "decoder"] as const) {
-        const its = running.filter(({ role }) => role === kind);
-        children.set({ kind }, its.length);
+        const ofKind = running.filter(({ role }) => role === kind);
+        children.set({ kind }, ofKind.length);
         childMemory.set(
           { kind },
-          its.reduce((bytes, { residentBytes }) => bytes + residentBytes, 0),
+          ofKind.reduce((bytes, { residentBytes }) => bytes + residentBytes, 0),
         );
       }
     },

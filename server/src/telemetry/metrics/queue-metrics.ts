@@ -1,13 +1,14 @@
 import { Gauge, type Registry } from "prom-client";
 import type { QueueDepth } from "../../queue/queue-depth.ts";
 
-/** Environments are grouped by the waiting time of their oldest transcription; their names are not exposed. */
+/**
+ * Groups environments by the waiting time of their oldest transcription, because metrics must not expose their names.
+ */
 const WAITED_AT_LEAST_SECONDS = [0, 60, 600, 3600];
 
 /**
- * Metrics of the queues in the database. Every scraped process reports the same values, so use `max()` over them, not
- * `sum()`.
- * @returns a function that sets the gauges; unknown values are left out of the scrape
+ * All processes report the same values, so use `max()` instead of `sum()`.
+ * @returns a function that updates the gauges. It removes unknown values from the scrape
  */
 export function createQueueMetrics(
   registry: Registry,
@@ -51,7 +52,7 @@ export function createQueueMetrics(
   return (depth, now) => {
     if (depth === null) {
       for (const each of byLabel) each.reset();
-      // After a reset, a gauge without labels would report 0: nothing waits.
+      // After a reset, a gauge without labels would report 0, an empty queue.
       for (const each of withoutLabels) each.remove();
       return;
     }

@@ -2,10 +2,10 @@ import type { FastifyInstance } from "fastify";
 import { Histogram, type Registry } from "prom-client";
 
 const BUCKETS = [0.005, 0.025, 0.1, 0.25, 1, 5, 30];
-/** All other methods share one series. */
+/** Other methods are counted together. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Metrics of requests by route pattern, never by URL, because URLs contain identifiers. */
+/** Groups requests by route pattern, because URLs contain identifiers. */
 export function measureRequests(registry: Registry): (app: FastifyInstance) => void {
   const seconds = new Histogram({
     name: "subtext_http_request_seconds",

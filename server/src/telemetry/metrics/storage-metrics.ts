@@ -6,7 +6,7 @@ export interface StorageState {
   deletionsStopped: boolean;
 }
 
-/** @returns a function that sets the gauges; unknown values are left out of the scrape */
+/** @returns a function that updates the gauges. It removes unknown values from the scrape */
 export function reportStorage(registry: Registry): (state: StorageState | null) => void {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
   const files = gauge(

@@ -1,11 +1,11 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { AttemptReport } from "../../transcription/attempt-report.ts";
 
-/** From a clip of seconds to twelve hours on a slow machine. */
+/** From short clips to twelve hours on a slow machine. */
 const STAGE_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400];
 const REALTIME_FACTOR_BUCKETS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/** Metrics of transcription attempts. The process that makes an attempt counts it when it ends. */
+/** The process that runs an attempt counts it when it ends. */
 export function countTranscriptions(registry: Registry): (attempt: AttemptReport) => void {
   const registers = [registry];
   const attempts = new Counter({
