@@ -11,8 +11,8 @@ import type { Scope } from "./scope.ts";
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
 /**
- * Rejects requests from pages of other origins, because browsers attach the session cookie to them. Requests with a
- * bearer token pass, because a browser never attaches one by itself.
+ * Prevents cross-site request forgery: rejects requests from pages of other origins. Requests with a bearer token pass,
+ * because browsers never attach one automatically.
  * @throws AppError `origin_not_allowed`
  */
 export function refuseOtherOrigins(request: FastifyRequest, allowed: string): void {
@@ -25,25 +25,24 @@ export function refuseOtherOrigins(request: FastifyRequest, allowed: string): vo
 export interface AccessOptions {
   db: Db;
   operators: Operators;
-  /** The token that the command line on this machine presents instead of a session. */
+  /** The bearer token that the command line on this machine sends instead of a session cookie. */
   commandLineToken: string;
 }
 
-/** The authenticated caller. The command line may do everything that an owner may. */
+/** The authenticated caller. The command line has the rights of an owner. */
 export type Actor = OperatorSession | "command line";
 
-/** Who may call an operation. */
 export interface Rule {
   callers: Callers;
-  /** Where operators need the role; not used if `callers` are not roles. */
+  /** Where an operator needs one of the roles; ignored if `callers` is not a list of roles. */
   scope: Scope;
 }
 
 /**
- * Checks that the caller may call an operation. This is the only check of roles.
+ * Checks that the caller may call an operation. Roles are checked nowhere else.
  * @returns null if the operation is open to anyone
- * @throws AppError `sign_in_required`, `owner_required`, `role_required`, `command_line_required`; for an operator
- * without a role in the environment, the error of an unknown id
+ * @throws AppError `sign_in_required`, `owner_required`, `role_required`, `command_line_required`; an operator
+ * without a role in the environment gets the same error as for an unknown id
  */
 export async function authorize(
   rule: Rule,
@@ -72,7 +71,7 @@ export async function authorize(
   throw new AppError("role_required", "Your role does not include this.");
 }
 
-/** @throws AppError as for an unknown id, if the operator has no role in the environment */
+/** @throws AppError the same as for an unknown id if the operator has no role in the environment */
 async function rolesIn(
   db: Db,
   scope: Scope,
@@ -89,7 +88,7 @@ async function rolesIn(
   return [membership.role];
 }
 
-/** Returns the caller's role in an environment; null if there is none. */
+/** Returns null if the caller has no role in the environment. */
 export function roleIn(actor: Actor, environmentId: string): OperatorRole | null {
   if (actor === "command line") return "owner";
   const { role, environments } = actor.operator;
@@ -111,16 +110,16 @@ async function authenticate(
   return session;
 }
 
-/** The actor as the audit log records it. */
+/** Converts a caller to the actor that the audit log records. */
 export function auditActorOf(actor: Actor | null, { ip }: FastifyRequest): AuditActor {
   if (actor === null) return { kind: "stranger", id: null, name: null, address: ip };
-  // The command line runs on this machine, so the address that it connects from is not recorded.
+  // The command line always connects from this machine, so its address is not recorded.
   if (actor === "command line") return { kind: "command_line", id: null, name: null, address: null };
   const { id, email } = actor.operator;
   return { kind: "operator", id, name: email, address: ip };
 }
 
-/** The request headers that better-auth reads. */
+/** Returns the request headers that better-auth reads. */
 export function authHeaders(request: FastifyRequest): Headers {
   const headers = new Headers();
   for (const name of ["cookie", "origin", "referer", "user-agent", "sec-fetch-site", "sec-fetch-mode"]) {
@@ -130,7 +129,6 @@ export function authHeaders(request: FastifyRequest): Headers {
   return headers;
 }
 
-/** Compares in constant time, so that the duration does not reveal where the texts differ. */
 function equalInConstantTime(a: string, b: string): boolean {
   const hash = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(a), hash(b));

@@ -53,7 +53,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
         if (!key || !(await revokeApiKey(tx, id, clock.now()))) {
           throw new AppError("api_key_not_found", "There is no API key with this id.");
         }
-        // Revoking a revoked key changes nothing.
+        // The key was already revoked, so nothing changed.
         if (key.revoked_at !== null) return;
         await recordAuditEvent({ tx, clock }, auditActor, {
           action: "api_key.revoked",

@@ -12,28 +12,28 @@ const strict = { additionalProperties: false } as const;
 export interface StoreReview extends DeletionReview {
   /** Why deletions are stopped; null if the store belongs to this database. */
   stopped: string | null;
-  /** Identifies the state of the store that was reviewed. */
+  /** Identifies the reviewed state of the store; null if the store has no mark. */
   token: string | null;
 }
 
 /** Operations of the admin API that only the command line on the service's machine may call. */
 export const COMMAND_LINE_OPERATIONS = {
-  // Like `POST /setup`, without a link and without signing in.
+  // Like `POST /setup`, but needs no setup link and starts no session.
   "POST /owner": {
     callers: "command line",
     body: Type.Omit(OPERATIONS["POST /setup"].body, ["token"], strict),
     status: 201,
     response: json<void>(),
   },
-  // A session is not enough: with a stolen one, an attacker could lock the owner out.
+  // Not available to sessions, because a stolen session could lock the owner out.
   "POST /operator/reset-password": {
     callers: "command line",
     body: Type.Object({ email: Type.Optional(Type.String({ maxLength: 300 })) }, strict),
     response: json<Credentials>(),
   },
-  // Settings contain internal paths and addresses.
+  // Not available to sessions, because settings contain internal paths and addresses.
   "GET /settings": { callers: "command line", response: json<{ data: SettingInForce[] }>() },
-  // A backup contains every secret, and can be written to any folder that the service may write to.
+  // Not available to sessions, because a backup contains every secret and the caller chooses its folder.
   "POST /backup": {
     callers: "command line",
     body: Type.Object(

@@ -5,7 +5,7 @@ import { newId } from "../lib/ids.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { PAGE_PATHS } from "./contract/pages.ts";
 
-/** Allows only resources of this origin, nothing inline and no framing. Recordings may also come from their storage. */
+/** Allows only resources of this origin, no inline code and no framing. Recordings may also come from the storage. */
 function contentSecurityPolicy(mediaOrigin: string | null): string {
   return [
     "default-src 'none'",
@@ -23,15 +23,15 @@ function contentSecurityPolicy(mediaOrigin: string | null): string {
 }
 
 export interface DashboardOptions {
-  /** The build's folder; if it does not exist, the pages explain how to build them. */
+  /** Folder of the dashboard's build. If it does not exist, pages return instructions for building it. */
   folder: string;
   /** Origin from which the player loads recordings; null if this service serves them. */
   mediaOrigin: string | null;
 }
 
 /**
- * Serves the built dashboard: one document for all pages, and the assets below `/assets/`. Everything is held in memory
- * and takes a few hundred kilobytes.
+ * Serves the built dashboard: one document for all pages, and the assets below `/assets/`. All files are kept in
+ * memory, where they take a few hundred kilobytes.
  */
 export async function registerDashboard(
   app: FastifyInstance,
@@ -47,7 +47,7 @@ export async function registerDashboard(
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "permissions-policy": "camera=(), microphone=(), geolocation=()",
-        // The document names the assets of one build. It is small, so browsers always revalidate it.
+        // The document references the assets of one build, so browsers must revalidate it.
         "cache-control": "no-cache",
       });
       if (document) return await sendStaticFile(document, request, reply);
@@ -67,7 +67,7 @@ export async function registerDashboard(
   });
 }
 
-/** Returns the origin of a storage that serves recordings itself; null if this service serves them. */
+/** Returns the origin of the storage if it serves recordings to browsers; null if this service does. */
 export async function findMediaOrigin(recordings: RecordingStore, now: Date): Promise<string | null> {
   const options = { contentType: "video/mp4", fileName: "any", lifetimeSeconds: 60, now };
   const presigned = await recordings.presign(newId("video"), options);

@@ -25,7 +25,6 @@ export interface DeliveryDeps {
   version: string;
 }
 
-/** Deliveries to webhook endpoints, and redelivery. */
 export function deliveryHandlers(deps: DeliveryDeps) {
   const { db, queue, clock } = deps;
   return handlersOf({

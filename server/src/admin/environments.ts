@@ -14,7 +14,6 @@ import { roleIn } from "./access.ts";
 import { handlersOf } from "./operation.ts";
 import { viewEnvironment } from "./serializers.ts";
 
-/** The count of due videos stops at this number. */
 const MAX_COUNTED_DUE = 10_000;
 
 export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {

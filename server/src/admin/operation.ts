@@ -6,7 +6,6 @@ import { COMMAND_LINE_OPERATIONS } from "./command-line-operations.ts";
 import type { BodyOf, ParamsOf, QueryOf, ResponseOf } from "./contract/operation.ts";
 import { OPERATIONS } from "./contract/operations.ts";
 
-/** Every operation of the admin API. */
 export const ADMIN_OPERATIONS = { ...OPERATIONS, ...COMMAND_LINE_OPERATIONS };
 
 export type AdminOperations = typeof ADMIN_OPERATIONS;
@@ -18,11 +17,11 @@ export interface Call<Key extends OperationKey> {
   query: QueryOf<AdminOperations[Key]>;
   body: BodyOf<AdminOperations[Key]>;
   actor: ActorOf<AdminOperations[Key]["callers"]>;
-  /** The actor as the audit log records it. */
+  /** The actor for the audit log. */
   auditActor: AuditActor;
   request: FastifyRequest;
   reply: FastifyReply;
-  /** Checks again, for a response that takes long, that the session exists and has the role. */
+  /** Repeats the authorization check, for responses that stay open. */
   isAuthorized(): Promise<boolean>;
 }
 
@@ -32,7 +31,7 @@ export type Handlers = {
   [Key in OperationKey]: (call: Call<Key>) => Promise<ResponseOf<AdminOperations[Key]>>;
 };
 
-/** Infers the operations from the object's keys, and types their handlers. */
+/** Types each handler by the operation that is its key. */
 export function handlersOf<Key extends OperationKey>(handlers: Pick<Handlers, Key>): Pick<Handlers, Key> {
   return handlers;
 }

@@ -111,8 +111,8 @@ function routeOf(
           () => false,
         );
       const auditActor = auditActorOf(actor, request);
-      // The request was authorized and validated above.
       const call = { params, query, body, actor, auditActor, request, reply, isAuthorized };
+      // TypeScript cannot relate the call to the operation. The schemas above have validated it.
       const result = await handle(call as never);
       return response === RAW ? result : await reply.code(status ?? 200).send(result);
     },

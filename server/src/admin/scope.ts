@@ -10,16 +10,16 @@ import type { Operation } from "./contract/operation.ts";
 /** Where an operator needs one of the roles that an operation allows. */
 export type Scope = NonNullable<Operation["roleIn"]> | EnvironmentScope;
 
-/** The environment that the path of a request names, or that contains what the path names. */
+/** How to find the environment that a request's path identifies, directly or through a resource in it. */
 interface EnvironmentScope {
-  /** The name of the path's parameter. */
+  /** Name of the path parameter. */
   param: string;
   findEnvironmentId(db: Db, value: string): Promise<string | undefined>;
-  /** The answer to a value that does not exist, which is also the answer to one in another environment. */
+  /** The error for an unknown value. An operator without a role in the environment gets the same error. */
   notFound(value: string): AppError;
 }
 
-/** Keyed by the start of the paths. */
+/** Keyed by path prefix. */
 const ENVIRONMENT_SCOPES: Record<string, EnvironmentScope> = {
   "/environments/:environment": {
     param: "environment",
@@ -47,8 +47,8 @@ const ENVIRONMENT_SCOPES: Record<string, EnvironmentScope> = {
 
 /**
  * Returns the scope of an operation that requires a role.
- * @param path below `/internal`, with the names of its parameters
- * @throws Error if the operation has no scope, or a second one
+ * @param path below `/internal`, for example `/api-keys/:id`
+ * @throws Error if the operation has no scope or two
  */
 export function scopeOf(path: string, roleIn: Operation["roleIn"]): Scope {
   const start = Object.keys(ENVIRONMENT_SCOPES).find((each) => `${path}/`.startsWith(`${each}/`));

@@ -20,7 +20,7 @@ import type { TranscriptionView } from "./contract/transcription.ts";
 import type { TranscriptionSummaryView } from "./contract/video.ts";
 import type { WebhookEndpointView } from "./contract/webhook.ts";
 
-/** Converts rows to objects of the admin API. All times are ISO 8601 UTC with milliseconds. */
+/** Converts database rows to objects of the admin API. All times are ISO 8601 UTC with milliseconds. */
 
 export function viewEnvironment(row: EnvironmentRow, weight: number): EnvironmentView {
   return {
@@ -71,7 +71,6 @@ export function viewApiKey(row: ApiKeyRow): ApiKeyView {
   };
 }
 
-/** Includes the latest delivery and the number of recent deliveries in each state. */
 export function viewWebhookEndpoint(
   row: WebhookEndpointRow,
   known: {

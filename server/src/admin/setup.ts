@@ -13,10 +13,10 @@ import { handlersOf } from "./operation.ts";
 import { viewInvitation } from "./serializers.ts";
 import { beginSession } from "./sign-in/sign-in.ts";
 
-/** Operations for a client that has a secret link but no account: service setup and accepting an invitation. */
+/** Setup of the service and acceptance of invitations. The callers have a secret link but no account. */
 export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators }) {
   const { db, clock, operators } = deps;
-  /** Creates the owner and, if there is to be one, the first environment. */
+  /** Creates the owner and, if requested, the first environment. */
   async function setUp(
     token: string,
     { environment, ...operator }: Omit<SetUpRequest, "token">,

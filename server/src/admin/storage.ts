@@ -30,7 +30,7 @@ export function storeHandlers(deps: StoreDeps) {
     },
 
     "POST /storage-acceptance": async ({ body, request }) => {
-      // Runs first, so that the 7 days of unknown files start now even if the rest is interrupted.
+      // Runs first, so that unknown files are kept for another 7 days even if a crash interrupts the acceptance.
       await restartUnknownFiles(db, clock.now());
       await ownership.accept(body.token);
       request.log.warn("the store was accepted; deletions are resumed");

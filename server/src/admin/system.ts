@@ -9,7 +9,11 @@ export interface SystemDeps {
   settings: SettingInForce[];
   /** Runs every health check. */
   diagnose(): Promise<FindingView[]>;
-  /** Checks every file that a row references, which may take minutes. The next diagnosis reports missing files. */
+  /**
+   * Checks whether every file that a row references exists, which may take minutes. The next `diagnose` reports the
+   * missing files.
+   * @returns the number of checked videos
+   */
   checkFiles(signal: AbortSignal): Promise<number>;
 }
 

@@ -2,18 +2,16 @@ import type { RecordingStore } from "../storage/recording-store.ts";
 
 /** Maximum fraction of time spent on queries: a bucket that answers in 50 ms is queried every 5 s. */
 const MAX_SHARE_OF_TIME = 0.01;
-/** Maximum number of uploads whose size is cached; exceeds the number shown at once. */
 const MAX_CACHED = 1_000;
 
 interface Known {
   bytes: Promise<number | null>;
-  /** Timestamp of `performance.now`. */
+  /** In milliseconds of `performance.now()`. */
   askAgainAt: number;
 }
 
 /**
- * Caches the received bytes of unfinished uploads for all readers. The slower the storage, the less often it is
- * queried.
+ * Caches how many bytes of unfinished uploads were received. The slower the storage, the longer the cache is used.
  */
 export class UploadedBytes {
   readonly #recordings: Pick<RecordingStore, "inspect">;
@@ -23,7 +21,7 @@ export class UploadedBytes {
     this.#recordings = recordings;
   }
 
-  /** Returns null if the storage does not respond, because the rest of the video can still be shown. */
+  /** Returns null if the storage does not respond, so that the rest of the video can still be shown. */
   async of(videoId: string): Promise<number | null> {
     const begun = performance.now();
     const known = this.#known.get(videoId);

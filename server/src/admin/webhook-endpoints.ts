@@ -23,7 +23,6 @@ export interface WebhookEndpointDeps {
   policy: EndpointPolicy;
 }
 
-/** Operations on webhook endpoints. Those on deliveries are in `deliveries.ts`. */
 export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDeps) {
   return handlersOf({
     "GET /environments/:environment/webhook-endpoints": async ({ params }) => {

@@ -23,8 +23,8 @@ export interface NewApiKeyRequest {
 }
 
 /**
- * Creates an API key. The key itself is returned only this once; only its hash is stored.
- * Format: `subtext_<id>_<secret><checksum>`, which people and secret scanners recognize.
+ * Creates an API key. Only its hash is stored, so the key cannot be shown again. Its format,
+ * `subtext_<id>_<secret><checksum>`, is easy to recognize for people and secret scanners.
  * @throws AppError `api_key_limit_reached`
  */
 export async function createApiKey(
@@ -48,18 +48,18 @@ export async function createApiKey(
   return { id, key };
 }
 
-/** The prefix of the key with this id: the part that is not secret. */
+/** Returns the part of a key that is not secret. */
 export function keyPrefix(id: string): string {
   return `subtext_${id.slice("key_".length)}`;
 }
 
 export interface VerifyDeps<Key extends KeyRow> {
-  /** Reads the row at the time of the call, because an earlier result may contain a key that has been revoked since. */
+  /** Must not return a cached row, because the key may have been revoked since. */
   findKey(id: string): Promise<Key | undefined>;
   clock: Clock;
 }
 
-/** Returns the row of a valid key, neither revoked nor expired; undefined for any other text. */
+/** Returns the key's row; undefined if the key is malformed, unknown, revoked or expired. */
 export async function verifyApiKey<Key extends KeyRow>(
   { findKey, clock }: VerifyDeps<Key>,
   key: string,
@@ -77,7 +77,7 @@ function hash(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** Returns a CRC-32 in base 62, which detects a mistyped key without a database query. */
+/** Returns a CRC-32 in base 62. It detects most mistyped keys without a database query. */
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = "";

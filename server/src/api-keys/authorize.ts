@@ -10,13 +10,12 @@ import type { KeyRow } from "./keyed-video-queries.ts";
 import { touchApiKey } from "./queries.ts";
 import type { TokenLimits } from "./token-limits.ts";
 
-/** Precision of a key's last use, so that not every read causes a write. */
+/** Minimum interval between updates of a key's last use, so that most requests cause no write. */
 const LAST_USE_EVERY_MS = 60_000;
 
-/** The caller of a request. */
 export interface Principal<Key extends KeyRow = KeyRow> {
   environmentId: string;
-  /** The key, with data that the same query read. */
+  /** The key, with any data that the same query read. */
   key: Key;
 }
 
@@ -29,13 +28,13 @@ export interface AuthorizeDeps<Key extends KeyRow> {
   db: Db;
   clock: Clock;
   limits: TokenLimits;
-  /** Reads a key, and the requested resource if the same query reads it. */
+  /** Reads a key. The same query may also read the requested resource. */
   findKey(id: string, request: FastifyRequest): Promise<Key | undefined>;
 }
 
 /**
- * Checks a request in this order: rate limit, key, permission. The caller checks the resource afterwards. Every request
- * reads the key again, so that all processes reject a key as soon as one of them revokes it.
+ * Checks a request in this order: rate limit, key, permission. The caller checks the resource afterwards. Keys are not
+ * cached, so that all processes reject a key as soon as one of them revokes it.
  *
  * @param counted whether the request counts toward the key's rate limit
  * @throws AppError `missing_api_key`, `rate_limited`, `invalid_api_key`, `insufficient_permission`
@@ -74,7 +73,7 @@ export function authorizeWith<Key extends KeyRow>(
   };
 }
 
-/** Records the use in the background: the request neither waits for it nor fails with it. */
+/** Runs in the background, so that it neither delays the request nor makes it fail. */
 function noteUse(
   { db, clock }: { db: Db; clock: Clock },
   { id, last_used_at: lastUsedAt }: KeyRow,

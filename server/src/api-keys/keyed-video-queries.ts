@@ -33,7 +33,7 @@ export type ShownTranscription = Pick<
 
 export type VideoWithTranscription = ShownVideo & { transcription: ShownTranscription | undefined };
 
-/** `video` is undefined if the key's environment has no such video; this reveals nothing about other environments. */
+/** `video` is undefined if the key's environment has no such video, even if another environment has. */
 export type KeyWithVideo = KeyRow & { video: VideoWithTranscription | undefined };
 
 export interface KeyAndVideoIds {
@@ -43,22 +43,22 @@ export interface KeyAndVideoIds {
 }
 
 /**
- * Reads keys in one statement, each with the video that its request names. Results are in the order of the requests; a
- * result is undefined if the key does not exist.
+ * Reads several keys in one statement, each with its requested video. Returns one result per request, in order;
+ * undefined if the key does not exist.
  */
 export async function findKeysWithVideos(
   db: Db,
   asks: readonly KeyAndVideoIds[],
 ): Promise<(KeyWithVideo | undefined)[]> {
-  // Rounds the length up to a power of two, so that only a few statements have cached plans.
+  // Pads the list to a power of two, so that only a few different statements are prepared.
   const places = 2 ** Math.ceil(Math.log2(asks.length));
   const asked = Array.from({ length: places }, (_, place) => {
     const { keyId = null, videoId = null } = asks[place] ?? {};
     return sql`(${sql.lit(place)}, ${keyId}::text, ${videoId}::text)`;
   });
-  // Uses no query builder, because building this query takes as long as planning it. `offset 0` is an optimization
-  // fence that makes PostgreSQL read each row by its id: for a small table, the planner may prefer an environment's
-  // index, and that plan would be cached.
+  // Raw SQL, because Kysely takes as long to build this query as PostgreSQL to plan it. `offset 0` is an optimization
+  // fence that makes PostgreSQL read each row by its id. Without it, the planner may choose the environment's index
+  // while the table is small, and that plan would be cached.
   const { rows } = await sql<FoundRow>`${prepared}
     select
       asked.place,
@@ -77,7 +77,7 @@ export async function findKeysWithVideos(
   return asks.map((_ask, place) => found.get(place));
 }
 
-/** Has video columns only if there is a video, and transcription columns only if the video has a transcription. */
+/** The video's columns are null if `video_id` is, and the transcription's if `transcription_id` is. */
 interface FoundRow extends Omit<KeyRow, "id"> {
   place: number;
   key_id: string;

@@ -45,7 +45,7 @@ export async function pageOfApiKeys(
     .where("environment_id", "=", environmentId)
     .where((key) => {
       const isRevoked = key("revoked_at", "is not", null);
-      // Replaces the null of a key that never expires, because SQL comparisons with null are neither true nor false.
+      // Treats a missing expiry as infinity, because a comparison with null is neither true nor false.
       const isExpired = key(key.fn.coalesce("expires_at", sql<Date>`'infinity'::timestamptz`), "<=", now);
       const hasEnded = key.or([isRevoked, isExpired]);
       return state === "ended" ? hasEnded : key.not(hasEnded);
@@ -67,7 +67,7 @@ export async function revokeApiKey(db: Db, id: string, now: Date): Promise<boole
   return row !== undefined;
 }
 
-/** Records the use of a key, unless another request has recorded one since `notedSince`. */
+/** Records the use of a key, unless a use after `recordedSince` is already recorded. */
 export async function touchApiKey(
   db: Db,
   id: string,

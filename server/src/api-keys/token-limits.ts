@@ -7,29 +7,28 @@ import { AppError } from "../lib/errors.ts";
 const UNKNOWN_FROM_ONE_ADDRESS: RateLimit = { perSecond: 10, burst: 100 };
 /** Limits the same invalid token across all addresses. */
 const ONE_UNKNOWN_TOKEN: RateLimit = { perSecond: 1, burst: 20 };
-/** Maximum number of recently verified keys to remember; more than a service has in use. */
 const MAX_KNOWN = 10_000;
 
 export interface Presented {
   token: string;
-  /** The address as `addressGroup` returns it. */
+  /** As returned by `addressGroup`. */
   address: string;
   /** Whether the request counts toward the key's rate limit. */
   counted: boolean;
 }
 
 /**
- * Limits the rate of tokens before the database is read. A token that was verified before is limited by the rate of its
- * key; any other token is limited by its address and by its hash. Requests of others from the same address never use up
- * the rate of a verified key, and neither does anyone without the key. Each process limits separately.
+ * Limits requests before the database is read. A token that was verified before has a limit of its own; other tokens
+ * are limited per address and per token. Invalid tokens from the same address therefore never use up the limit of a
+ * verified key. Each process limits separately.
  */
 export class TokenLimits {
   readonly #perKey: RateLimiter;
   readonly #perAddress: RateLimiter;
   readonly #perUnknownToken: RateLimiter;
-  /** Hashes, least recently used first. */
+  /** Hashes of verified tokens, least recently used first. */
   readonly #known = new Set<string>();
-  /** First verifications in progress, keyed by the hash of a token that is not known yet. */
+  /** First verifications in progress, keyed by the token's hash. */
   readonly #verifying = new Map<string, Promise<unknown>>();
 
   constructor(perKey: RateLimit, clock: Clock) {
@@ -38,16 +37,16 @@ export class TokenLimits {
     this.#perUnknownToken = new RateLimiter(ONE_UNKNOWN_TOKEN, clock);
   }
 
-  /** Returns the owner of a request in the fair queue: its key if that is known, otherwise its address. */
+  /** Returns whose share of the fair queue a request uses: that of its key if verified, otherwise of its address. */
   ownerOf(token: string | null, address: string): string {
     const hash = token === null ? null : hashOf(token);
     return hash !== null && this.#known.has(hash) ? `key ${hash}` : `address ${address}`;
   }
 
   /**
-   * @param verify reads the key now; returns undefined if the token is invalid
-   * @returns the key and the header fields that report its rate
-   * @throws AppError `rate_limited`, before anything is read
+   * @param verify reads the key; returns undefined if the token is invalid
+   * @returns the key and its rate limit headers
+   * @throws AppError `rate_limited`, before the key is read
    */
   async verify<Key>(
     { token, address, counted }: Presented,
@@ -57,7 +56,7 @@ export class TokenLimits {
     while (!this.#known.has(hash)) {
       const running = this.#verifying.get(hash);
       if (running) {
-        // Requests that arrive during a key's first verification do not count toward the limit of their address.
+        // Concurrent requests with a new token wait for its first verification instead of each counting as invalid.
         await running.catch(() => {});
         continue;
       }

@@ -7,9 +7,9 @@ import { AppError } from "../lib/errors.ts";
 const PROJECT = join(import.meta.dirname, "../../..");
 const REFERENCE = "api-reference.html";
 
-/** The style element that VitePress inserts for a moment to switch between light and dark without transitions. */
+/** Hash of the style element that VitePress inserts temporarily to disable transitions while it switches themes. */
 const NO_TRANSITIONS = "'sha256-skqujXORqzxt1aE0NNXxujEanPTX6raoqSscTV/Ww/Y='";
-/** Only resources of this origin, nothing else inline and no framing. The theme's icons are `data:` URLs. */
+/** Allows only resources of this origin and no framing. The theme's icons are `data:` URLs. */
 const PAGE_POLICY = {
   "default-src": "'none'",
   "script-src": "'self'",
@@ -21,9 +21,9 @@ const PAGE_POLICY = {
   "form-action": "'none'",
   "frame-ancestors": "'none'",
 };
-/** Scalar creates style elements while it runs. */
+/** Scalar, which renders the API reference, creates style elements at run time. */
 const REFERENCE_POLICY = { ...PAGE_POLICY, "style-src": "'self' 'unsafe-inline'" };
-/** For SVG images that are opened directly. */
+/** Prevents scripts in SVG images that are opened directly. */
 const IMAGE_POLICY = { "default-src": "'none'", "style-src": "'unsafe-inline'", sandbox: "" };
 
 interface DocsOptions {
@@ -34,8 +34,8 @@ interface DocsOptions {
 }
 
 /**
- * Serves `/api/openapi.json` for programs, and the built documentation site below `/docs`. Without a build, serves the
- * Markdown files of `docs/` and a page that lists them.
+ * Serves `/api/openapi.json` and the built documentation site below `/docs`. Without a build, serves the Markdown files
+ * of `docs/` and a page that lists them.
  */
 export function registerDocs(
   app: FastifyInstance,
@@ -54,7 +54,7 @@ export function registerDocs(
   app.get("/docs", async (_request, reply) => reply.redirect("/docs/"));
   app.get("/docs/*", async (request, reply) => {
     const { "*": path } = request.params as { "*": string };
-    // Read at the first request: most processes never get one.
+    // Loaded on the first request, because most processes never get one.
     site ??= readSite(siteFolder);
     const files = await site;
     const name = [path, `${path}.html`, `${path}index.html`].find((each) => files.has(each)) ?? "";
@@ -62,7 +62,7 @@ export function registerDocs(
     if (file) {
       reply.headers({
         "content-security-policy": policyOf(name, file),
-        // Only names that contain a hash of the content never change.
+        // The names of assets contain a hash of their content.
         "cache-control": name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
       });
       return await sendStaticFile(file, request, reply);
@@ -72,7 +72,7 @@ export function registerDocs(
   });
 }
 
-/** Reads the built site. Without one, returns the Markdown files, and pages that say how to build it. */
+/** Reads the built site. Without a build, returns the Markdown files and pages that explain how to build the site. */
 async function readSite(folder: string): Promise<Map<string, StaticFile>> {
   const site = await readStaticFiles(folder);
   if (site.size > 0) return site;

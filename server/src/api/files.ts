@@ -11,7 +11,7 @@ import { isStorageKey } from "../storage/key.ts";
 
 const PATH = "/files/";
 
-/** Any page may load these files: the URL itself grants access. */
+/** Any page may load these files, because the signed URL itself grants access. */
 const CORS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag",
@@ -25,7 +25,7 @@ export interface FilesOptions {
   clock: Clock;
 }
 
-/** Serves `/files/<key>?…`, the presigned URLs of the disk storage. */
+/** Serves the presigned URLs of the disk storage, `/files/<key>?…`. */
 export function registerFiles(app: FastifyInstance, options: FilesOptions): void {
   const { transcripts, clock } = options;
   const secret = createSecretKey(options.secret);
@@ -57,7 +57,7 @@ export function registerFiles(app: FastifyInstance, options: FilesOptions): void
         return await sendFile(request, reply, file, {
           contentType: `${contentType}; charset=utf-8`,
           contentDisposition: contentDisposition(fileName, contentType),
-          // A transcript is private, and its URL is meant to be used once.
+          // Transcripts are private.
           cacheControl: "private, no-store",
         });
       },
@@ -67,7 +67,7 @@ export function registerFiles(app: FastifyInstance, options: FilesOptions): void
 
 /** @throws AppError `file_url_invalid`, `file_url_expired` */
 function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): FileUrlClaims {
-  // Not decoded, because no signed key needs encoding.
+  // Not decoded, because keys contain only characters that need no encoding.
   const address = request.raw.url ?? "";
   const [path = "", query = ""] = splitOnce(address, "?");
   const key = path.startsWith(PATH) ? path.slice(PATH.length) : "";
@@ -75,7 +75,6 @@ function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): F
   if (claims === null) {
     throw new AppError("file_url_invalid", "The URL was not signed by this service. Request a new one.");
   }
-  // The URL is already invalid in the second of its expiry.
   if (clock.now().getTime() >= Number(claims.expires) * 1000) {
     throw new AppError("file_url_expired", "The URL has expired. Request a new one.");
   }

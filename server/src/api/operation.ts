@@ -15,11 +15,11 @@ export interface OperationDeps {
   clock: Clock;
   /** Checks key, rate limit and permission. */
   authorize(permission: Permission): Authorize;
-  /** Like `authorize`, but reads the key together with the video that the path names. */
+  /** Like `authorize`, but also reads the video that the path names, in the same query. */
   authorizeVideo(permission: Permission): Authorize<KeyWithVideo>;
 }
 
-/** A request that is authorized and validated. */
+/** An authorized and validated request. */
 export interface Call<O extends Operation> {
   environmentId: string;
   params: ParamsOf<O>;
@@ -32,8 +32,7 @@ export interface Call<O extends Operation> {
 }
 
 /**
- * Registers an operation of the contract: its route, authorization and validation. The handler returns the response
- * body.
+ * Registers the route of an operation, with its authorization and validation. The handler returns the response body.
  */
 export function serve<const O extends Operation>(
   app: FastifyInstance,
@@ -46,7 +45,7 @@ export function serve<const O extends Operation>(
   );
 }
 
-/** Like `serve`, for reads of one video, which is loaded together with the key. */
+/** Like `serve`, for operations that read one video. The video is read together with the key. */
 export function serveVideo<const O extends Operation>(
   app: FastifyInstance,
   deps: OperationDeps,
@@ -60,8 +59,8 @@ export function serveVideo<const O extends Operation>(
 }
 
 /**
- * Like `serve`, for a POST whose work is one transaction. With an `Idempotency-Key`, the transaction also records the
- * response.
+ * Like `serve`, for a POST that runs in one transaction. If the request has an `Idempotency-Key`, the transaction also
+ * stores the response.
  */
 export function serveOnce<const O extends Operation>(
   app: FastifyInstance,
@@ -107,13 +106,13 @@ function route<const O extends Operation, Key extends KeyRow>(
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     schema: { ...(query && { querystring: query }), ...(body && { body }) },
-    // Before the body is read, so that unauthorized clients cannot send one.
+    // Runs before the body is read, so that the service does not read bodies of unauthorized clients.
     onRequest: async (request, reply) => {
       principals.set(request, await authorize(request, reply));
     },
     handler: async (request, reply) => {
       const { environmentId, key } = principals.get(request)!;
-      // Validated against the operation's schemas above.
+      // The schemas above have validated these values.
       const call = {
         environmentId,
         params: request.params,

@@ -25,7 +25,7 @@ export interface PublicDeps extends Omit<VideosDeps, "authorize" | "authorizeVid
 /** Registers the public API, `/api/v1/…`, and its documentation. */
 export async function registerPublic(app: FastifyInstance, publicDeps: PublicDeps): Promise<void> {
   const { db, clock, limits } = publicDeps;
-  // Concurrent requests read their keys in one batch. Keys are not cached.
+  // Concurrent requests read their keys in one query. Keys are not cached.
   const read = { maxConcurrency: 2, maxBatchSize: 100 };
   const findKey = createBatcher((ids: readonly string[]) => findApiKeys(db, ids), read);
   const findWithVideo = createBatcher(
@@ -46,7 +46,7 @@ export async function registerPublic(app: FastifyInstance, publicDeps: PublicDep
 
   await app.register(async (api) => {
     api.setValidatorCompiler(validateRequest);
-    // Accept only JSON. By default, Fastify also accepts plain text.
+    // Fastify accepts plain text by default.
     api.removeContentTypeParser("text/plain");
     registerVideos(api, deps);
     registerTranscription(api, deps);

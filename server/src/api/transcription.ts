@@ -5,7 +5,6 @@ import { representTranscription } from "../resources/serializers.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { type OperationDeps, serveVideo } from "./operation.ts";
 
-/** Recommended polling interval, in seconds. */
 const POLL_AFTER_SECONDS = 2;
 
 export function registerTranscription(

@@ -18,7 +18,7 @@ import { type OperationDeps, serve, serveOnce, serveVideo } from "./operation.ts
 export interface VideosDeps extends OperationDeps, Omit<OfferDeps, "db"> {
   transcripts: TranscriptStore;
   recordings: RecordingStore;
-  /** The locker of the upload endpoint, so that no request writes to a deleted upload. */
+  /** The lock of the upload endpoint. It prevents writes to a deleted video. */
   locker: Locker;
   queue: Queue;
   running: RunningAttempts;

@@ -5,7 +5,6 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { insertAuditEvent } from "./queries.ts";
 
-/** Who caused an audit event, and from where. */
 export interface AuditActor {
   kind: ActorKind;
   id: string | null;
@@ -14,7 +13,6 @@ export interface AuditActor {
   address: string | null;
 }
 
-/** The service itself as the actor. */
 export const SERVICE: AuditActor = { kind: "service", id: null, name: null, address: null };
 
 export interface AuditEvent {
@@ -31,7 +29,7 @@ interface AuditDeps {
   clock: Clock;
 }
 
-/** Records an event. Call it in the transaction of the change, so that no change happens without its event. */
+/** Call this in the transaction that makes the change, so that no change is committed without its event. */
 export async function recordAuditEvent(
   { tx, clock }: AuditDeps,
   actor: AuditActor,
@@ -53,7 +51,7 @@ export async function recordAuditEvent(
   });
 }
 
-/** Records only the host of the endpoint's URL: paths and queries of such URLs are often secrets. */
+/** Records only the host of the endpoint's URL, because its path and query often contain secrets. */
 export async function recordEndpointEvent(
   { tx, clock }: AuditDeps,
   actor: AuditActor,
@@ -70,7 +68,7 @@ export async function recordEndpointEvent(
   });
 }
 
-/** Records the names of the changed fields; the values only of `enabled` and `eventTypes`. */
+/** Records the names of the changed fields, but only the values of `enabled` and `eventTypes`. */
 export async function recordEndpointChange(
   deps: AuditDeps,
   actor: AuditActor,
@@ -85,7 +83,7 @@ export async function recordEndpointChange(
   });
 }
 
-/** Records the video's id only, because file names may be confidential. */
+/** Records only the video's id, because file names may be confidential. */
 export async function recordVideoEvent(
   { tx, clock }: AuditDeps,
   actor: AuditActor,
@@ -104,7 +102,7 @@ interface WeightedEnvironment extends EnvironmentRow {
   weight: number;
 }
 
-/** Returns the events of a change to an environment. Values that stayed the same have no event. */
+/** Returns an event for each setting that differs. */
 export function environmentChanges(before: WeightedEnvironment, after: WeightedEnvironment): AuditEvent[] {
   const environment = { id: after.id, name: after.name };
   const changes: [AuditAction, AuditDetail[string], AuditDetail[string]][] = [
@@ -118,7 +116,7 @@ export function environmentChanges(before: WeightedEnvironment, after: WeightedE
     .map(([action, from, to]) => ({ action, environment, detail: { from: from ?? null, to: to ?? null } }));
 }
 
-/** `recording after 30 days`; null if everything is kept. */
+/** Formats a policy as `recording after 30 days`; returns null if everything is kept. */
 function describeRetention({
   retention_days: days,
   retention_deletes: deletes,

@@ -1,7 +1,7 @@
 import type { ActorKind, AuditAction } from "../db/enums.ts";
 import type { AuditEventRow, Db, NewAuditEvent, Tx } from "../db/schema.ts";
 
-/** Rows per deletion, so that other queries are not blocked for long. */
+/** Small, because a deletion blocks all other queries on the embedded database. */
 const FORGET_AT_ONCE = 5_000;
 
 export async function insertAuditEvent(tx: Db | Tx, row: NewAuditEvent): Promise<void> {

@@ -5,13 +5,12 @@ import { type BackupDeps, type BackupProgress, makeBackup, STAGING_FOLDER } from
 import type { Manifest } from "./manifest.ts";
 
 export interface BackupView {
-  /** The target folder. */
   folder: string;
   state: "running" | "done" | "failed";
   progress: BackupProgress;
-  /** Set if it succeeded. */
+  /** Set if the state is `done`. */
   manifest: Manifest | null;
-  /** Set if it failed. */
+  /** Set if the state is `failed`. */
   error: { code: string; message: string } | null;
 }
 
@@ -19,13 +18,13 @@ export interface BackupView {
 export interface Backups {
   /** @throws AppError `backup_running`, `backup_target_refused` */
   start(folder: string): BackupView;
-  /** The latest backup since the start of the service; null if there was none. */
+  /** The latest backup since the service started; null if there was none. */
   latest(): BackupView | null;
-  /** Aborts the running backup and removes its files; resolves when nothing runs any more. */
+  /** Aborts the running backup. Resolves after its files are removed. */
   stop(): Promise<void>;
 }
 
-/** Removes leftovers of a crashed backup. Call it while the data folder is locked. */
+/** Removes leftovers of a crashed backup, so the data folder must be locked. */
 export async function openBackups(deps: BackupDeps): Promise<Backups> {
   await rm(join(deps.dataFolder, STAGING_FOLDER), { recursive: true, force: true });
   let latest: BackupView | null = null;

@@ -3,13 +3,12 @@ import { copyFile, link, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { NamedFiles } from "./named-files.ts";
 
-/** Error codes of file systems that cannot create hard links, or none between these two places. */
+/** Error codes if the file system does not support hard links, or not between these two paths. */
 const NO_LINKS = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"]);
 
 /**
- * Preserves the files that a video's rows name, under the same names in another folder: by a hard link if possible,
- * else by a copy. Skips recordings that are still growing (see `copyIfThere`). Replaces files that were preserved
- * earlier under these names.
+ * Preserves a video's files under the same names in another folder, as hard links if possible, otherwise as copies.
+ * Skips recordings that are still growing, because a hard link would grow with them. Replaces existing files.
  * @returns the number of missing files
  */
 export async function keepFiles(from: string, to: string, named: NamedFiles): Promise<number> {
@@ -25,7 +24,7 @@ export async function keepFiles(from: string, to: string, named: NamedFiles): Pr
   return missing;
 }
 
-/** Copies a file as it is now; a missing file is not an error. Unlike a hard link, the copy does not grow with it. */
+/** Copies a file; a missing file is not an error. */
 export async function copyIfThere(from: string, to: string, path: string): Promise<void> {
   await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(nullIfMissing);
 }

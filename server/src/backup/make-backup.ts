@@ -37,15 +37,17 @@ export interface BackupProgress {
 
 /** Suffix of an unfinished backup, next to the target. */
 export const UNFINISHED = ".unfinished";
-/** Hard links in the data folder, to files that are being copied to another disk. */
+/** Folder of hard links to the files that are being copied to another disk. */
 export const STAGING_FOLDER = "backup.unfinished";
 
 /**
- * Writes a backup of the data folder while the service runs. First, every file that rows name gets a hard link. Then
- * the database is copied, and during its snapshot, files that were written since then get hard links too. Rows are
- * deleted before their files and written after them, so at any time all files that rows name exist. Unfinished uploads
- * are copied after the snapshot: they only grow, and copying gigabytes must not block anyone. The copy is written next
- * to the target and renamed when it is complete, durable and verified.
+ * Writes a backup of the data folder while the service runs:
+ * 1. Every file that a row references gets a hard link, so that a later deletion does not remove it.
+ * 2. The database is copied. During its snapshot, files that were added since step 1 get hard links too.
+ * 3. Unfinished uploads are copied. They only grow, so this can wait until the snapshot no longer blocks queries.
+ *
+ * Rows reference files only while the files exist, so the backup contains every file that the snapshot references. It
+ * is written next to the target and renamed when it is complete, durable and verified.
  * @param target absolute path of a folder that is empty or does not exist
  * @throws AppError `backup_not_possible`, `backup_target_refused`, `storage_full`, `storage_unavailable`
  */
@@ -205,7 +207,7 @@ async function copyKept(from: string, to: string, { onProgress, signal }: Watch)
   }
 }
 
-/** Copies and verifies. @returns bytes */
+/** Copies a file and verifies the copy. @returns its size in bytes */
 async function copyChecked(from: string, to: string, onBytes: (bytes: number) => void): Promise<number> {
   const hash = createHash("sha256");
   const input = await open(from, "r");
@@ -233,7 +235,7 @@ async function copyChecked(from: string, to: string, onBytes: (bytes: number) =>
   return bytes;
 }
 
-/** Reads every file again and records its checksum. */
+/** Reads every file back and writes its checksum to the list. */
 async function writeSums(
   unfinished: string,
   { onProgress, signal }: Watch,
@@ -265,7 +267,7 @@ async function sizeOf(folder: string): Promise<number> {
   return bytes;
 }
 
-/** The relative paths of the files below a folder. */
+/** Yields the relative paths of all files below a folder. */
 async function* walk(folder: string, below = ""): AsyncGenerator<string> {
   for await (const entry of await opendir(join(folder, below))) {
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
@@ -274,7 +276,7 @@ async function* walk(folder: string, below = ""): AsyncGenerator<string> {
   }
 }
 
-/** Syncs whole file systems: one fsync for each of some hundred thousand files would take an hour. */
+/** Syncs the whole file system, because an fsync of each file would take an hour for a few hundred thousand files. */
 export async function syncFileSystem(folder: string): Promise<void> {
   const run = promisify(execFile);
   // Only Linux can sync a single file system.

@@ -6,30 +6,29 @@ import { createInterface } from "node:readline";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 
-/** `DATA_FOLDER` of a backup contains the data folder as if the service had stopped at one point in time. */
+/** Subfolder with a copy of the data folder, as if the service had been stopped at one point in time. */
 export const DATA_FOLDER = "data";
-/** In the format of `sha256sum`, with paths relative to the backup; `sha256sum --check SHA256SUMS` reads it. */
+/** Checksums that `sha256sum --check SHA256SUMS` can verify. */
 export const SUMS_FILE = "SHA256SUMS";
-/** Written last: a folder without it is not a backup. */
+/** Written last, so a folder without it is not a complete backup. */
 export const MANIFEST_FILE = "backup.json";
 
 const LARGEST_READ_BYTES = 1024 ** 2;
 
 const Manifest = Type.Object({
   format: Type.Literal("subtext backup 1"),
-  /** Version of the service that made it. */
+  /** Version of the service that made the backup. */
   version: Type.String(),
   madeAt: Type.String(),
   postgresMajor: Type.String(),
-  /** The migrations of the database. */
   migrations: Type.Array(Type.String()),
-  /** `bucket`: recordings and transcripts are not part of the backup. */
+  /** If `bucket`, the backup does not contain recordings and transcripts. */
   files: Type.Enum(["here", "bucket"]),
   fileCount: Type.Integer(),
   bytes: Type.Integer(),
-  /** Files that rows name but that were missing when the backup was made. */
+  /** Number of files that rows reference but that did not exist when the backup was made. */
   missingCount: Type.Integer(),
-  /** SHA-256 of the checksum list, hexadecimal. */
+  /** SHA-256 of the checksum list in hexadecimal. */
   sumsHash: Type.String(),
 });
 
@@ -86,13 +85,13 @@ export function writeSum({ hash, path }: Sum): string {
   return `${hash}  ${path}\n`;
 }
 
-/** SHA-256, hexadecimal. */
+/** Returns the file's SHA-256 in hexadecimal. */
 export async function hashFile(path: string, onBytes: (bytes: number) => void = () => {}): Promise<string> {
   const hash = createHash("sha256");
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
-    // The buffer is no larger than the file: there may be hundreds of thousands, and most are a few kilobytes.
+    // Sized to the file, because most of possibly hundreds of thousands of files are a few kilobytes.
     const buffer = Buffer.allocUnsafe(Math.min(Math.max(size, 1), LARGEST_READ_BYTES));
     for (;;) {
       const { bytesRead } = await file.read(buffer, 0, buffer.length);

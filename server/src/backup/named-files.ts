@@ -1,9 +1,9 @@
 import type { SnapshotQuery } from "../db/database.ts";
 
-/** Files below the data folder that a video's rows name. */
+/** A video's files, with paths relative to the data folder. */
 export interface NamedFiles {
   videoId: string;
-  /** False while its recording is still growing. */
+  /** False while the recording is still growing. */
   isUploaded: boolean;
   /** Null if retention deleted it. */
   recording: string | null;
@@ -26,12 +26,12 @@ const SELECT = `
     video.recording_deleted_at is not null as is_deleted, file_prefix, waveform_prefix
   from video`;
 const JOINED = `${SELECT} left join transcription on transcription.video_id = video.id`;
-/** A lateral join, because for a plain join the planner may scan both tables from the start for every page. */
+/** A lateral join, because the planner may execute a plain join by scanning both tables for every page. */
 const LOOKED_UP = `${SELECT} left join lateral (
     select file_prefix, waveform_prefix from transcription where video_id = video.id limit 1
   ) as transcription on true`;
 
-/** Lists all videos in the order of their ids. */
+/** Lists the files of all videos, in the order of the videos' ids. */
 export async function* listNamedFiles(query: SnapshotQuery): AsyncGenerator<NamedFiles> {
   let after = "";
   for (;;) {
@@ -44,7 +44,10 @@ export async function* listNamedFiles(query: SnapshotQuery): AsyncGenerator<Name
   }
 }
 
-/** These videos, and all that changed (or whose transcription did) since then, by the database's clock. */
+/**
+ * Lists the files of the given videos and of videos that changed.
+ * @param since by the database's clock; also compared with the last change of the transcription
+ */
 export async function listNamedSince(
   query: SnapshotQuery,
   since: Date,
@@ -58,7 +61,7 @@ export async function listNamedSince(
   return rows.map(toNamedFiles);
 }
 
-/** The recordings of unfinished uploads, which grow. */
+/** Lists the recordings of unfinished uploads. */
 export async function listOpenRecordings(query: SnapshotQuery): Promise<string[]> {
   const rows = await query<{ id: string }>("select id from video where uploaded_at is null");
   return rows.map(({ id }) => `uploads/${id}`);

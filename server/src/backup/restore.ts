@@ -15,12 +15,12 @@ import { syncFileSystem } from "./make-backup.ts";
 import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./manifest.ts";
 
 /**
- * The database comes last: without it, the files belong to no database and no service starts on them. The store's mark
- * is not restored, because the restored files are a new store.
+ * In this order, because no service starts on the folder without a database. The store's mark is not restored, because
+ * the restored files are a new store.
  */
 const PARTS = ["uploads", "files", "installation", "database"];
 const UNFINISHED = "restore.unfinished";
-/** What the target may already contain: nothing that a backup contains. */
+/** Entries that the target may already contain. Backups do not contain them. */
 const HARMLESS = new Set(["models", "scratch", "service.lock", "database.lock"]);
 
 export interface RestoreProgress {
@@ -29,8 +29,8 @@ export interface RestoreProgress {
 }
 
 /**
- * Restores a data folder from a backup and verifies every file's checksum. If it is interrupted, no service starts on
- * the folder, and the restore can be started again.
+ * Restores a data folder from a backup and verifies every file's checksum. After an interruption, no service starts on
+ * the folder, and the restore can be repeated.
  * @param dataFolder empty or nonexistent; may contain downloaded models
  * @throws Error with a readable message
  */
@@ -71,7 +71,7 @@ export async function restoreBackup(
   }
 }
 
-/** @throws AppError `database_version_mismatch` for early tables of an unsupported state */
+/** @throws AppError `database_version_mismatch` if the tables are from a version that is too old to upgrade */
 function refuseUnusable({ postgresMajor, migrations, version }: Manifest): void {
   const unknown = areEarlyMigrations(migrations)
     ? undefined
@@ -107,7 +107,7 @@ async function copyAll(
   await makeEmptyFolders(join(backup, DATA_FOLDER, "database"), join(to, "database"));
 }
 
-/** A restored database has a new identity: a bucket that still belongs to the original accepts no deletions from it. */
+/** Makes sure that the restored database deletes nothing from a bucket that still belongs to the original database. */
 async function clearStoreOwnership(folder: string): Promise<void> {
   const database = await openEmbedded<Schema>({ folder, log: pino({ level: "silent" }) });
   try {

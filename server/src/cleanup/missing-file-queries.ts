@@ -23,7 +23,7 @@ export async function listStoredParts(
 ): Promise<StoredParts[]> {
   const rows = await db
     .selectFrom("video")
-    // A lateral join, because for a plain join the planner may scan both tables from the start for every page.
+    // A lateral join, because the planner may execute a plain join by scanning both tables for every page.
     .leftJoinLateral(
       (of) =>
         of
@@ -52,9 +52,9 @@ export async function listStoredParts(
 }
 
 /**
- * Records the missing files of these videos and removes the records of files that are back. Ignores videos that were
- * deleted in the meantime.
- * @returns files that were not recorded before
+ * Records missing files, and removes the records of files that exist again. Ignores videos that were deleted in the
+ * meantime.
+ * @returns the missing files that were not recorded before
  */
 export async function recordMissingFiles(
   db: Db,
@@ -87,7 +87,7 @@ export async function recordMissingFiles(
   });
 }
 
-/** Returns the recorded missing files and the time of the last complete check. */
+/** Returns the number of videos with missing files, example ids, and the time of the last complete check. */
 export async function readMissingFiles(
   db: Db,
 ): Promise<{ missing: Record<MissingPart, number>; examples: string[]; checkedAt: Date | null }> {
@@ -111,13 +111,13 @@ export async function readMissingFiles(
   };
 }
 
-/** The progress of the check of all files; null before the first one. */
+/** Returns how far the check of all files has come; null before the first check. */
 export async function readFileCheck(db: Db): Promise<{ position: string; roundEndedAt: Date | null } | null> {
   const row = await db.selectFrom("file_check").select(["position", "round_ended_at"]).executeTakeFirst();
   return row ? { position: row.position, roundEndedAt: row.round_ended_at } : null;
 }
 
-/** @param roundEndedAt null if the round is not over; the time of the last round is then preserved */
+/** @param roundEndedAt null if the check is not complete, which keeps the time of the last complete check */
 export async function writeFileCheck(db: Db, position: string, roundEndedAt: Date | null): Promise<void> {
   await db
     .insertInto("file_check")

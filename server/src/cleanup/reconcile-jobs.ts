@@ -24,11 +24,11 @@ export interface JobSweepDeps extends ItemDeps {
   queue: Queue;
 }
 
-/** Batch size. Small, like the next one, because on the embedded database all other queries wait meanwhile. */
+/** Batch sizes. Small, because a batch blocks all other queries on the embedded database. */
 const UNINDEXED_RANGE = 5_000;
 const UNINDEXED_BATCH = 50;
 
-/** Creates jobs for rows whose job is missing, for example because a queue was emptied or not carried over. */
+/** Creates jobs for rows whose job is missing, for example because a queue was emptied or not restored. */
 export async function sweepLostJobs(deps: JobSweepDeps, signal: AbortSignal): Promise<void> {
   await replaceJobs(deps, "transcribe", [findTranscriptionsWithoutJob, replaceTranscriptionJob], signal);
   await replaceJobs(deps, "deliver", [findDeliveriesWithoutJob, replaceDeliveryJob], signal);
@@ -52,7 +52,7 @@ async function replaceJobs(
       const item = { task: "lost_jobs", queue: name, subjectId: lostJob.id };
       if (await guardItem(deps, item, () => replaceJob(deps, name, lostJob, replace))) replaced += 1;
     }
-    // If other processes have updated all of them, those processes sweep as well.
+    // If nothing was replaced, other processes are replacing the same jobs.
     if (lostJobs.length < MAX_LOST_JOBS || replaced === 0) return;
   }
 }
@@ -79,7 +79,7 @@ async function replaceJob(
   return replaced;
 }
 
-/** Indexes transcriptions that a release without search completed. */
+/** Enqueues indexing of transcriptions that were completed by a release without search. */
 export async function sweepUnindexed(deps: JobSweepDeps, signal: AbortSignal): Promise<void> {
   let range = await nextIdRange(deps.db, "", UNINDEXED_RANGE);
   while (range && !signal.aborted) {
@@ -89,7 +89,7 @@ export async function sweepUnindexed(deps: JobSweepDeps, signal: AbortSignal): P
   }
 }
 
-/** Indexes transcriptions one by one after a batch failed, because one of them may cause the error. @returns 0 */
+/** Runs after a batch failed, so that one bad transcription does not block the others. @returns 0 */
 async function indexOneByOne(
   deps: JobSweepDeps,
   { after, last }: IdRange,
@@ -106,7 +106,7 @@ async function indexOneByOne(
   return 0;
 }
 
-/** @returns how many rows it read, at most one batch */
+/** @returns the number of enqueued transcripts, at most one batch */
 async function indexMissing({ db, queue, log }: JobSweepDeps, range: IdRange): Promise<number> {
   const documents = await db.transaction().execute(async (tx) => {
     const made = await insertMissingDocuments(tx, range, UNINDEXED_BATCH);

@@ -19,10 +19,10 @@ export interface RetentionDeps extends ItemDeps {
 const BATCH = 200;
 
 /**
- * Deletes what is older than the environments' retention periods: each video in its own transaction, its files
- * afterwards. A crash in between leaves files without an owner, which the sweep removes. Never touches videos whose
- * transcription is pending or running; a FAILED one keeps its recording for the retention period, so that it can be
- * reprocessed until then.
+ * Deletes videos or recordings that are older than the retention period of their environment. Files are deleted after
+ * the transaction that changes the video's row. If the process crashes in between, the sweep deletes them. Videos whose
+ * transcription is pending or running are never deleted. A video whose transcription FAILED keeps its recording for the
+ * retention period, so that it can be reprocessed.
  */
 export async function applyRetention(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
   if (!(await deps.ownership.state()).isOwner) return;
@@ -56,7 +56,7 @@ async function applyToEnvironment(
   }
 }
 
-/** Only moves forward: a video that turns out not to be due is not read again. */
+/** Yields due videos page by page. */
 async function* walkDue(
   db: Db,
   environmentId: string,

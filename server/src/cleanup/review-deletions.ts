@@ -3,7 +3,7 @@ import { listStoredFiles, type StoredFile, type StoredFilesDeps } from "./stored
 export interface DeletionGroup {
   files: number;
   bytes: number;
-  /** The first few. */
+  /** Keys of the first `MAX_KEYS` files. */
   keys: string[];
 }
 
@@ -11,7 +11,7 @@ export interface DeletionGroup {
 export interface DeletionReview {
   /** Files of deleted videos and lost attempts. */
   atOnce: DeletionGroup;
-  /** Unknown to the database: deleted after being unknown for 7 days. */
+  /** Files that have no row. They are deleted after 7 days. */
   later: DeletionGroup;
 }
 

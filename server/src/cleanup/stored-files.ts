@@ -13,13 +13,14 @@ export interface StoredFilesDeps {
 }
 
 /**
- * What the database knows about a stored file: a row needs it, or it belongs to something that was deleted or to an
- * attempt that was lost, or it is unknown.
+ * - `needed`: a row references the file, or a running attempt writes it.
+ * - `obsolete`: the file belongs to a deleted video or to a lost attempt.
+ * - `unknown`: the database has no record of the file.
  */
 export type FileState = "needed" | "obsolete" | "unknown";
 
 export interface StoredFile {
-  /** As in a bucket, without its prefix. */
+  /** The key in a bucket, without the bucket's prefix. */
   key: string;
   store: Schema["unknown_file"]["store"];
   state: FileState;
@@ -29,7 +30,7 @@ export interface StoredFile {
 
 const BATCH = 500;
 
-/** Every recording, whole or in parts, and every transcript file that is stored. */
+/** Yields all stored recordings, including unfinished uploads, and all transcript files, in batches. */
 export async function* listStoredFiles(deps: StoredFilesDeps): AsyncGenerator<StoredFile[]> {
   for await (const ids of batches(deps.recordings.list(), BATCH)) yield await recordingsOf(deps, ids);
   for await (const keys of batches(deps.transcripts.list(TRANSCRIPTS_PREFIX), BATCH)) {
@@ -37,9 +38,9 @@ export async function* listStoredFiles(deps: StoredFilesDeps): AsyncGenerator<St
   }
 }
 
-/** Rows are written before their files and deleted before them, so the files are listed first. */
+/** Reads the rows after listing the files. Rows are inserted before their files, so a file without a row is not new. */
 async function recordingsOf({ db, recordings }: StoredFilesDeps, listed: string[]): Promise<StoredFile[]> {
-  // A bucket lists an upload once for each of its parts.
+  // A bucket lists an upload once per part.
   const ids = [...new Set(listed)];
   const rows = await recordingStates(db, ids);
   const tombstones = await findTombstones(
@@ -92,13 +93,13 @@ function stateByRow(
   { attempt, prefix }: { attempt: number; prefix: string },
   row: TranscriptionRow,
 ): FileState {
-  // A waveform that was stored but not confirmed is next to files that rows name, but no row names it.
-  const isCurrentJob =
+  // A row references a waveform separately, so a waveform can be obsolete although the files next to it are needed.
+  const isReferenced =
     key === waveformKey(prefix)
       ? row.waveform_prefix === prefix
       : row.status === "COMPLETED" && row.file_prefix === prefix;
-  if (isCurrentJob || (row.status === "PROCESSING" && row.attempt === attempt)) return "needed";
-  // An attempt that this database has no record of was made by a newer state of it.
+  if (isReferenced || (row.status === "PROCESSING" && row.attempt === attempt)) return "needed";
+  // A higher attempt number means that a newer copy of this database wrote the file.
   return attempt <= row.attempt ? "obsolete" : "unknown";
 }
 

@@ -23,12 +23,11 @@ export interface MissingSweepDeps extends ItemDeps {
 }
 
 const BATCH = 500;
-/** Concurrent requests to a bucket. */
 const MAX_CONCURRENCY = 16;
-/** Per sweep, because bucket requests cost money. A full pass takes about a day. */
+/** Limited, because bucket requests cost money. */
 const MAX_VIDEOS_PER_SWEEP = 10_000;
 
-/** Checks whether the files that rows name exist, continuing where the last sweep stopped. */
+/** Checks whether the files that rows reference exist. Continues where the last sweep stopped. */
 export async function sweepMissing(deps: MissingSweepDeps, signal: AbortSignal): Promise<void> {
   await checkFiles(deps, signal, { from: (await readFileCheck(deps.db))?.position ?? "" });
 }
@@ -39,8 +38,8 @@ export async function checkAllFiles(deps: MissingSweepDeps, signal: AbortSignal)
 }
 
 /**
- * Records and logs missing files. Rows are left unchanged, because the files may come back: the disk may not be mounted,
- * or a backup may be about to be restored.
+ * Records and logs missing files. Leaves the rows unchanged, because mounting a disk or restoring a backup may bring
+ * the files back.
  */
 async function checkFiles(
   deps: MissingSweepDeps,
@@ -82,7 +81,7 @@ async function findMissing(
   { videoId, recording, transcript }: StoredParts,
 ): Promise<MissingFile[]> {
   const missing: MissingFile[] = [];
-  // Queried again, because the row may have been deleted since it was read.
+  // Reads the row again, because the video may have been deleted in the meantime.
   if (recording && (await recordings.inspect(videoId)) === null) {
     if ((await videosWithRecording(db, [videoId])).has(videoId)) missing.push({ videoId, part: "recording" });
   }

@@ -18,16 +18,16 @@ export interface StoredFilesSweepDeps extends StoredFilesDeps, ItemDeps {
 }
 
 const DAY_MS = 86_400_000;
-/** A file with neither row nor tombstone is deleted after it has been unknown for this long. */
+/** A file that has neither a row nor a tombstone is deleted after this time. */
 export const UNKNOWN_KEPT_MS = 7 * DAY_MS;
-/** Files of something deleted longer ago can only come back from a backup; then they count as unknown. */
+/** After this time, the files of a deleted video can only come from a backup. They then count as unknown. */
 const TOMBSTONES_KEPT_MS = 30 * DAY_MS;
 const MAX_LOGGED_KEYS = 5;
 
 /**
- * Checks every stored file. Files of deleted videos and of lost attempts are removed at once. Unknown files are
- * recorded, and removed only after `UNKNOWN_KEPT_MS`, because the database may be an older copy. If the store is not
- * this database's, unknown files are recorded and nothing is removed.
+ * Checks every stored file. Files of deleted videos and lost attempts are removed immediately. Unknown files are
+ * recorded, and removed only after `UNKNOWN_KEPT_MS`, because the database may be an older copy that will be replaced.
+ * Nothing is removed if the store belongs to another database.
  */
 export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: AbortSignal): Promise<void> {
   const { db, clock, log, ownership } = deps;
@@ -54,11 +54,11 @@ export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: Abort
     log.error({ failures }, "obsolete files could not be removed; the next sweep tries again");
     return;
   }
-  // The files of everything deleted before this time have been removed.
+  // All obsolete files were removed, so old tombstones are no longer needed.
   await expireTombstones(db, new Date(startedAt.getTime() - TOMBSTONES_KEPT_MS), signal);
 }
 
-/** Returns false if it failed, which affects only this file. */
+/** Logs a failure and returns false, so that the sweep continues with other files. */
 async function remove(
   deps: StoredFilesSweepDeps,
   { key, remove: removeFile }: StoredFile,
@@ -72,7 +72,7 @@ async function remove(
   return removed ?? false;
 }
 
-/** @returns the keys of those that have been unknown for long enough */
+/** @returns the keys of files that have been unknown for `UNKNOWN_KEPT_MS` */
 async function recordUnknown(
   deps: StoredFilesSweepDeps,
   unknown: StoredFile[],

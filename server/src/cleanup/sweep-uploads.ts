@@ -15,7 +15,7 @@ export interface UploadSweepDeps extends AcceptDeps, ItemDeps {
 
 const BATCH = 500;
 
-/** Accepts uploads that finished without being accepted, and removes expired ones. */
+/** Accepts complete uploads that a crash left unaccepted, and removes expired uploads. */
 export async function sweepOpenUploads(deps: UploadSweepDeps, signal: AbortSignal): Promise<void> {
   const { db, ownership } = deps;
   const { isOwner } = await ownership.state();
@@ -25,7 +25,7 @@ export async function sweepOpenUploads(deps: UploadSweepDeps, signal: AbortSigna
       try {
         await sweepOpenUpload(deps, video, { mayDelete: isOwner });
       } catch (error) {
-        // The file may disappear during the check if the upload is deleted meanwhile.
+        // Ignores errors if the upload was deleted during the check.
         if (isOutage(error) || (await findVideo(db, video.id))) throw error;
       }
     });
@@ -57,7 +57,7 @@ async function sweepOpenUpload(
     return;
   }
   if (!mayDelete) return;
-  // The row first: without it the file is an orphan, which a later sweep finds.
+  // The row is deleted first. If the file remains after a crash, a later sweep removes it.
   if (await deleteExpiredUpload(db, video.id, uploadExpiryMs)) {
     await recordings.remove(video.id);
     log.info({ videoId: video.id }, "an expired upload was removed");

@@ -22,11 +22,11 @@ export interface SweepDeps extends AcceptDeps, ItemDeps {
 }
 
 export interface Sweeper {
-  /** Resolves when no sweep runs any more. */
+  /** Resolves after a running sweep has stopped. */
   stop(): Promise<void>;
 }
 
-/** Looking for orphaned files lists every file, so only every nth sweep does it. */
+/** Only every nth sweep looks for orphaned files, because that lists every file. */
 const FULL_SWEEP_EVERY = 12;
 const ADVANCE_EVERY_MS = 60_000;
 
@@ -38,7 +38,7 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
   let sweeps = 0;
   const start = () => {
     const full = sweeps % FULL_SWEEP_EVERY === 0;
-    // If a sweep takes longer than the interval, skip runs instead of queueing them.
+    // Skips a run instead of queueing it if sweeps take longer than the interval.
     if (waiting) return;
     waiting = true;
     sweeps += 1;
@@ -66,9 +66,8 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
 }
 
 /**
- * Repairs the inconsistencies that a crash can leave between a file, its row and its job, applies retention and records
- * missing files. Deletes expired idempotency keys. Safe during live traffic and while other processes sweep. If one
- * part fails, it is logged and the others still run.
+ * Repairs inconsistencies between files, rows and jobs that a crash can leave, and deletes expired data. Safe during
+ * live traffic and while other processes sweep. If one part fails, the error is logged and the others still run.
  */
 export async function sweep(
   deps: SweepDeps,
@@ -91,7 +90,7 @@ export async function sweep(
   }
 }
 
-/** Responses contain values that are shown only once, such as signing secrets. */
+/** Stored responses must not be kept longer than needed, because they contain secrets. */
 async function sweepIdempotencyKeys({ db, clock }: SweepDeps): Promise<void> {
   await deleteResponses(db, new Date(clock.now().getTime() - RESPONSE_RETENTION_MS));
 }

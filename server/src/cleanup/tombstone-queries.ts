@@ -3,14 +3,13 @@ import type { Db } from "../db/schema.ts";
 
 const BATCH = 5_000;
 
-/** Returns those of these video or transcription ids that were deleted. */
+/** Returns the ids that belong to deleted videos or transcriptions. */
 export async function findTombstones(db: Db, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db.selectFrom("tombstone").select("id").where("id", "in", ids).execute();
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Deletes the tombstones from before this time. */
 export async function expireTombstones(db: Db, before: Date, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const { numAffectedRows = 0n } = await sql`

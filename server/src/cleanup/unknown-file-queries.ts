@@ -7,17 +7,19 @@ export interface UnknownFile {
   bytes: number;
 }
 
-/** A file that was not seen for this long counts as new: the machine was off, or its clock was wrong. */
+/**
+ * If no sweep has seen a file for this long, its waiting time starts again, because the machine was off or its clock
+ * was wrong.
+ */
 const MAX_GAP_HOURS = 72;
 
-/** Returns those of these keys that are recorded. */
+/** Returns the keys that are recorded as unknown. */
 export async function recordedUnknownFiles(db: Db, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
   const rows = await db.selectFrom("unknown_file").select("key").where("key", "in", keys).execute();
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Records files that are unknown now. */
 export async function insertUnknownFiles(db: Db, files: UnknownFile[], now: Date): Promise<void> {
   if (files.length === 0) return;
   await db
@@ -55,12 +57,12 @@ export async function forgetUnknownFile(db: Db, key: string): Promise<void> {
   await db.deleteFrom("unknown_file").where("key", "=", key).execute();
 }
 
-/** Deletes the records of files last seen before this time: they no longer exist, or a row names them now. */
+/** Deletes the records of files that the latest sweep has not seen, because they are deleted or no longer unknown. */
 export async function forgetUnseenFiles(db: Db, before: Date): Promise<void> {
   await db.deleteFrom("unknown_file").where("last_seen_at", "<", before).execute();
 }
 
-/** Restarts the waiting time of every unknown file. */
+/** Restarts the time after which unknown files are deleted. */
 export async function restartUnknownFiles(db: Db, now: Date): Promise<void> {
   await db.updateTable("unknown_file").set({ first_seen_at: now }).execute();
 }
@@ -68,9 +70,9 @@ export async function restartUnknownFiles(db: Db, now: Date): Promise<void> {
 export interface UnknownFileSummary {
   files: number;
   bytes: number;
-  /** When the oldest became unknown; null if there is none. */
+  /** When the oldest file was first seen; null if there is none. */
   oldestSeenAt: Date | null;
-  /** Keys of the oldest ones. */
+  /** Keys of the oldest files. */
   examples: string[];
 }
 

@@ -1,10 +1,9 @@
 import { stat } from "node:fs/promises";
 
 /**
- * Switches from root to the owner of the data folder. Otherwise, the service could not open files owned by root at its
- * next start.
+ * Switches from root to the owner of the data folder, because the service cannot open files that root creates.
  *
- * @throws Error if root may not become that user
+ * @throws Error if the process may not switch to that user
  */
 export async function actAsOwner(dataFolder: string): Promise<void> {
   if (process.getuid?.() !== 0) return;

@@ -5,16 +5,16 @@ import { connect, type InternalClient } from "./internal-client.ts";
 
 export interface Terminal {
   env: Record<string, string | undefined>;
-  /** The settings file that is merged into `env`; undefined if there is none. */
+  /** The settings file that is merged into `env`. */
   envFile?: EnvFile | null;
   out(text: string): void;
   err(text: string): void;
-  /** Width of the terminal that `err` writes to; null if it is not a terminal. */
+  /** Width of the terminal that `err` writes to; null if `err` is not a terminal. */
   errColumns(): number | null;
 }
 
 /**
- * @param overrides settings that the command's options replace
+ * @param overrides settings from the command's options
  * @throws ConfigError
  */
 export function configOf({ env, envFile = null }: Terminal, overrides: Record<string, string> = {}): Config {

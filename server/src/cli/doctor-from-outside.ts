@@ -20,7 +20,7 @@ const OF_A_STORE = ["storage", "files", "cleanup"];
 const OF_AN_INSTALLATION = ["database", "workers", ...OF_A_STORE];
 
 /**
- * Checks every part separately if the service itself cannot be opened.
+ * Checks every part of the service separately. Use it if the service cannot be opened.
  * @param reason why the service cannot be opened
  */
 export async function diagnoseFromOutside(config: Config, reason: unknown): Promise<Finding[]> {
@@ -80,7 +80,7 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
   }
   const explains = reason instanceof AppError && !isOutage(reason);
   if (!explains && findings.some(({ status }) => status === "missing")) return findings;
-  // Unwraps the error, because its message for other commands advises running the doctor, which is pointless here.
+  // Unwraps the error, because its message advises running this command.
   const original =
     reason instanceof Error && !(reason instanceof AppError) ? (reason.cause ?? reason) : reason;
   const detail = original instanceof Error ? original.message : String(original);

@@ -6,7 +6,6 @@ import { configOf, type Terminal } from "./context.ts";
 import { findRunning, type InternalClient, openInProcess, overHttp } from "./internal-client.ts";
 import { table } from "./text.ts";
 
-/** Ends the command with exit code 1 without another message. */
 const UNHEALTHY = "subtext.unhealthy";
 const FIX_FIRST = "Fix the parts that are MISSING, then run this command again.";
 const MARKS = { ok: "ok", warning: "warning", missing: "MISSING" };
@@ -14,7 +13,7 @@ const MARKS = { ok: "ok", warning: "warning", missing: "MISSING" };
 interface Diagnosis {
   findings: Finding[];
   settings: SettingInForce[];
-  /** What to do next. */
+  /** The recommended next step. */
   next: string;
 }
 
@@ -33,7 +32,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Runs the checks in the service if it is running or can be opened; otherwise checks the parts from outside. */
+/** Runs the checks in the service if it runs or can be opened; otherwise checks its parts separately. */
 async function runChecks(config: Config, { files }: { files: boolean }): Promise<Diagnosis> {
   const running = await findRunning(config.dataFolder);
   let client: InternalClient;
@@ -57,7 +56,7 @@ async function runChecks(config: Config, { files }: { files: boolean }): Promise
   }
 }
 
-/** Returns the first step toward a transcript that has not been taken yet. */
+/** Returns the next step toward the first transcript. */
 async function nextStep(client: InternalClient, config: Config, isRunning: boolean): Promise<string> {
   if (!isRunning) return "Start the service: npx subtext serve";
   const { data: operators } = await client.send("GET /operators");

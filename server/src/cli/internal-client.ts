@@ -7,7 +7,7 @@ import { type RunningService, readServiceFile } from "../lib/service-file.ts";
 import { createLog } from "../telemetry/log.ts";
 import { openServiceFor } from "./open-service.ts";
 
-/** The admin API, whether the service runs in another process or in this one. */
+/** A client of the admin API. The service runs in another process or in this one. */
 export interface InternalClient {
   /**
    * Calls an operation, e.g. `send("GET /environments")`.
@@ -21,7 +21,7 @@ export interface InternalClient {
   close(): Promise<void>;
 }
 
-/** An error response of the service; the message is for users. */
+/** An error response of the service. */
 export class ProblemError extends Error {
   readonly code: string;
 
@@ -32,13 +32,13 @@ export class ProblemError extends Error {
   }
 }
 
-/** Connects to the service that runs on the data folder; otherwise opens one in this process that takes no work. */
+/** Connects to the running service. If none runs, opens the service in this process, where it runs no jobs. */
 export async function connect(config: Config): Promise<InternalClient> {
   const running = await findRunning(config.dataFolder);
   return running === null ? await openInProcess(config) : overHttp(running);
 }
 
-/** Returns null if no service is running. Ignores the file of a crashed process. */
+/** Returns null if no service is running, even if a crashed process has left its service file. */
 export async function findRunning(dataFolder: string): Promise<RunningService | null> {
   const running = await readServiceFile(dataFolder);
   return running !== null && isAlive(running.pid) && (await answers(running.url)) ? running : null;
@@ -115,7 +115,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Returns whether anything accepts connections at the URL. */
+/** Returns whether a server accepts connections at the URL. */
 async function answers(url: string): Promise<boolean> {
   try {
     await (await fetch(`${url}/healthz`)).body?.cancel();

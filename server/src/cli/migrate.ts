@@ -11,8 +11,8 @@ export function addMigrate(program: Command, terminal: Terminal): void {
     )
     .action(async () => {
       const config = configOf(terminal);
-      // Opening the service migrates the tables. It also tests the bucket, so that a rollout fails before its first
-      // process starts.
+      // Opening the service migrates the tables. It also checks the bucket, so that wrong settings stop a rollout
+      // early.
       const { parts, stop } = await openServiceFor({
         config,
         log: createLog(config.logLevel),

@@ -6,7 +6,7 @@ import { actAsOwner } from "./act-as-owner.ts";
 /** @throws Error with a readable message */
 export async function openServiceFor(options: ServiceOptions): Promise<Service> {
   await actAsOwner(options.config.dataFolder);
-  // Loaded lazily, because a command that another process answers is much faster without it.
+  // Loaded lazily, because commands that connect to a running service start much faster without it.
   const { openService } = await import("../main.ts");
   try {
     return await openService(options);

@@ -152,7 +152,7 @@ function hasEmail(email: string): (each: { email: string }) => boolean {
 }
 
 /**
- * Returns the access after a change. An operator with a role in all environments keeps it in none of the others.
+ * Returns the operator's access after the change. With `--env`, an operator loses a role in all environments.
  * @throws AppError `invalid_request`, `environment_not_found`
  */
 function changedAccess(
@@ -183,7 +183,7 @@ function changedAccess(
   return { environments: [...roles].map(([environment, role]) => ({ environment, role })) };
 }
 
-/** `viewer`, or `editor in Production, viewer in Staging`. */
+/** Formats access as `viewer`, or as `editor in Production, viewer in Staging`. */
 function accessText(access: OperatorAccess): string {
   return [describeAccess(access)].flat().join(", ");
 }

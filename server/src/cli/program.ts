@@ -22,9 +22,8 @@ const FAILED = 1;
 const USED_WRONGLY = 2;
 
 /**
- * Runs one command.
- * @param args without the names of node and of the program
- * @returns the exit code: 0, 1 if the command failed, 2 if its usage was wrong
+ * @param args without the paths of Node.js and the program
+ * @returns the exit code: 0 for success, 1 if the command failed, 2 for a usage error
  */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
@@ -37,7 +36,6 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   }
 }
 
-/** Declares all commands. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("subtext")
     .description("Transcribes every video that finishes uploading, on your own machine.")
@@ -65,7 +63,7 @@ export function createProgram(terminal: Terminal): Command {
   return program;
 }
 
-/** Commander exits with 1 for every usage error. */
+/** Commander's own exit code for usage errors is 1. */
 function exitCodeOf({ code, exitCode }: CommanderError): number {
   if (exitCode === 0) return 0;
   return code.startsWith("commander.") ? USED_WRONGLY : exitCode;

@@ -10,7 +10,7 @@ import { actAsOwner } from "./act-as-owner.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { openServiceFor } from "./open-service.ts";
 
-/** npm forwards a signal that the terminal has already sent to this process. The repeated signal does not count. */
+/** npm forwards signals that the terminal has already sent to this process. Such a repeated signal is ignored. */
 const SAME_SIGNAL_WITHIN_MS = 500;
 
 const CLEAR_LINE = "\r\u001b[K";
@@ -28,7 +28,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       const { out, err, errColumns } = terminal;
       const config = configOf(terminal, role === undefined ? {} : { ROLE: role });
       const drawable = errColumns() !== null;
-      // A log line on the same terminal first clears the progress bar that may be there.
+      // A log line on the same terminal must first clear the progress bar.
       const log = createLog(
         config.logLevel,
         drawable && process.stdout.isTTY ? { write: (line) => out(`${CLEAR_LINE}${line}`) } : undefined,
@@ -51,7 +51,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       });
       const stopRequested = stopSignal();
       try {
-        // Runs before anyone can consider the service ready, because later errors are not startup errors.
+        // Runs before the service reports that it is ready, because an error here must fail the start.
         const setUpToken = config.role === "worker" ? null : await service.parts.operators.newSetUpToken();
         await service.start();
         out(greeting(config, setUpToken));
@@ -65,8 +65,8 @@ export function addServe(program: Command, terminal: Terminal): void {
 }
 
 /**
- * Runs before any data is touched, because an accidental second start must not create a database or take work from the
- * first.
+ * Runs before the service opens its data, because an accidental second start must not create a database or take jobs
+ * from the first.
  * @throws Error if the port is not available
  */
 async function requirePort(config: Config): Promise<void> {
@@ -88,8 +88,8 @@ async function requireDecoder({ role, ffmpegPath }: Config): Promise<void> {
 }
 
 /**
- * Resolves at the first SIGTERM or SIGINT; a second signal ends the process at once. Before this function is called,
- * the first signal ends the process, because a service that is still opening has nothing to hand back.
+ * Resolves at the first SIGTERM or SIGINT; a second signal ends the process immediately. Call it only after the service
+ * is open: until then, the first signal should end the process, because there are no jobs to hand back.
  */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
@@ -120,7 +120,7 @@ Subtext is running. Its data is in ${place}.
 `;
 }
 
-/** Explains an error of listening on the port and names the setting. */
+/** Replaces an error from listening with one that names the setting. */
 function explain(error: unknown, { host, port }: Config): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {

@@ -82,11 +82,11 @@ function openQuestions({ err, errColumns }: Terminal) {
   });
   const terminal = errColumns() !== null && process.stdin.isTTY;
   const reader = createInterface({ input: process.stdin, output, terminal });
-  // Like other programs: Ctrl-C ends the command.
+  // readline handles Ctrl-C itself, so it would not end the command.
   reader.on("SIGINT", () => process.exit(130));
   const lines = reader[Symbol.asyncIterator]();
   return {
-    /** @param isSecret whether the answer is not shown */
+    /** @param isSecret hides the answer on the terminal */
     async ask(question: string, { isSecret = false } = {}): Promise<string> {
       reader.setPrompt(`${question}: `);
       reader.prompt();

@@ -6,7 +6,7 @@ export function table(headings: readonly string[], rows: readonly string[][], no
   return lines.map((line) => alignLine(line, widths)).join("\n");
 }
 
-/** Formats one record with one property per line, without null properties. */
+/** Formats a record with one property per line. Null properties are omitted. */
 export function properties(pairs: readonly (readonly [string, string | null])[]): string {
   const shown = pairs.filter((pair): pair is [string, string] => pair[1] !== null);
   const width = Math.max(...shown.map(([name]) => name.length));
@@ -36,7 +36,7 @@ function alignLine(cells: readonly string[], widths: readonly number[]): string 
   return padded.join("  ").trimEnd();
 }
 
-/** Returns the width in code points; wide scripts are not aligned exactly. */
+/** Counts code points, so columns with wide characters are not aligned exactly. */
 function widthOf(text: string): number {
   return [...text].length;
 }

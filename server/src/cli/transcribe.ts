@@ -12,7 +12,6 @@ import { configOf, type Terminal } from "./context.ts";
 
 const FORMATS = ["vtt", "srt", "json", "txt"] as const;
 
-/** Ends the command without another message. */
 const FAILED = "subtext.notTranscribed";
 
 export function addTranscribe(program: Command, terminal: Terminal): void {
@@ -28,7 +27,7 @@ export function addTranscribe(program: Command, terminal: Terminal): void {
       const settings = {
         calledAs: "npx subtext",
         engine,
-        // Null: the best of those that are installed.
+        // Null selects the best installed model.
         model: whisperModel === DEFAULT_MODEL_NAME ? null : whisperModel,
         modelsFolder,
         configured: configuredEngines,
@@ -54,13 +53,13 @@ export function addTranscribe(program: Command, terminal: Terminal): void {
     });
 }
 
-/** The paths of the transcripts of a recording, in the order of `FORMATS`. */
+/** Returns the paths of a recording's transcripts, in the order of `FORMATS`. */
 function targetsOf(file: string): string[] {
   const stem = file.slice(0, file.length - extname(basename(file)).length);
   return FORMATS.map((format) => `${stem}.${format}`);
 }
 
-/** @throws Error if a file exists, or two recordings have the same transcripts */
+/** @throws Error if a file exists, or if two recordings would be transcribed to the same file */
 async function requireNew(paths: readonly string[]): Promise<void> {
   for (const [index, path] of paths.entries()) {
     const exists = await access(path).then(

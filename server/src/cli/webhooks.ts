@@ -112,7 +112,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
     });
 }
 
-/** `completed` for `transcriptions.transcription.completed`. */
+/** Shortens `transcriptions.transcription.completed` to `completed`. */
 function shortNames(types: SentEventType[]): string {
   return types.map((type) => type.split(".").at(-1)).join(",");
 }

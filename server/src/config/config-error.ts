@@ -1,13 +1,12 @@
-/** One invalid setting. */
 export interface SettingFault {
   name: string;
-  /** The value in a form that is safe to show, without secrets. */
+  /** The value, with secrets masked. */
   value: string;
-  /** The expected value, as a clause without a full stop. */
+  /** A clause without a period, such as `it must be true or false`. */
   expected: string;
 }
 
-/** All invalid settings at once. The message names each and describes the expected value. */
+/** Reports all invalid settings together. */
 export class ConfigError extends Error {
   readonly faults: readonly SettingFault[];
 
@@ -27,7 +26,7 @@ function describeFault({ name, value, expected }: SettingFault): string {
   return `${name}=${value} cannot be used: ${expected}.`;
 }
 
-/** Errors of PostgreSQL (by SQLSTATE) and S3 (by error code) that an invalid setting causes. */
+/** Errors that an invalid setting causes, keyed by PostgreSQL's SQLSTATE or S3's error code. */
 const SETTINGS_BY_CODE: Record<string, string> = {
   "28P01": "DATABASE_URL: the database refuses the user or the password",
   "28000": "DATABASE_URL: the database refuses the user",
@@ -37,7 +36,7 @@ const SETTINGS_BY_CODE: Record<string, string> = {
   NoSuchBucket: "S3_BUCKET: there is no bucket with this name",
 };
 
-/** The setting that probably caused the error; null if unknown. */
+/** Describes the setting that probably caused the error; returns null if unknown. */
 export function settingAtFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code, name } = error as Error & { code?: unknown };

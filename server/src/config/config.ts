@@ -11,18 +11,18 @@ import { readEngines, readModelHubUrl, readWhisperModel } from "./speech.ts";
 import { readMetricsToken, readTraces, type TracesConfig } from "./telemetry.ts";
 import { type EnvFile, findUnknown } from "./unknown-settings.ts";
 
-/** Every setting of the service; `docs/configuration.md` explains them, and nothing else reads the environment. */
+/** All settings of the service; see `docs/configuration.md`. No other module reads the environment. */
 export interface Config {
   role: Role;
-  /** How long a stopping process continues to respond, so that a load balancer can see that it is no longer ready. */
+  /** How long a stopping process still serves requests, so that a load balancer notices that it is no longer ready. */
   drainMs: number;
   host: string;
   port: number;
-  /** Where clients reach the service, without a trailing slash; file URLs begin with it. */
+  /** Where clients reach the service, without a trailing slash. File URLs start with it. */
   publicUrl: string;
-  /** Which proxies may name the client in `X-Forwarded-For`. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: TrustedProxies;
-  /** Absolute path of the folder that holds everything in embedded mode. */
+  /** Absolute path. Contains the embedded database, and the files unless they are in a bucket. */
   dataFolder: string;
   /** PostgreSQL's URL; null for the embedded database. */
   databaseUrl: string | null;
@@ -31,9 +31,9 @@ export interface Config {
   engine: EngineChoice;
   /** Engines that are configured entirely by settings, such as transcription servers. */
   configuredEngines: EngineSpec[];
-  /** Name of a Whisper model of the catalog, or an absolute path to a folder that contains one. */
+  /** Name of a Whisper model in the catalog, or the absolute path of a folder that contains one. */
   whisperModel: string;
-  /** Absolute path of the folder that contains the models. */
+  /** Absolute path. */
   modelsFolder: string;
   /** Whether the service downloads a missing model. */
   modelDownload: boolean;
@@ -41,10 +41,10 @@ export interface Config {
   modelHubUrl: string;
   /** The hub's access token; null if it needs none. */
   modelHubToken: string | null;
-  /** Absolute path of ffmpeg; `none` to run without it; null to search for it. */
+  /** Absolute path of ffmpeg; `none` to run without ffmpeg; null to search for it. */
   ffmpegPath: string | null;
   speechProcesses: number;
-  /** Threads of each speech process. */
+  /** Per speech process. */
   speechThreads: number;
   speechMemoryLimitBytes: number;
   /** Concurrent transcriptions. */
@@ -54,7 +54,7 @@ export interface Config {
   maxUploadBytes: number;
   maxDurationSeconds: number;
   uploadExpiryMs: number;
-  /** Disk space for upload parts on their way to the bucket. */
+  /** Disk space for buffering uploads before they are sent to the bucket. */
   uploadBufferBytes: number;
   webhookAllowHttp: boolean;
   /** CIDR blocks of private networks that webhooks may reach. */
@@ -64,25 +64,25 @@ export interface Config {
   /** How long audit events are retained. */
   auditLogDays: number;
   logLevel: LogLevel;
-  /** The token that a scrape of the metrics must present; null if metrics are off. */
+  /** Bearer token that protects the metrics; null if metrics are off. */
   metricsToken: string | null;
   /** Where traces are sent; null if tracing is off. */
   traces: TracesConfig | null;
-  /** The effective settings without secrets, for display. */
+  /** The effective settings for display, with secrets masked. */
   settings: SettingInForce[];
 }
 
 /** What a process does: `api` serves requests, `worker` runs transcriptions and deliveries, `all` does both. */
 export type Role = ChoiceOf<"ROLE">;
 
-/** Only for the role `api`, whose processes are behind a load balancer. Other roles do not delay a shutdown. */
+/** Default for the role `api`, whose processes are behind a load balancer. The other roles do not drain. */
 const API_DRAIN_SECONDS = 5;
 
 export type LogLevel = ChoiceOf<"LOG_LEVEL">;
 
 /**
- * @param env environment variables, merged with those of the file
- * @param file the settings file, which may contain only known names; null if there is none
+ * @param env environment variables, merged with the values of the file
+ * @param file the settings file; null if there is none. Unknown names in it are errors.
  * @throws ConfigError with all invalid settings
  */
 export function readConfig(
@@ -96,9 +96,9 @@ export function readConfig(
   return config;
 }
 
-/** The result is unusable if the reader has found errors. */
+/** The result must not be used if the reader has collected errors. */
 function readAll(settings: SettingsReader): Config {
-  /** Invalid or missing values are replaced by zero. */
+  // The zero is never used: these settings have a default, and invalid values are errors.
   const integer = (name: IntegerSetting) => settings.integer(name) ?? 0;
   const port = integer("PORT");
   const host = settings.text("HOST") ?? "";
@@ -154,7 +154,6 @@ function readAll(settings: SettingsReader): Config {
   };
 }
 
-/** Processes with separate roles must share the database and the storage. */
 function readRole(settings: SettingsReader): Role {
   const role = settings.oneOf("ROLE");
   if (role !== "all" && !settings.isGiven("DATABASE_URL")) {
@@ -166,7 +165,7 @@ function readRole(settings: SettingsReader): Role {
   return role;
 }
 
-/** Without a trailing slash. The default is the address at which the service listens. */
+/** Returns a URL without a trailing slash. The default is the address that the service listens on. */
 function readPublicUrl(settings: SettingsReader, { host, port }: { host: string; port: number }): string {
   const url = settings.url("PUBLIC_URL", ["http:", "https:"]);
   if (url === null) return `http://${urlHost(host)}:${port}`;
@@ -177,8 +176,7 @@ function readPublicUrl(settings: SettingsReader, { host, port }: { host: string;
 }
 
 /**
- * False if no proxy is trusted; otherwise the number of proxies in front of the service, or their addresses and
- * networks.
+ * False to trust no proxy; otherwise the number of proxies in front of the service, or their addresses and networks.
  */
 export type TrustedProxies = false | number | string[];
 
@@ -208,7 +206,7 @@ function readNetworks(settings: SettingsReader): string[] {
   return blocks;
 }
 
-/** A URL at which a server that listens on `host` can be reached. */
+/** Returns a host for URLs that reach a server listening on `host`. */
 function urlHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";

@@ -1,10 +1,10 @@
 import type { SettingName } from "./settings.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 
-/** The object storage that holds all files, by the kind of its backend. */
+/** The object storage for recordings and transcripts. `kind` is the type of the backend. */
 export type ObjectStorageConfig = S3Config & {
   kind: "s3";
-  /** Names the settings in advice. */
+  /** The backend's settings, for error messages. */
   settings: "S3_…";
 };
 
@@ -13,17 +13,17 @@ export function readObjectStorage(settings: SettingsReader): ObjectStorageConfig
   return s3 && { kind: "s3", settings: "S3_…", ...s3 };
 }
 
-/** A bucket of S3, or of a server that implements its API. */
+/** A bucket of Amazon S3 or of a server with a compatible API. */
 export interface S3Config {
   name: string;
   region: string;
   /** Null for AWS. */
   endpoint: string | null;
-  /** The address at which clients of the service reach the bucket; null if it is the same as `endpoint`. */
+  /** The endpoint in presigned URLs for clients; null if clients use `endpoint`. */
   publicEndpoint: string | null;
-  /** `https://host/bucket/key` instead of `https://bucket.host/key`. */
+  /** Uses `https://host/bucket/key` instead of `https://bucket.host/key`. */
   forcePathStyle: boolean;
-  /** Null to use the default chain of the AWS SDK: environment, shared files, the machine's role. */
+  /** Null to use the default credential chain of the AWS SDK: environment, shared files, IAM role. */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
   /** Prefix of every key: empty, or ends with a slash. */
   prefix: string;
@@ -95,7 +95,7 @@ function readCredentials(settings: SettingsReader): S3Config["credentials"] {
   return null;
 }
 
-/** Empty, or ends with a slash. */
+/** Returns a prefix that is empty or ends with a slash. */
 function readPrefix(settings: SettingsReader): string {
   const given = settings.text("S3_PREFIX") ?? "";
   const prefix = given === "" || given.endsWith("/") ? given : `${given}/`;

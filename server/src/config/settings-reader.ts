@@ -11,19 +11,19 @@ import {
 } from "./settings.ts";
 import type { EnvFile } from "./unknown-settings.ts";
 
-/** An effective setting, in a form that may be shown. */
+/** An effective setting, for display. */
 export interface SettingInForce {
   name: SettingName;
-  /** `…` for a secret; null if it is not set and has no default. */
+  /** Masked if it is secret; null if it is not set and has no default. */
   value: string | null;
-  /** `default`, `environment`, or the path of the file that it was read from. */
+  /** `default`, `environment`, or the path of the file that contains it. */
   from: string;
 }
 
-/** Reads settings one by one and collects all errors instead of stopping at the first one. */
+/** Reads settings one by one. Collects all errors instead of stopping at the first one. */
 export class SettingsReader {
   readonly faults: SettingFault[] = [];
-  /** Settings whose `_FILE` could not be read. This error is reported only once. */
+  /** Settings whose `_FILE` could not be read. Later errors about them are not reported. */
   readonly #unread = new Set<SettingName>();
   readonly #given = new Map<SettingName, { value: string; from: string }>();
 
@@ -43,7 +43,7 @@ export class SettingsReader {
     }
   }
 
-  /** Whether the value differs from the default; also true if it is invalid. */
+  /** Returns whether the value differs from the default. */
   isGiven(name: SettingName): boolean {
     const given = this.#given.get(name);
     return given !== undefined && given.value !== SETTINGS[name].default;
@@ -54,12 +54,12 @@ export class SettingsReader {
     this.faults.push({ name, value: isSecret(name) ? masked(value) : hidePassword(value), expected });
   }
 
-  /** Null if it is not set and has no default. */
+  /** Returns null if the setting is not set and has no default. */
   text(name: SettingName): string | null {
     return this.#given.get(name)?.value ?? SETTINGS[name].default;
   }
 
-  /** Null if it is invalid, or not set without a default. */
+  /** Returns null if the setting is invalid, or not set and without a default. */
   integer(name: IntegerSetting): number | null {
     const value = this.text(name);
     const [min, max] = SETTINGS[name].range;
@@ -94,12 +94,12 @@ export class SettingsReader {
     return null;
   }
 
-  /** Values that are separated by commas or spaces. */
+  /** Splits the value at commas and spaces. */
   list(name: SettingName): string[] {
     return (this.text(name) ?? "").split(/[\s,]+/).filter(Boolean);
   }
 
-  /** @param following the derived defaults of settings that are not set */
+  /** @param derivedDefaults for settings whose default depends on other settings */
   inForce(following: Partial<Record<SettingName, string | number>>): SettingInForce[] {
     return SETTING_NAMES.map((name) => {
       const fallback = SETTINGS[name].default ?? following[name]?.toString() ?? null;
@@ -118,7 +118,6 @@ export class SettingsReader {
       const reason = (error as NodeJS.ErrnoException).code ?? "unknown error";
       this.#refuseFile(name, path, `the file cannot be read (${reason})`);
     }
-    // Do not also report it as missing.
     this.#unread.add(name);
     this.#given.set(name, { value: "", from: path });
     return null;
@@ -129,7 +128,7 @@ export class SettingsReader {
   }
 }
 
-/** Masks a secret. Shows only the host and path of a URL, which help with diagnosis. */
+/** Masks a secret. If it is a URL, keeps its host and path, which help with diagnosis. */
 function masked(value: string): string {
   if (!/^\w+:\/\//.test(value)) return "…";
   return hidePassword(value).replace(/[?#].*$/s, "");

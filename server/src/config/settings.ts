@@ -1,11 +1,11 @@
 import { ENGINE_CHOICES, ENGINE_SETTINGS } from "@subtext/speech/engines/registry";
 import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
 
-/** The static description of a setting, from which `docs/configuration.md` and `.env.example` are generated. */
+/** Describes a setting. `docs/configuration.md` and `.env.example` are generated from these descriptions. */
 export interface SettingFacts {
   /** Sentences in Markdown; links start in `docs`. */
   description: string;
-  /** What it takes, such as a unit; not needed with `choices`. */
+  /** The kind of value, such as a unit; not needed with `choices`. */
   value?: string;
   /** The only valid values. */
   choices?: readonly [string, ...string[]];
@@ -13,15 +13,15 @@ export interface SettingFacts {
   range?: readonly [number, number];
   /** A valid value other than the default. */
   example: string;
-  /** The default as it would be written; null if there is none or it is derived from other settings. */
+  /** Null if there is no default, or if it is derived from other settings. */
   default: string | null;
-  /** In Markdown: how the default is derived. */
+  /** How the default is derived, in Markdown. */
   derivedDefault?: string;
-  /** A secret is never shown, and can be read from the file that `<NAME>_FILE` names. */
+  /** Secrets are masked for display and may be read from the file that `<NAME>_FILE` names. */
   secret?: true;
 }
 
-/** All settings, by the headings of `docs/configuration.md`. */
+/** All settings, grouped by the headings of `docs/configuration.md`. */
 export const SETTING_GROUPS = {
   Address: {
     HOST: {

@@ -8,7 +8,6 @@ import {
 import { KNOWN_MODELS, knownModel } from "@subtext/speech/models/catalog";
 import type { SettingsReader } from "./settings-reader.ts";
 
-/** The engine that transcribes, and the engines that settings configure. */
 export function readEngines(settings: SettingsReader): {
   engine: EngineChoice;
   configuredEngines: EngineSpec[];
@@ -27,7 +26,7 @@ export function readEngines(settings: SettingsReader): {
   return { engine, configuredEngines: readConfiguredEngines(settings) };
 }
 
-/** Name of a model of the catalog, or an absolute path. */
+/** Returns the name of a model in the catalog, or an absolute path. */
 export function readWhisperModel(settings: SettingsReader): string {
   const model = settings.text("WHISPER_MODEL") ?? "";
   if (!isAbsolute(model) && !knownModel(model)) {
@@ -37,7 +36,7 @@ export function readWhisperModel(settings: SettingsReader): string {
   return model;
 }
 
-/** Without a trailing slash. */
+/** Returns a URL without a trailing slash. */
 export function readModelHubUrl(settings: SettingsReader): string {
   const url = settings.url("MODEL_HUB_URL", ["http:", "https:"]) ?? "";
   if (/^\w+:\/\/[^/]*@|[?#]/.test(url)) {

@@ -5,11 +5,11 @@ export interface TracesConfig {
   endpoint: string;
   headers: Record<string, string>;
   serviceName: string;
-  /** Fraction of traces that are sent, 0 … 1. */
+  /** Fraction of traces to send, 0 … 1. */
   sampledRatio: number;
 }
 
-/** Long enough to resist guessing, and limited to characters that a header can contain. */
+/** Long enough to resist guessing, and only characters that are allowed in a header. */
 const METRICS_TOKEN = /^[\x21-\x7e]{16,}$/;
 
 export function readMetricsToken(settings: SettingsReader): string | null {
@@ -21,10 +21,10 @@ export function readMetricsToken(settings: SettingsReader): string | null {
   return token;
 }
 
-/** Uses the standard names of OpenTelemetry. */
+/** The settings have OpenTelemetry's standard names. */
 export function readTraces(settings: SettingsReader): TracesConfig | null {
   const endpoint = settings.url("OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"]);
-  // Without an endpoint, the other variables may belong to other programs.
+  // Without an endpoint, the other variables may be meant for other programs.
   if (endpoint === null) return null;
   const { username, password, search, hash } = new URL(endpoint);
   if (username || password || search || hash) {
@@ -59,7 +59,7 @@ function readHeaders(settings: SettingsReader): Record<string, string> {
   return headers;
 }
 
-/** Values are percent-encoded, as in the header `baggage`. */
+/** OpenTelemetry percent-encodes the values, as in the `baggage` header. */
 function decode(value: string): string {
   try {
     return decodeURIComponent(value);

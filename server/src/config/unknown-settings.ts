@@ -1,27 +1,28 @@
 import type { SettingFault } from "./config-error.ts";
 import { isSecret, isSettingName, SETTING_NAMES, type SettingName } from "./settings.ts";
 
-/** A settings file and its content. */
 export interface EnvFile {
   path: string;
   values: Readonly<Record<string, string | undefined>>;
 }
 
-/** Variables of other programs that may also be in the file: Node.js, AWS, PostgreSQL's client, Compose. */
+/** Variables of other programs, such as Node.js, AWS, libpq and Compose, which the file may contain too. */
 const OTHERS =
   /^(AWS|NODE|OTEL|PG|UV|LC|LD|COMPOSE|DOCKER|POSTGRES|npm)_?[A-Z0-9_]*$|^npm_|^((HTTPS?|NO|ALL)_PROXY|https?_proxy|no_proxy|SSL_CERT_(FILE|DIR)|TZ|LANG|LANGUAGE|PATH|HOME|TMPDIR|USER|DEBUG|FORCE_COLOR|NO_COLOR)$/;
 
-/** Kubernetes sets these for a Service named `subtext`: SUBTEXT_PORT=tcp://10.0.0.1:8080. */
+/** Kubernetes sets such values for a Service named `subtext`: SUBTEXT_PORT=tcp://10.0.0.1:8080. */
 const SERVICE_LINK = /^(tcp|udp|sctp):\/\//;
 
-/** Shorter names are too similar to those of other programs: HOST to HOME, PORT to POST. */
+/**
+ * Minimum length of a setting's name for each number of typos. Short names resemble those of other programs: HOST,
+ * HOME.
+ */
 const ONE_MISTAKE_FROM = 8;
 const TWO_MISTAKES_FROM = 12;
 
 /**
- * Finds misspelled settings. An environment is full of variables of other programs, so a name there counts as
- * misspelled only if it differs by one typo, or by the prefix `SUBTEXT_`, from a setting that is not set. In the
- * settings file, every unknown name is reported.
+ * Finds misspelled settings. The environment contains many variables of other programs, so an environment variable is
+ * reported only if its name resembles a setting that is not set. In the settings file, every unknown name is reported.
  */
 export function findUnknown(
   env: Readonly<Record<string, string | undefined>>,
@@ -50,7 +51,7 @@ function isKnown(name: string): boolean {
   return base !== name && isSettingName(base) && isSecret(base);
 }
 
-/** The setting that was probably meant; null if none is similar. */
+/** Returns the setting that was probably meant; null if none is similar. */
 function meantBy(name: string, env: Readonly<Record<string, string | undefined>>): string | null {
   const bare = name.replace(/^SUBTEXT_/i, "");
   if (bare !== name) {
@@ -58,7 +59,7 @@ function meantBy(name: string, env: Readonly<Record<string, string | undefined>>
     return nearest(bare)?.name ?? null;
   }
   const near = nearest(name);
-  // If the correct name is set as well, the similar one belongs to another program.
+  // If the setting itself is also set, the similar name belongs to another program.
   return near !== null && !env[near.setting]?.trim() ? near.name : null;
 }
 
@@ -80,7 +81,7 @@ function allowedMistakes(length: number): number {
   return length >= ONE_MISTAKE_FROM ? 1 : Number.NEGATIVE_INFINITY;
 }
 
-/** Number of insertions, deletions, substitutions and transpositions of letters (optimal string alignment). */
+/** Returns the edit distance including transpositions (optimal string alignment). */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3;
   const rows = Array.from({ length: a.length + 1 }, (_, i) =>

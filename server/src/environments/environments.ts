@@ -47,7 +47,8 @@ export async function getEnvironment(db: Db, idOrName: string): Promise<Environm
 }
 
 /**
- * Finds an environment by id or name and locks it until the transaction ends, so that recorded old values are correct.
+ * Finds an environment by id or name and locks it until the transaction ends, so that the audit log records correct old
+ * values.
  * @throws AppError `environment_not_found`
  */
 export async function lockEnvironment(tx: Tx, idOrName: string): Promise<EnvironmentRow> {
@@ -58,7 +59,7 @@ export async function lockEnvironment(tx: Tx, idOrName: string): Promise<Environ
 }
 
 /**
- * Changes the given fields; all or none.
+ * Changes the given fields.
  * @throws AppError `invalid_request`, `environment_not_found`
  */
 export async function changeEnvironment(
@@ -77,7 +78,7 @@ export async function changeEnvironment(
 }
 
 /**
- * Sets the AI Transcription toggle, which applies to videos that finish uploading from now on.
+ * Turns AI Transcription on or off for videos that finish uploading from now on.
  * @throws AppError `environment_not_found`
  */
 export async function switchAiTranscription(db: Db, id: string, on: boolean): Promise<EnvironmentRow> {
@@ -87,8 +88,8 @@ export async function switchAiTranscription(db: Db, id: string, on: boolean): Pr
 }
 
 /**
- * Sets the origins of pages that may upload to the environment: `https://app.example`, or only `*` for any. An empty
- * list allows no page; programs other than browsers send no origin and are not affected.
+ * Sets the origins of pages that may upload to the environment: `https://app.example`, or `*` for any. An empty list
+ * allows no page. Clients other than browsers are not affected, because they send no origin.
  * @throws AppError `invalid_request`, `environment_not_found`
  */
 export async function setUploadOrigins(db: Db, id: string, origins: string[]): Promise<EnvironmentRow> {
@@ -102,7 +103,7 @@ export async function setUploadOrigins(db: Db, id: string, origins: string[]): P
 }
 
 /**
- * Sets the retention period; null keeps all videos. The next sweep permanently deletes what is due by then.
+ * Sets the retention policy; null keeps all videos. The next sweep permanently deletes everything that is due.
  * @throws AppError `invalid_request`, `environment_not_found`
  */
 export async function changeRetention(
@@ -119,7 +120,7 @@ export async function changeRetention(
   return row;
 }
 
-/** As browsers serialize it: without a path and without the default port. */
+/** Accepts an origin as browsers send it: without a path or default port. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
 }

@@ -3,22 +3,22 @@ import type { Db, Tx } from "../db/schema.ts";
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Limits per environment. They protect against runaway programs, are far above normal use, and are not exact:
- * concurrent requests may exceed them slightly.
+ * Limits per environment. They protect against runaway clients and are far above normal use. Concurrent requests may
+ * exceed them slightly.
  */
 
-/** Each is a file and a row until it expires, and every sweep checks it. */
+/** Limited, because every sweep checks each unfinished upload. */
 export const MAX_OPEN_UPLOADS = 1_000;
-/** Byte limit, as a multiple of the largest upload; most uploads are far smaller. */
+/** Limits the total bytes, as a multiple of the largest allowed upload. */
 export const MAX_OPEN_UPLOADS_OF_FULL_SIZE = 100;
-/** Each adds one delivery to every event. */
+/** Limited, because each endpoint adds a delivery to every event. */
 export const MAX_WEBHOOK_ENDPOINTS = 50;
-/** Enough for one per service, and few enough to search when one has leaked. */
+/** Few enough to find a leaked key. */
 export const MAX_VALID_API_KEYS = 100;
 
 /**
- * @param sizeBytes of the new upload; 0 if its length is deferred
- * @param maxUploadBytes of one upload
+ * @param sizeBytes size of the new upload; 0 if its length is deferred
+ * @param maxUploadBytes limit of a single upload
  * @throws AppError `open_upload_limit_reached`
  */
 export async function requireRoomForUpload(
@@ -55,7 +55,7 @@ export async function requireRoomForKey(db: Db, environmentId: string, now: Date
   );
 }
 
-/** Total of the declared lengths, without uploads of deferred length. */
+/** `bytes` is the total of the declared sizes. Uploads of deferred length have none. */
 async function sumOpenUploads(
   db: Db | Tx,
   environmentId: string,
@@ -79,7 +79,6 @@ async function countWebhookEndpoints(db: Db | Tx, environmentId: string, upTo: n
   return rows.length;
 }
 
-/** Counts valid keys only: neither revoked nor expired. */
 async function countValidApiKeys(
   db: Db | Tx,
   environmentId: string,

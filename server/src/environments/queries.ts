@@ -25,13 +25,12 @@ export async function listEnvironments(db: Db): Promise<EnvironmentRow[]> {
   return await db.selectFrom("environment").selectAll().orderBy("created_at").orderBy("id").execute();
 }
 
-/** By id or name, as entered on the command line. */
 export async function findEnvironment(db: Db, idOrName: string): Promise<EnvironmentRow | undefined> {
   return await db
     .selectFrom("environment")
     .selectAll()
     .where((where) => where.or([where("id", "=", idOrName), where("name", "=", idOrName)]))
-    // An environment's name may equal another one's id.
+    // Prefers the id, because an environment's name may equal the id of another environment.
     .orderBy((order) => order("id", "=", idOrName), "desc")
     .executeTakeFirst();
 }
@@ -76,8 +75,7 @@ export async function findAllowedOrigins(db: Db, id: string): Promise<string[]> 
 }
 
 /**
- * The toggle, locked until the transaction ends: a change happens before or after the upload's completion, never
- * during.
+ * Returns whether AI Transcription is on, and prevents changes until the transaction ends.
  */
 export async function lockAiTranscription(tx: Tx, environmentId: string): Promise<boolean> {
   const { ai_transcription } = await tx

@@ -19,17 +19,16 @@ const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
 
 const COLLECTOR_TIMEOUT_MS = 5_000;
 
-/** The result of one health check. */
 export interface Finding {
   name: string;
-  /** `missing`: the service cannot work without it. */
+  /** `missing` means that the service cannot work. */
   status: "ok" | "warning" | "missing";
   detail: string;
   /** What to do; null if nothing is wrong. */
   remedy: string | null;
 }
 
-/** Each check returns the detail of its finding, or throws the reason why the part is missing. */
+/** Each check returns the details of its finding, or throws if the part is missing. */
 export interface HealthChecks {
   database(): Promise<string>;
   storage(): Promise<void>;
@@ -39,16 +38,16 @@ export interface HealthChecks {
   model(): ModelsState | Promise<ModelsState>;
   /** Null if the database cannot be queried. */
   workers(): Promise<WorkersState | null>;
-  /** Whether stored files are deleted, and which are unknown; null if the database cannot be queried. */
+  /** Null if the database cannot be queried. */
   cleanup(): Promise<CleanupState | null>;
-  /** The result of the last check for missing files; null if the database cannot be queried. */
+  /** Result of the last check for missing files; null if the database cannot be queried. */
   files(): Promise<FilesState | null>;
 }
 
 export interface WorkersState {
   /** Null if a single process does all the work. */
   running: number | null;
-  /** Transcriptions that are PENDING. */
+  /** Number of PENDING transcriptions. */
   waiting: number;
 }
 
@@ -60,7 +59,7 @@ export interface CleanupState {
 export interface FilesState {
   /** Numbers of videos. */
   missing: { recording: number; transcript: number };
-  /** The first video ids. */
+  /** Ids of a few such videos. */
   examples: string[];
   /** When the last complete check ended; null before the first. */
   checkedAt: Date | null;
@@ -68,7 +67,7 @@ export interface FilesState {
 
 /** Runs all health checks independently of each other. */
 export async function diagnose(config: Config, checks: HealthChecks): Promise<Finding[]> {
-  // Processes with other roles run their own checks.
+  // Worker processes check their own engine, model and memory.
   const transcribes = config.role !== "api";
   return await Promise.all([
     examineNode(),
@@ -157,7 +156,7 @@ async function examineMemory({ engine, whisperModel }: Config, { memory }: Healt
   }
 }
 
-/** Without a model, the bundled engine is used, which recognizes only English. */
+/** Without an installed model, the service uses the bundled English engine. */
 async function examineModel(
   { engine, configuredEngines, modelHubUrl }: Config,
   { model }: HealthChecks,
@@ -250,7 +249,6 @@ export function examineSpace({ dataFolder, bucket, role }: Config, free: number)
 async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
   const name = "file access";
   const access = await inspectFileAccess(dataFolder).catch((error: NodeJS.ErrnoException) => {
-    // Nothing was created yet.
     if (error.code === "ENOENT") return null;
     throw error;
   });
@@ -277,7 +275,7 @@ async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
   };
 }
 
-/** Without a worker, the service accepts recordings but does not transcribe them. */
+/** Without a worker, the service accepts uploads but does not transcribe them. */
 async function examineWorkers({ workers }: HealthChecks): Promise<Finding> {
   const name = "workers";
   const state = await workers().catch(() => null);
@@ -349,7 +347,7 @@ async function examineCleanup({ cleanup }: HealthChecks): Promise<Finding> {
   };
 }
 
-/** The folder itself, or the existing folder in which it would be created. */
+/** Returns the folder, or its nearest parent that exists. */
 async function nearestExisting(folder: string): Promise<string> {
   for (let candidate = folder; ; candidate = dirname(candidate)) {
     try {
@@ -382,7 +380,7 @@ function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
   return ok(name, publicUrl);
 }
 
-/** Sends the collector an empty trace request, which it handles like any other. */
+/** Sends the collector an export request without spans. */
 async function examineTraces({ endpoint, headers }: TracesConfig): Promise<Finding> {
   const name = "traces";
   const warning = (detail: string): Finding => {

@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Checking more would take the doctor minutes. */
+/** Checking more entries would take minutes. */
 const MAX_ENTRIES = 100_000;
 const OTHERS = 0o007;
 const GROUP_AND_OTHERS = 0o077;
@@ -17,12 +17,14 @@ export interface FileAccess {
   foreign: string[];
 }
 
-/** Finds files and folders that other users can access or that belong to another user. Symbolic links are not followed. */
+/**
+ * Finds files and folders that other users can access or that belong to another user. Symbolic links are not followed.
+ */
 export async function inspectFileAccess(folder: string): Promise<FileAccess> {
   const root = await lstat(folder);
   const user = process.geteuid?.() ?? root.uid;
   const uid = user === 0 ? root.uid : user;
-  // Kubernetes gives a volume to a group of the pod (fsGroup), and marks the folder accordingly.
+  // With `fsGroup`, Kubernetes grants a group of the pod access to the volume and sets the set-group-ID bit.
   const denied = root.mode & SET_GROUP_ID ? OTHERS : GROUP_AND_OTHERS;
   const found: FileAccess = { uid, exposed: [], foreign: [] };
   const inspect = (path: string, stats: Stats) => {
@@ -46,7 +48,6 @@ async function* walk(folder: string): AsyncGenerator<string> {
   const entries = await opendir(folder).catch(ignoreAbsent);
   if (!entries) return;
   for await (const entry of entries) {
-    // Belongs to the file system, not to the service.
     if (entry.name === "lost+found") continue;
     const path = join(folder, entry.name);
     yield path;
@@ -54,7 +55,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Files appear and disappear while the service runs. A folder of another user, which is reported, may be unreadable. */
+/** Files may disappear while the service runs. Folders of another user may be unreadable, but are already reported. */
 function ignoreAbsent(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT" || error.code === "EACCES") return null;
   throw error;

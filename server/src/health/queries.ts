@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 
-/** Of all environments. */
 export async function countQueue(
   db: Db,
 ): Promise<{ pending: number; processing: number; oldestPendingAt: Date | null }> {
@@ -17,7 +16,7 @@ export async function countQueue(
   };
 }
 
-/** Of all environments; reads every row. */
+/** Slow with many videos, because it reads every row. */
 export async function sumUploads(db: Db): Promise<{ videos: number; bytes: number }> {
   const { rows } = await sql<{ videos: number; bytes: number }>`
     select count(*)::int as videos, coalesce(sum(size_bytes), 0)::float8 as bytes
@@ -33,7 +32,7 @@ export async function databaseBytes(db: Db): Promise<number> {
   return rows[0]!.bytes;
 }
 
-/** Running transcriptions of all environments, longest first. */
+/** Lists running transcriptions, longest-running first. */
 export async function listRunning(db: Db, limit: number) {
   return await db
     .selectFrom("transcription")

@@ -13,16 +13,16 @@ import { countQueue, databaseBytes, listRunning, sumUploads } from "./queries.ts
 
 const HOURS = 24;
 const MAX_RUNNING = 20;
-/** Minimum interval between measurements, regardless of how many pages request them. */
+/** Minimum interval between reads of the system's state. All clients share the result. */
 const MIN_INTERVAL_MS = 1_000;
-/** Largest share of time spent on measurements. One takes 0.2 s after a day with 100,000 completed videos. */
+/** Maximum share of time spent on reads. A read takes 0.2 s after a day with 100,000 completed videos. */
 const MAX_TIME_SHARE = 0.05;
 const MEASURE_DISK_EVERY_MS = 5 * 60_000;
 
 const ENDS = { COMPLETED: "completed", FAILED: "failed", SKIPPED: "skipped" } as const;
 
 export interface System {
-  /** The service's recent state. */
+  /** Returns the state of the service, which may be cached. */
   read(): Promise<SystemView>;
 }
 
@@ -139,7 +139,7 @@ function byEngine(groups: EndedGroup[]): EngineView[] {
   return [...engines.values()].sort((a, b) => b.mediaSeconds - a.mediaSeconds);
 }
 
-/** Returns the last measurement and refreshes an old one in the background. */
+/** Returns a function that returns the last measurement, and refreshes it in the background if it is old. */
 function measureAtTimes({ db, config, clock, log }: SystemDeps): () => DiskUseView | null {
   let known: DiskUseView | null = null;
   let lastAt = Number.NEGATIVE_INFINITY;

@@ -5,7 +5,7 @@ export interface ApiKeyView {
   id: string;
   environmentId: string;
   name: string;
-  /** The visible prefix of the key, which is not secret. */
+  /** The part of the key that is not secret. */
   prefix: string;
   permissions: Permission[];
   createdAt: string;
@@ -15,12 +15,12 @@ export interface ApiKeyView {
   revokedAt: string | null;
 }
 
-/** The response to creating a key: the only response that contains the key itself. */
+/** Response to creating a key. No other response contains the key itself. */
 export type NewApiKeyView = ApiKeyView & { key: string };
 
 /** Newest first. */
 export interface ApiKeyPageView {
   data: ApiKeyView[];
-  /** Cursor of the next page; null on the last. */
+  /** Null on the last page. */
   nextCursor: string | null;
 }

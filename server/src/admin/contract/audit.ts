@@ -8,14 +8,13 @@ export interface AuditActorView {
   name: string | null;
 }
 
-/** The affected resource, which may no longer exist. */
+/** An affected resource, which may no longer exist. */
 export interface AuditThingView {
   id: string;
   /** The name at the time of the event; null if the resource has none or the name must not be shown. */
   name: string | null;
 }
 
-/** One audit event. */
 export interface AuditEventView {
   id: string;
   at: string;

@@ -13,8 +13,7 @@ export interface EnvironmentView {
   createdAt: string;
 }
 
-/** `GET /internal/environments/{environment}/retention-effect?days=…&deletes=…` */
 export interface RetentionEffectView {
-  /** Number of videos that the policy would affect immediately; counted up to 10,000. */
+  /** Number of videos that the policy would affect immediately; at most 10,000. */
   videos: number;
 }

@@ -4,7 +4,7 @@ import type { OperatorRole } from "../../db/enums.ts";
 /**
  * Who may call an operation:
  * - `anyone`: no sign-in is needed.
- * - `session`: every operator, about themselves; not the command line, which has no account.
+ * - `session`: any signed-in operator, but not the command line, which has no account.
  * - roles: operators with one of these roles, and the command line.
  * - `command line`: only the command line on the service's machine.
  */
@@ -13,8 +13,8 @@ export type Callers = "anyone" | "session" | "command line" | readonly OperatorR
 export interface Operation {
   callers: Callers;
   /**
-   * Where an operator needs one of the roles: in all environments or in any of them. Omitted if the path names an
-   * environment or something in one: the operator then needs the role in that environment.
+   * Whether an operator needs the role in all environments or in at least one. Omitted if the path identifies an
+   * environment or a resource in one; the operator then needs the role in that environment.
    */
   roleIn?: "all environments" | "any environment";
   query?: TSchema;
@@ -22,7 +22,7 @@ export interface Operation {
   /** Status code of a successful response; 200 if not set. */
   status?: 201 | 202 | 204;
   response: ResponseType<unknown> | typeof RAW;
-  /** The operation checks a password or a secret link, so the client's address limits the attempts. */
+  /** The operation checks a password or a secret link, so attempts are limited per client address. */
   isGuessable?: true;
   /** Omits the HEAD route. */
   noHead?: true;
@@ -31,7 +31,7 @@ export interface Operation {
 /** Operations, keyed by method and path below `/internal`, e.g. `GET /environments/:environment`. */
 export type OperationTable = Record<`${"GET" | "HEAD" | "POST" | "PATCH" | "DELETE"} /${string}`, Operation>;
 
-/** Carries the type of a JSON response; it contains nothing at run time. */
+/** Carries the type of a JSON response. Empty at run time. */
 export interface ResponseType<T> {
   readonly type?: T;
 }
@@ -65,17 +65,16 @@ type Present<Name extends string, T> = [T] extends [undefined]
     ? { [Key in Name]?: Lenient<T> }
     : { [Key in Name]: Lenient<T> };
 
-/** The input that a client sends with a request. */
 export type InputOf<Key extends string, O> = (unknown extends ParamsOf<Key>
   ? unknown
   : { params: ParamsOf<Key> }) &
   Present<"query", QueryOf<O>> &
   Present<"body", BodyOf<O>>;
 
-/** The arguments of a call: the input may be omitted if none of it is required. */
+/** The arguments of a client call. The input is optional if none of its parts is required. */
 export type Arguments<Input> = Partial<Input> extends Input ? [input?: Input] : [input: Input];
 
-/** Returns the path of a request below `/internal`, with its query. */
+/** Returns a request's path below `/internal`, including its query string. */
 export function pathOf(
   operation: string,
   { params = {}, query = {} }: { params?: object; query?: object } = {},

@@ -58,7 +58,7 @@ const Retention = Type.Object(
   strict,
 );
 
-/** Exactly one of the two. Each environment is named by its id or name. */
+/** Exactly one of the two must be given. `environment` is an id or a name. */
 const ACCESS = {
   role: Type.Optional(Type.Enum(OPERATOR_ROLES)),
   environments: Type.Optional(
@@ -75,20 +75,20 @@ const ACCESS = {
   ),
 };
 
-/** For `json<Empty>()`: a response that only reports success. */
+/** The response body `{}`. */
 type Empty = Record<string, never>;
 
 const EVERY_ROLE = OPERATOR_ROLES;
-/** Those who may change videos. */
+/** Roles that may change videos. */
 const EDITORS = ["owner", "editor"] as const;
-/** Those who may read API keys, webhooks, settings and operators. */
+/** Roles that may read API keys, webhooks, settings and operators. */
 const VIEWERS = ["owner", "viewer"] as const;
 const OWNERS = ["owner"] as const;
 
 /**
- * Every operation of the admin API that the dashboard may call. The routes, their authorization and its tests, and the
- * types of the dashboard's client are derived from this table. `:environment` is an environment's id or name. The
- * dashboard imports only the type, so that its bundle contains no schemas.
+ * The operations of the admin API that the dashboard may call. The routes, their authorization tests and the types of
+ * the dashboard's client are derived from this table. `:environment` is an id or a name. The dashboard imports only the
+ * type, so that its bundle contains no schemas.
  */
 export const OPERATIONS = {
   // Setup, sign-in and sessions
@@ -183,7 +183,7 @@ export const OPERATIONS = {
     status: 204,
     response: json<void>(),
   },
-  // The log contains the addresses that operators sign in from.
+  // Only for owners, because the log contains the IP addresses of operators.
   "GET /audit": {
     callers: OWNERS,
     roleIn: "all environments",
@@ -288,7 +288,7 @@ export const OPERATIONS = {
     response: json<WebhookEndpointView>(),
   },
   "DELETE /webhook-endpoints/:id": { callers: OWNERS, status: 204, response: json<void>() },
-  // POST rather than GET, because only owners may see the secret and the audit log records each access.
+  // POST rather than GET, because the audit log records each access.
   "POST /webhook-endpoints/:id/reveal-secret": {
     callers: OWNERS,
     response: json<WebhookEndpointWithSecret>(),
@@ -359,7 +359,7 @@ export const OPERATIONS = {
     status: 201,
     response: json<UploadOfferView>(),
   },
-  // Server-sent events. A response to HEAD would have no body and never end.
+  // Server-sent events. Has no HEAD route, because the response would never end.
   "GET /environments/:environment/videos/changes": { callers: EVERY_ROLE, noHead: true, response: RAW },
   "GET /environments/:environment/videos/:video": { callers: EVERY_ROLE, response: json<VideoDetailView>() },
   "DELETE /environments/:environment/videos/:video": {

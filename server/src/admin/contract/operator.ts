@@ -11,7 +11,7 @@ export interface OperatorView extends OperatorAccess {
   createdAt: string;
 }
 
-/** The operator who is signed in. */
+/** The signed-in operator. */
 export type MeView = Omit<OperatorView, "createdAt">;
 
 /** Whether the service still needs its first operator. */
@@ -38,10 +38,9 @@ export interface InvitationView extends OperatorAccess {
   expiresAt: string;
 }
 
-/** The response to creating an invitation: the only response that contains the link. */
+/** Response to creating an invitation. No other response contains the link. */
 export type NewInvitationView = InvitationView & { url: string };
 
-/** An active session. */
 export interface SessionView {
   id: string;
   /** True for the session of this request. */

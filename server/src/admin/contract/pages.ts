@@ -1,6 +1,6 @@
 /**
- * The paths of the dashboard's pages, in Fastify's syntax. The server answers each of them with the same document, so
- * that deep links and reloads work. Other paths remain 404.
+ * Paths of the dashboard's pages, in Fastify's syntax. The server sends the same document for each, so that deep links
+ * and reloads work. All other paths return 404.
  */
 export const PAGE_PATHS = [
   "/",
@@ -14,7 +14,7 @@ export const PAGE_PATHS = [
   "/audit",
 ] as const;
 
-/** The page that the setup link opens. The token follows `#`, so that it never reaches a server or a log. */
+/** The page that the setup link opens. The token is in the fragment (`#`), so browsers do not send it to any server. */
 export const SETUP_PATH = "/setup";
-/** The page that an operator's invitation link opens, with the token after `#`. */
+/** The page that an invitation link opens. The token is in the fragment here, too. */
 export const JOIN_PATH = "/join";

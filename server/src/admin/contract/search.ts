@@ -3,11 +3,11 @@ export const SEARCH_LIMITS = { characters: 300, words: 24 } as const;
 
 /** A sentence or a part of one. */
 export interface SearchPassageView {
-  /** Seconds of the video. */
+  /** Position in the video. */
   startSeconds: number;
   endSeconds: number;
   text: string;
-  /** Matches: `[start, end]` in UTF-16 units of the text, in order, not overlapping. */
+  /** Matches as `[start, end]` offsets in UTF-16 code units, in order and without overlaps. */
   marks: [start: number, end: number][];
 }
 
@@ -24,18 +24,18 @@ export interface SearchVideoView {
   passages: SearchPassageView[];
 }
 
-/** The reason why no search ran. */
+/** Why no search ran. */
 export type SearchHint = "no_words" | "only_excluded" | "only_common_words";
 
 export interface SearchPageView {
   /** Best match first. */
   data: SearchVideoView[];
-  /** Cursor of the next page; null on the last. */
+  /** Null on the last page. */
   nextCursor: string | null;
   /** Total over all pages. */
   videoCount: number;
   matchCount: number;
-  /** True if more passages match than could be ranked or searched in time; the counts then cover the newest. */
+  /** True if too many passages match to search and rank all of them. The counts then cover only the newest. */
   isTruncated: boolean;
   hint: SearchHint | null;
   /** The languages of the environment's transcripts. */

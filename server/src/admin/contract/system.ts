@@ -1,11 +1,11 @@
 /** The service's state, for its operators. All times are ISO 8601 UTC with milliseconds. */
 export interface SystemView {
   version: string;
-  /** The service's current time. Compute ages relative to it. */
+  /** The service's current time. Clients compute ages from it, because their own clocks may be wrong. */
   now: string;
   startedAt: string;
   queue: QueueView;
-  /** Running transcriptions, longest first; limited in number. */
+  /** The longest-running transcriptions, longest first. */
   running: RunningView[];
   /** Results per hour of the last 24 hours, oldest first; always 24 entries. */
   hours: HourView[];
@@ -21,7 +21,7 @@ export interface SystemView {
 export interface QueueView {
   pending: number;
   processing: number;
-  /** The time since which the oldest pending transcription has waited; null if none is pending. */
+  /** When the oldest pending transcription was queued; null if none is pending. */
   oldestPendingAt: string | null;
 }
 
@@ -47,7 +47,7 @@ export interface EngineView {
   name: string;
   completed: number;
   mediaSeconds: number;
-  /** Wall-clock time from opening the recordings to the last word. */
+  /** Total wall-clock time of transcribing the recordings. */
   workSeconds: number;
 }
 
@@ -72,7 +72,7 @@ export interface DiskView {
   /** Size of the file system that contains the folder. */
   totalBytes: number;
   freeBytes: number;
-  /** Rarely measured, because that reads every file; null until the first measurement finishes. */
+  /** Measured rarely, because a measurement reads every folder. Null until the first one finishes. */
   use: DiskUseView | null;
 }
 
@@ -99,7 +99,7 @@ export interface ProcessView {
   residentBytes: number;
 }
 
-/** The doctor's result for one part. */
+/** The result of one health check. */
 export interface FindingView {
   name: string;
   /** `missing`: the service cannot work without it. */

@@ -32,23 +32,23 @@ export interface MediaView {
 }
 
 export interface TranscriptionDetailView extends TranscriptionSummaryView {
-  /** Engine and model that recognized most of the words; null until COMPLETED, like the next five. */
+  /** Engine and model that recognized most of the words; null until COMPLETED. */
   engine: string | null;
-  /** `ffmpeg 5.1.9` */
+  /** For example `ffmpeg 5.1.9`; null until COMPLETED. */
   decoder: string | null;
-  /** Number of the audio track that was transcribed, from 1; null if it is the default or the only one. */
+  /** Number of the transcribed audio track, from 1; null if it is the default or the only track. */
   audioTrack: number | null;
   /** Empty until COMPLETED. */
   fileFormats: FileFormat[];
   /** True if damaged parts of the recording are missing from the transcript. */
   incomplete: boolean;
-  /** The language of each segment, in order, not overlapping. */
+  /** In order, without overlaps; null until COMPLETED. */
   languageSegments: LanguageSegmentView[] | null;
   /** While PENDING after a failure: the earliest start of the next attempt. Null if it waits for a model. */
   retryAt: string | null;
   /** Steps of the latest attempt so far, in order, starting with the upload. */
   timeline: TimelineStepView[];
-  /** All attempts of all rounds, in order, except attempts of releases that did not record them. */
+  /** All attempts in order, including those before a reprocess. Early releases recorded no attempts. */
   attempts: AttemptView[];
   /** Events of the transcription in order, with their deliveries. */
   events: EventView[];
@@ -71,7 +71,7 @@ export const TIMELINE_STEPS = [
   "uploaded",
   "queued",
   "started",
-  /** The speech engine was ready and the recording available; only for completed recognition. */
+  /** The speech engine was ready and the recording available; known only after recognition completes. */
   "prepared",
   "decoded",
   "transcribed",
@@ -95,10 +95,10 @@ export interface TimelineStepView {
 }
 
 export interface AttemptView {
-  /** From 1, across all rounds. */
+  /** From 1; a reprocess does not reset it. */
   number: number;
   /**
-   * Why the attempt started: `resumption` after an attempt that was handed back or yielded, `retry` after a failure.
+   * What started the attempt: `resumption` follows an attempt that was handed back or yielded, `retry` a failure.
    */
   begunBy: "upload" | "resumption" | "retry" | "reprocess";
   queuedAt: string;
@@ -106,7 +106,7 @@ export interface AttemptView {
   /** Null while the attempt is running, as is `outcome`. */
   endedAt: string | null;
   outcome: AttemptOutcome | null;
-  /** Set if the attempt failed or was returned. */
+  /** Set if the attempt failed or was handed back. */
   failure: { code: string; message: string } | null;
 }
 
@@ -122,7 +122,7 @@ export interface EventView {
     /** Number of POST requests. */
     attempts: number;
     nextAttemptAt: string | null;
-    /** When the endpoint accepted it, or delivery was abandoned. */
+    /** When the endpoint accepted the event, or the service gave up. */
     finishedAt: string | null;
   }[];
 }
@@ -143,7 +143,7 @@ export interface TranscriptWordsView {
   pauses: number[];
   /** Whole milliseconds, ≥ 0. A word ends at the sum of all pauses and durations up to and including its own. */
   durations: number[];
-  /** Confidence in percent; null if the engine reported none. The whole column is null if none is stored. */
+  /** Confidence in percent; null if the engine reported none. The column is null if no confidences are stored. */
   confidences: (number | null)[] | null;
   /** Index of each paragraph's first word, ascending from 0; empty if there are no words. */
   paragraphs: number[];
@@ -159,10 +159,10 @@ export interface WaveformView {
   duration: number;
   peaksPerSecond: number;
   /**
-   * Base64 of one byte for about each tenth of a second of the media: 255 times the square root of the amplitude, from
-   * 0 for silence to 255 for full scale. Shorter than the duration if only the beginning could be read.
+   * Base64 of one byte per peak: 255 times the square root of the amplitude, from 0 for silence to 255 for full scale.
+   * Covers less than the duration if only the beginning could be read.
    */
   peaks: string;
-  /** Speech segments, `[start, end]` in seconds of the media, in order, not overlapping. */
+  /** Speech segments as `[start, end]` in seconds, in order and without overlaps. */
   speech: [number, number][];
 }

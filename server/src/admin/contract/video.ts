@@ -8,7 +8,7 @@ export interface TranscriptionSummaryView {
   status: TranscriptionStatus;
   /** 0 … 1 */
   progress: number;
-  /** Time until the running attempt finishes; null if unknown. */
+  /** Estimated time until the running attempt finishes; null if unknown. */
   remainingSeconds: number | null;
   language: string | null;
   wordCount: number | null;
@@ -30,7 +30,7 @@ export interface VideoView {
   filename: string | null;
   /** Null until the client declares it. */
   sizeBytes: number | null;
-  /** While uploading: the received bytes; null if the storage does not report them. */
+  /** Bytes received so far; null after the upload, or if the storage does not report them. */
   uploadedBytes: number | null;
   createdAt: string;
   uploadedAt: string | null;
@@ -38,19 +38,19 @@ export interface VideoView {
   /** Position in the queue while pending: 1 is next; null beyond the last position that is computed. */
   queuePlace: number | null;
   /**
-   * While pending: `model` if the video was transcribed once and waits for the installation of a speech model with more
-   * languages; null if it only waits for its turn.
+   * `model` if the video is pending because the installed speech models do not support its language; null if it only
+   * waits for its turn.
    */
   waitsFor: "model" | null;
 }
 
-/** The count of each state stops at this number. */
+/** Counting stops at this number of videos per state. */
 export const COUNTED_VIDEOS = 10_000;
 export type VideoCountsView = Record<VideoState, number>;
 
 export interface VideoPageView {
   data: VideoView[];
-  /** Cursor of the next page; null on the last. */
+  /** Null on the last page. */
   nextCursor: string | null;
 }
 

@@ -1,7 +1,7 @@
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { Delivery, DeliveryStatus, WebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 
-/** Recent deliveries are those that were created within this many hours. */
+/** Deliveries created within this many hours count as recent. */
 export const RECENT_HOURS = 24;
 
 /** All times are ISO 8601 UTC with milliseconds. The signing secret is not included; see `…/reveal-secret`. */
@@ -24,11 +24,9 @@ export type WebhookEndpointView = WebhookEndpoint & {
 
 /** The request of a delivery attempt, rendered again from stored data with the times and secrets of that attempt. */
 export interface AttemptRequestView {
-  /** The attempt's number. */
   number: number;
   url: string;
   headers: Record<string, string>;
-  /** JSON. */
   body: string;
 }
 
@@ -40,13 +38,12 @@ export type DeliveryView = Delivery & {
 /** Newest first. */
 export interface DeliveryPageView {
   data: DeliveryView[];
-  /** Cursor of the next page; null on the last. */
+  /** Null on the last page. */
   nextCursor: string | null;
 }
 
 export type DeliveryDetailView = DeliveryView & { requests: AttemptRequestView[] };
 
-/** Result of checking a URL before anything is sent to it. */
 export interface UrlCheckView {
   /** Why the URL is rejected, for display; null if it is accepted. */
   reason: string | null;

@@ -5,7 +5,7 @@ import { RateLimiter } from "../../http/rate-limit.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { listOperators } from "../../operators/queries.ts";
 
-/** Limits the records of failed sign-ins: the first 100, then one every 30 seconds. */
+/** Limits how many failed sign-ins are recorded: a burst of 100, then one every 30 seconds. */
 const FAILURES = { perSecond: 1 / 30, burst: 100 };
 
 type Client = Pick<FastifyRequest, "ip">;
@@ -31,7 +31,7 @@ export class SignInAudit {
       await this.#write(byOperator(operator, request), "operator.signed_in");
     } else if (response.status === 401 && this.#failures.take("all").allowed) {
       const auditActor: AuditActor = { kind: "stranger", id: null, name: null, address: request.ip };
-      // An unknown email is not recorded: it may be a password typed into the wrong field.
+      // An unknown email is not recorded, because it may be a password typed into the wrong field.
       await this.#write(auditActor, "operator.sign_in_failed", operator);
     }
   }

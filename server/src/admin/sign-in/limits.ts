@@ -7,7 +7,7 @@ import { AppError } from "../../lib/errors.ts";
 
 /** A burst of 5 attempts, then one every 12 seconds. */
 const FROM_ONE_ADDRESS = { perSecond: 1 / 12, burst: 5 };
-/** Looser, so that a stranger cannot lock an operator out, but tight enough to stop guesses from many addresses. */
+/** Looser, so that a stranger cannot easily lock out an operator; still limits guesses from many addresses. */
 const AT_ONE_ACCOUNT = { perSecond: 1 / 30, burst: 15 };
 
 /** Limits attempts to guess a password or a secret link. */
@@ -26,11 +26,11 @@ export class SignInLimits {
   }
 
   /**
-   * Counts attempts, including those for accounts that do not exist.
+   * Also counts attempts for accounts that do not exist.
    * @throws AppError `rate_limited`
    */
   countAccount(email: string, request: FastifyRequest): void {
-    // Hashed, so that every key has the same length.
+    // Hashing limits the length of the key.
     const key = createHash("sha256").update(email.trim().toLowerCase()).digest("base64url");
     this.#take(this.#byAccount, key, request);
   }

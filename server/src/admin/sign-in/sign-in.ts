@@ -12,7 +12,6 @@ import {
 import { endSessions, listSessions } from "../../operators/queries.ts";
 import { authHeaders } from "../access.ts";
 import { handlersOf } from "../operation.ts";
-
 import { SignInAudit } from "./audit.ts";
 import type { SignInLimits } from "./limits.ts";
 
@@ -23,7 +22,7 @@ interface SignInDeps {
   clock: Clock;
 }
 
-/** Sign-in and sessions. Exposes only the three better-auth routes that an operator with a password needs. */
+/** Sign-in and sessions. Of better-auth's routes, exposes only sign-in, sign-out and password change. */
 export function signInHandlers({ operators, limits, db, clock }: SignInDeps) {
   const audit = new SignInAudit({ db, clock });
   const send = async (request: FastifyRequest, body: object) =>
@@ -32,13 +31,13 @@ export function signInHandlers({ operators, limits, db, clock }: SignInDeps) {
     "POST /auth/sign-in/email": async ({ body: { email, password }, request, reply }) => {
       limits.countAccount(email, request);
       const response = await send(request, { email, password });
-      // Runs before the cookie is sent: a sign-in that the audit log cannot record fails.
+      // Runs before the cookie is sent, so that a sign-in fails if the audit log cannot record it.
       await audit.recordSignIn(request, email, response);
       return await answer(response, reply);
     },
 
     "POST /auth/change-password": async ({ body, actor: { operator }, request, reply }) => {
-      // Uses the account of the session, because better-auth checks that account's password regardless of the body.
+      // better-auth checks the password of the session's account, so the attempt counts for that account.
       limits.countAccount(operator.email, request);
       const { currentPassword, newPassword, revokeOtherSessions } = body;
       const response = await send(request, { currentPassword, newPassword, revokeOtherSessions });
@@ -97,8 +96,7 @@ function toWebRequest(request: FastifyRequest, origin: string, body: object): Re
 async function answer(response: Response, reply: FastifyReply): Promise<Record<string, never>> {
   for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
   if (!response.ok) throw signInError(response.status, await response.text());
-  // better-auth repeats the session token in its response body. Scripts cannot read the cookie, so pages must not
-  // receive the token either.
+  // better-auth's response body contains the session token, which scripts must not be able to read.
   return {};
 }
 

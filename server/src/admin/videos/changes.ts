@@ -6,14 +6,14 @@ import type { VideoChangesView, VideoView } from "../contract/video.ts";
 import { toVideoViews, type VideoListDeps } from "./videos.ts";
 
 const POLL_INTERVAL_MS = 1_000;
-/** Polls overlap, because a write becomes visible only at its commit, later than its timestamp. */
+/** Polls overlap, because a row becomes visible only at its commit, which is later than its timestamp. */
 const OVERLAP_MS = 10_000;
-/** If an environment has more changes at once, clients are asked to reload the list instead. */
+/** If a poll finds more changes in an environment, clients are asked to reload the list instead. */
 const MAX_CHANGES = 200;
-/** Minimum interval between reload requests, because each client then loads everything that it shows. */
+/** Minimum interval between requests to reload, because a reload is expensive and every client does it. */
 const RELOAD_EVERY_MS = 5_000;
 const WATCHED_UPLOADS = 50;
-/** Queue positions near the front are sent when they change; other positions are sent only with the list. */
+/** Only changes of the first queue positions are sent. */
 const WATCHED_PLACES = 50;
 
 /** Receives null if there are too many changes to send. */
@@ -22,21 +22,22 @@ export type OnChanges = (changes: VideoChangesView | null) => void;
 /** State of polling one environment, shared by all subscribers. */
 interface Watch {
   listeners: Set<OnChanges>;
-  /** The first poll, which sends nothing: it is the baseline. */
+  /** The first poll. It sends nothing and is the baseline for the next one. */
   begun: Promise<void>;
-  /** Time of the last poll, by the database's clock; null before the first is done. */
+  /** Time of the last poll by the database's clock; null until the first poll completes. */
   queriedAt: Date | null;
   /** The last state sent for each video that the next poll may return again. */
   sent: Map<string, string>;
   /** Deletions that were sent and that polls will return again. */
   gone: Set<string>;
-  /** When subscribers were last asked to reload, by `performance.now`; and whether another reload is due. */
+  /** When subscribers were last asked to reload, in milliseconds of `performance.now()`. */
   reloadedAt: number;
+  /** Subscribers have missed changes and must be asked to reload. */
   owesReload: boolean;
 }
 
 /**
- * Publishes changes to the videos of environments. One poll per second covers all environments that have subscribers.
+ * Publishes changes to videos. A single query per second covers all environments that have subscribers.
  */
 export class VideoChanges {
   readonly #deps: VideoListDeps & { log: Logger };

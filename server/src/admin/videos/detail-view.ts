@@ -109,7 +109,7 @@ function viewTimeline(
   return steps;
 }
 
-/** When the engine was ready and the recording available; known only for completed recognition. */
+/** Returns when the engine was ready and the recording available; null if recognition did not complete. */
 function preparedAt(
   { stages }: TranscriptionRow,
   { started_at, decoded_at, transcribed_at }: TranscriptionAttemptRow,
@@ -163,7 +163,7 @@ function viewEvent(event: EventWithDeliveries, endpointUrls: Map<string, string>
   };
 }
 
-/** Returns at least 0, because the clocks of several machines may differ slightly. */
+/** Returns at least 0, because the clocks of different machines may disagree. */
 function secondsBetween(before: Date, after: Date): number {
   return Math.max(0, after.getTime() - before.getTime()) / 1000;
 }

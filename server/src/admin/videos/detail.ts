@@ -25,7 +25,7 @@ export interface VideoDetailDeps extends VideoListDeps {
   clock: Clock;
   recordings: RecordingStore;
   transcripts: TranscriptStore;
-  /** The lock of the upload endpoint, so that nothing writes to a deleted video. */
+  /** The lock of the upload endpoint. It prevents writes to a deleted video. */
   locker: Locker;
   running: RunningAttempts;
 }
@@ -71,7 +71,7 @@ async function describe(deps: VideoDetailDeps, video: VideoRow, actor: Actor): P
     viewMedia(deps, video),
   ]);
   const transcription = row && { row, ...(await historyOf(db, row)) };
-  // URLs of endpoints are often secrets, and webhooks are not for editors.
+  // Editors may not see webhooks, because the URLs of endpoints are often secrets.
   if (transcription && roleIn(actor, video.environment_id) === "editor") transcription.events = [];
   return viewVideoDetail(view!, { video, media, transcription: transcription ?? null });
 }

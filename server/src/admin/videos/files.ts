@@ -15,9 +15,9 @@ import { type Call, handlersOf } from "../operation.ts";
 import { transcriptWords } from "./transcript-words.ts";
 import { getVideoFromParams } from "./videos.ts";
 
-/** Players keep requesting ranges while they are open, always from the URL of the first redirect. */
+/** Long, because an open player requests all ranges from the URL of the first redirect. */
 const MEDIA_URL_LIFETIME_SECONDS = 12 * 3600;
-/** Part of the ETag: increase it if the representation of the same words changes. */
+/** Part of the ETag. Increase it if the response to the same words changes. */
 const WORDS_VERSION = 1;
 
 interface VideoFileDeps {
@@ -57,8 +57,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       });
     },
 
-    // Captions are not redirected to the storage, because browsers load a cross-origin track only if that origin allows
-    // it.
+    // Not redirected to the storage, because browsers load cross-origin captions only if that origin allows it.
     "GET /environments/:environment/videos/:video/captions": async ({ params, request, reply }) => {
       const video = await getVideoFromParams(db, params);
       const prefix = (await findTranscriptionByVideo(db, video.id))?.file_prefix;
@@ -72,8 +71,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       return await reply.type("text/vtt; charset=utf-8").send(captions);
     },
 
-    // Files are not redirected either, because browsers ignore `download` on cross-origin links and show the file
-    // instead.
+    // Not redirected to the storage, because browsers ignore `download` on cross-origin links and show the file.
     "GET /environments/:environment/videos/:video/files/:format": async ({ params, reply }) => {
       const video = await getVideoFromParams(db, params);
       const row = await findTranscriptionByVideo(db, video.id);
@@ -158,7 +156,7 @@ export async function typeOfRecording(recordings: RecordingStore, videoId: strin
   return mediaType(await buffer(file.stream({ start: 0, end: Math.min(MEDIA_TYPE_BYTES, file.size) - 1 })));
 }
 
-/** Returns an ETag. A prefix identifies its content, because keys are never reused. */
+/** Returns an ETag. Each prefix is used for only one transcript, so it identifies the content. */
 function tagOf(prefix: string): string {
   return prefix.replaceAll("/", "-");
 }
@@ -167,7 +165,7 @@ async function readJson(transcripts: TranscriptStore, key: string): Promise<unkn
   return await json(await transcripts.read(key));
 }
 
-/** Maps a missing file to this error: the video is being deleted, or the file was removed. */
+/** Replaces the storage's error for a missing file. */
 function asNotFound(code: AppErrorCode): (error: unknown) => never {
   return (error) => {
     if (isMissing(error)) throw new AppError(code, "The file is gone.", { cause: error });

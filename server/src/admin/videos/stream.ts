@@ -51,15 +51,15 @@ export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps) {
       send("retry: 2000\n\n");
 
       const heartbeat = setInterval(async () => {
-        // A client must not receive anything after its session ends or the operator's role is taken away.
+        // A client must not receive anything after its session ends or the operator's role is revoked.
         if (await isAuthorized()) send(":\n\n");
         else stream.end();
       }, HEARTBEAT_MS);
       const end = () => stream.end();
       endings.add(end);
-      // A broken connection also emits `close`; it is not an error of the service.
+      // `close` follows and cleans up.
       stream.on("error", (error) => request.log.debug({ err: error }, "a listener's connection broke"));
-      // A client that leaves may close only its half of the connection.
+      // A client that disconnects may close only its half of the connection.
       if (request.raw.socket.readableEnded) end();
       else request.raw.socket.once("end", end);
       await new Promise((resolve) => stream.once("close", resolve));

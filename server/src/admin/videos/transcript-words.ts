@@ -3,7 +3,7 @@ import { needsSpace } from "@subtext/captions/script";
 import { beginsParagraph } from "@subtext/captions/text";
 import type { TranscriptWordsView } from "../contract/video-detail.ts";
 
-/** A word of the json file. */
+/** A word in the transcript's JSON file. */
 interface FileWord {
   word: string;
   /** Seconds, 3 decimals. */
@@ -11,15 +11,15 @@ interface FileWord {
   end: number;
 }
 
-/** Word counts from which a paragraph ends at a sentence end, at any pause, or anywhere. */
+/** Numbers of words after which a paragraph ends at the next sentence end, the next pause, or immediately. */
 const LONG_AT_SENTENCE = 60;
 const LONG_AT_PAUSE = 120;
 const LONGEST = 200;
 const PAUSE_SECONDS = 0.3;
 
 /**
- * Arranges the words in columns and splits them into paragraphs that can be rendered separately: at the breaks of the
- * plain text and, in minutes of uninterrupted speech, at the next suitable place.
+ * Arranges the words in columns and splits them into paragraphs. Paragraphs break where the plain text does. Very long
+ * ones are split further, because the page renders paragraphs one by one.
  * @param confidences 0 … 1, one for each word
  */
 export function transcriptWords(

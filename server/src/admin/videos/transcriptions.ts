@@ -48,7 +48,7 @@ export function transcriptionHandlers({ db, queue, clock }: { db: Db; queue: Que
 async function describe(db: Db, row: TranscriptionRow, actor: Actor): Promise<TranscriptionView> {
   const video = await findVideo(db, row.video_id);
   if (!video) throw new AppError("transcription_not_found", "The video was deleted meanwhile.");
-  // Webhooks are not for editors.
+  // Editors may not see webhooks.
   const events =
     roleIn(actor, row.environment_id) === "editor" ? [] : await listTranscriptionEvents(db, row.id);
   return viewTranscription(row, { video, events });

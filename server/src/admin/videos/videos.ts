@@ -21,7 +21,7 @@ export interface UploadDeps extends OfferDeps {
   db: Db;
 }
 
-/** An upload must start within this time; once started, it may take as long as it needs. */
+/** Limits only the start of an upload. Once started, an upload may take longer. */
 const START_WITHIN_SECONDS = 3600;
 
 export function videoHandlers(deps: VideoListDeps & UploadDeps) {
@@ -41,7 +41,7 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
       return await countVideosByState(db, environment.id, COUNTED_VIDEOS);
     },
 
-    // The session authorizes the creation. The signed URL then accepts the bytes, as in direct uploads.
+    // The session authorizes only the creation. The browser then uploads the bytes to the signed URL.
     "POST /environments/:environment/videos": async ({ params, body, request }) => {
       const environment = await getEnvironment(db, params.environment);
       const { filename, sizeBytes } = body;
@@ -72,7 +72,7 @@ export async function getVideoFromParams(
 type QueuePositions = Awaited<ReturnType<typeof queuePositions>>;
 
 /**
- * Builds the views of rows, including their transcriptions, uploaded bytes and queue positions.
+ * Reads the transcriptions, uploaded bytes and queue positions of videos.
  * @param knownPositions queue positions that the caller has already read
  */
 export async function toVideoViews(
