@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { StoreReview } from "../admin/command-line-operations.ts";
 import type { DeletionGroup } from "../cleanup/review-deletions.ts";
-import { ask, type Terminal } from "./context.ts";
+import { ask, configOf, type Terminal } from "./context.ts";
+import { explainError } from "./explain-error.ts";
 import { properties } from "./text.ts";
 
 interface Outcome extends StoreReview {
@@ -29,6 +30,27 @@ export function addStorage(program: Command, terminal: Terminal): void {
         },
         describe,
       );
+    });
+
+  group
+    .command("create-bucket")
+    .description("create the bucket of the settings if it does not exist, and check that it can be used")
+    .action(async (_options: object, command: Command) => {
+      const { bucket } = configOf(terminal);
+      if (bucket === null) throw new Error("Set S3_BUCKET and the other S3_… settings first.");
+      const { createBucket, openObjectStore } = await import("../storage/open-object-store.ts");
+      const objects = await openObjectStore(bucket);
+      try {
+        await createBucket(bucket);
+        await objects.assertAvailable();
+      } catch (error) {
+        throw explainError(error);
+      } finally {
+        objects.close();
+      }
+      const { json } = command.optsWithGlobals<{ json?: boolean }>();
+      const done = `The bucket ${bucket.name} exists, and files can be written and read there.`;
+      terminal.out(json ? `${JSON.stringify({ bucket: bucket.name }, null, 2)}\n` : `${done}\n`);
     });
 }
 

@@ -33,7 +33,8 @@ const SETTINGS_BY_CODE: Record<string, string> = {
   "3D000": "DATABASE_URL: there is no database with this name",
   InvalidAccessKeyId: "S3_ACCESS_KEY_ID: the storage does not know this key",
   SignatureDoesNotMatch: "S3_SECRET_ACCESS_KEY: it does not belong to S3_ACCESS_KEY_ID",
-  NoSuchBucket: "S3_BUCKET: there is no bucket with this name",
+  NoSuchBucket:
+    "S3_BUCKET: there is no bucket with this name; `npx subtext storage create-bucket` creates it",
 };
 
 /** Describes the setting that probably caused the error; returns null if unknown. */

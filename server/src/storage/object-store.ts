@@ -31,6 +31,7 @@ export interface ObjectStore {
 export interface StoredObject {
   key: string;
   sizeBytes: number;
+  etag: string;
   /** By the storage's clock. */
   writtenAt: Date;
 }

@@ -14,3 +14,13 @@ export async function openObjectStore(
     }
   }
 }
+
+/** Creates the configured bucket unless it exists. @throws Error if it cannot be created */
+export async function createBucket(config: ObjectStorageConfig): Promise<void> {
+  switch (config.kind) {
+    case "s3": {
+      const { createS3Bucket } = await import("./s3/create-bucket.ts");
+      return await createS3Bucket(config);
+    }
+  }
+}

@@ -8,7 +8,6 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
-  type S3ClientConfig,
 } from "@aws-sdk/client-s3";
 import type { Logger } from "pino";
 import type { S3Config } from "../../config/object-storage.ts";
@@ -17,14 +16,10 @@ import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../content-disposition.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
 import { type ObjectStore, PROBE_CONTENT, PROBES_PREFIX } from "../object-store.ts";
+import { clientConfig } from "./client-config.ts";
 import { type S3Bucket, s3MultipartUploads } from "./multipart.ts";
 import { UrlSigner } from "./url-signer.ts";
 
-const CONNECT_TIMEOUT_MS = 5_000;
-/** Maximum time without traffic in either direction. */
-const IDLE_TIMEOUT_MS = 30_000;
-/** Three attempts take about a second with the SDK's backoff. Callers retry with longer delays. */
-const ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 10;
 const PROBE_TIMEOUT_MS = 5_000;
 
@@ -117,8 +112,8 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
           ...(from !== undefined && { ContinuationToken: from }),
         });
         const page = await run((s3, options) => s3.send(command, options));
-        for (const { Key = "", Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
-          yield { key: Key.slice(prefix.length), sizeBytes: Size, writtenAt: LastModified };
+        for (const { Key = "", Size = 0, ETag = "", LastModified = new Date(0) } of page.Contents ?? []) {
+          yield { key: Key.slice(prefix.length), sizeBytes: Size, etag: ETag, writtenAt: LastModified };
         }
         from = page.IsTruncated ? page.NextContinuationToken : undefined;
       } while (from !== undefined);
@@ -145,21 +140,6 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
       client.destroy();
       presigner.destroy();
     },
-  };
-}
-
-function clientConfig(config: S3Config, endpoint: string | null): S3ClientConfig {
-  const { region, forcePathStyle, credentials } = config;
-  return {
-    region,
-    forcePathStyle,
-    ...(endpoint !== null && { endpoint }),
-    ...(credentials !== null && { credentials }),
-    // Many compatible servers refuse the checksums that the SDK sends by default since 2025.
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    responseChecksumValidation: "WHEN_REQUIRED",
-    maxAttempts: ATTEMPTS,
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS },
   };
 }
 
@@ -190,7 +170,8 @@ function storageError(error: unknown): unknown {
   if (error.name === "AbortError" || error instanceof TypeError) return error;
   const { name, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
-  const cause = new Error(`${name}${status === undefined ? "" : ` (${status})`}: ${error.message}`);
+  const text = `${name}${status === undefined ? "" : ` (${status})`}: ${error.message}`;
+  const cause = Object.assign(new Error(text), { code: name });
   if (MISSING.has(name)) return objectMissing(cause);
   if (FULL.has(name) || status === 507) {
     return new AppError("storage_full", "No space is left to store files.", { cause });
