@@ -26,6 +26,7 @@ const SERVER_LAYERS = [
   "telemetry",
   "health",
   "cleanup",
+  "move",
   "backup",
   "operators",
   "uploads",

@@ -29,6 +29,7 @@ import { type Clock, systemClock } from "./lib/clock.ts";
 import { makeFolder } from "./lib/make-folder.ts";
 import { logLevelOf } from "./lib/outages.ts";
 import { removeServiceFile, writeServiceFile } from "./lib/service-file.ts";
+import { assertNotMoved } from "./move/move-state.ts";
 import { openApps } from "./open-apps.ts";
 import { type Operators, openOperators } from "./operators/operators.ts";
 import { type LeaderTask, runAsLeader } from "./queue/leader-election.ts";
@@ -100,6 +101,7 @@ export interface ServiceOptions {
 /** Opens every part in the order of dependencies. No work runs until `start` is called. */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { config, log, onCrash, purpose = "serve" } = options;
+  await assertNotMoved(config);
   if (purpose === "serve") await makeFolder(config.dataFolder);
   else if (config.databaseUrl === null) await requireEmbeddedDatabase(join(config.dataFolder, "database"));
   const closers: (() => unknown)[] = [];

@@ -8,6 +8,7 @@ import { addEnvironments } from "./environments.ts";
 import { addKeys } from "./keys.ts";
 import { addMigrate } from "./migrate.ts";
 import { addModels } from "./models.ts";
+import { addMove } from "./move.ts";
 import { addOperators } from "./operators.ts";
 import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
@@ -58,6 +59,7 @@ export function createProgram(terminal: Terminal): Command {
   addMigrate(program, terminal);
   addBackup(program, terminal);
   addRestore(program, terminal);
+  addMove(program, terminal);
   addStorage(program, terminal);
   addUpgradeDatabase(program, terminal);
   return program;

@@ -50,7 +50,7 @@ test.skipIf(!s3)(
 
 test.skipIf(!s3)("the doctor names the command that creates a missing bucket", async () => {
   const dataFolder = await temporaryFolder();
-  await cp(inject("madeDataFolder"), dataFolder, { recursive: true });
+  await cp(inject("templateDataFolder"), dataFolder, { recursive: true });
   const settings = { DATA_DIR: dataFolder, MODEL_DOWNLOAD: "off", LOG_LEVEL: "silent" };
   const { exitCode, out } = await run(["doctor"], {
     ...bucketEnv(s3!, `missing-${randomUUID()}`),

@@ -1,0 +1,122 @@
+import { resolve } from "node:path";
+import { openProgressBar } from "@subtext/speech/cli/terminal";
+import type { Command } from "commander";
+import type { FileCount } from "../move/copy-files.ts";
+import type { MoveProgress, MoveResult } from "../move/move.ts";
+import type { Plan } from "../move/plan.ts";
+import type { MovePreview } from "../move/preview.ts";
+import { actAsOwner } from "./act-as-owner.ts";
+import { configOf, type Terminal } from "./context.ts";
+import { explainError } from "./explain-error.ts";
+import { length, properties } from "./text.ts";
+
+/** Interval of progress lines if there is no terminal to draw on. */
+const LINE_INTERVAL_MS = 5_000;
+
+interface Options {
+  from?: string;
+  dryRun?: boolean;
+}
+
+export function addMove(program: Command, terminal: Terminal): void {
+  program
+    .command("move")
+    .description(
+      "move the embedded database to the DATABASE_URL and the files to the S3_BUCKET of the settings; run it again to continue",
+    )
+    .option("--from <folder>", "the data folder of the current service; DATA_DIR by default")
+    .option("--dry-run", "show what would be moved, and how long it would take")
+    .action(async ({ from, dryRun = false }: Options, command: Command) => {
+      const config = configOf(terminal);
+      const folder = from === undefined ? config.dataFolder : resolve(from);
+      await actAsOwner(folder);
+      const { json } = command.optsWithGlobals<{ json?: boolean }>();
+      const print = <T>(result: T, describe: (result: T) => string) =>
+        terminal.out(json ? `${JSON.stringify(result, null, 2)}\n` : `${describe(result)}\n`);
+      const { planMove } = await import("../move/plan.ts");
+      const progress = openProgress(terminal);
+      try {
+        const plan = await planMove(folder, config);
+        if (dryRun) {
+          const { previewMove } = await import("../move/preview.ts");
+          print(await previewMove(plan, config), (preview) => describePreview(plan, preview));
+        } else {
+          const { moveData } = await import("../move/move.ts");
+          const result = await moveData(plan, config, progress);
+          progress.end();
+          print(result, () => describeResult(plan, result));
+        }
+      } catch (error) {
+        throw explainError(error);
+      } finally {
+        progress.end();
+      }
+    });
+}
+
+function openProgress({ err, errColumns }: Terminal): MoveProgress & { end(): void } {
+  const terminal = { write: err, columns: () => errColumns() ?? 80 };
+  const bar = errColumns() === null ? null : openProgressBar("Move", terminal);
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  const show = (text: string, share: number | null = null) => {
+    if (bar) return bar.show({ share, text });
+    if (performance.now() - writtenAt < LINE_INTERVAL_MS) return;
+    writtenAt = performance.now();
+    err(`${text}\n`);
+  };
+  return {
+    onFiles: (done) => show(`Files: ${count(done)}`),
+    onTable: (name, done, total) => show(`Tables: ${done} of ${total}, ${name}`, done / total),
+    end: () => bar?.erase(),
+  };
+}
+
+function describePreview({ from, places }: Plan, { files, database, isRunning }: MovePreview): string {
+  return properties([
+    ["from", from],
+    ["database", database && `${mebibytes(database.bytes)} → PostgreSQL at ${places.database}`],
+    ["files", files && `${count(files)} → the bucket ${places.bucket}`],
+    [
+      "to copy",
+      files && `${count(files.remaining)}, in about ${length(files.seconds)}, while the service may run`,
+    ],
+    ["downtime", database && `about ${length(database.seconds)} for the database`],
+    ["next", isRunning || files ? "npx subtext move" : "Stop the service, then run: npx subtext move"],
+  ]);
+}
+
+function describeResult(
+  { from, places, bucket, databaseUrl }: Plan,
+  { isFinished, files, tables }: MoveResult,
+): string {
+  const copied = files && `${count(files)} → the bucket ${places.bucket}; every one was checked`;
+  if (!isFinished) {
+    return properties([
+      ["files", copied],
+      [
+        "next",
+        "Stop the service, then run `npx subtext move` again. It copies what is new and does the rest.",
+      ],
+    ]);
+  }
+  const rows = tables?.reduce((sum, table) => sum + table.rows, 0);
+  const left = [databaseUrl !== null && "database", ...(bucket ? ["uploads", "files"] : [])].filter(Boolean);
+  return properties([
+    [
+      "database",
+      tables &&
+        `${tables.length} tables, ${rows?.toLocaleString("en")} rows → PostgreSQL at ${places.database}; counts and checksums are equal`,
+    ],
+    ["files", copied],
+    ["next", "Start the service with these settings: npx subtext serve"],
+    ["later", `Remove ${left.join(", ")} from ${from}, once the service has run well.`],
+  ]);
+}
+
+function count({ files, bytes }: FileCount): string {
+  return `${files.toLocaleString("en")} files, ${mebibytes(bytes)}`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+}

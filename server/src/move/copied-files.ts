@@ -1,0 +1,63 @@
+import { createWriteStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { finished } from "node:stream/promises";
+
+/** A file whose content is in the bucket. */
+export interface CopiedFile {
+  key: string;
+  sizeBytes: number;
+  /** Time of the last modification, nanoseconds since 1970. */
+  modifiedNs: string;
+  /** The ETag of the object that has the file's content. */
+  etag: string;
+}
+
+/**
+ * A list of copied files, one JSON object per line, so that a later run does not read these files again. A line that is
+ * lost in a crash only costs another copy of its file.
+ */
+export class CopiedFiles {
+  readonly #files: Map<string, CopiedFile>;
+  readonly #output: ReturnType<typeof createWriteStream>;
+
+  private constructor(path: string, files: Map<string, CopiedFile>) {
+    this.#files = files;
+    this.#output = createWriteStream(path, { flags: "a", mode: 0o600 });
+    // A process that was killed may have left half a line.
+    this.#output.write("\n");
+  }
+
+  static async open(path: string): Promise<CopiedFiles> {
+    return new CopiedFiles(path, await readCopiedFiles(path));
+  }
+
+  get(key: string): CopiedFile | undefined {
+    return this.#files.get(key);
+  }
+
+  add(file: CopiedFile): void {
+    this.#files.set(file.key, file);
+    this.#output.write(`${JSON.stringify(file)}\n`);
+  }
+
+  async close(): Promise<void> {
+    this.#output.end();
+    await finished(this.#output);
+  }
+}
+
+/** The last entry of each key; empty if there is no list. */
+export async function readCopiedFiles(path: string): Promise<Map<string, CopiedFile>> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  const files = text.split("\n").flatMap((line) => {
+    try {
+      return [JSON.parse(line) as CopiedFile];
+    } catch {
+      return [];
+    }
+  });
+  return new Map(files.map((file) => [file.key, file]));
+}

@@ -1,0 +1,230 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { opendir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { hashFile } from "../backup/manifest.ts";
+import type { Db } from "../db/schema.ts";
+import { isPlausibleId } from "../lib/ids.ts";
+import { isStorageKey } from "../storage/key.ts";
+import type { ObjectStore, StoredObject } from "../storage/object-store.ts";
+import { FILES_PREFIX } from "../storage/object-transcript-store.ts";
+import {
+  appendToUpload,
+  type PartBuffers,
+  RECORDINGS_PREFIX,
+  removeUpload,
+  TAILS_PREFIX,
+} from "../storage/object-upload.ts";
+import type { CopiedFiles } from "./copied-files.ts";
+import { uploadFile } from "./upload-file.ts";
+
+/** Files that are uploaded at a time. */
+export const CONCURRENCY = 8;
+
+export interface FileCount {
+  files: number;
+  bytes: number;
+}
+
+export interface CopyFilesOptions {
+  /** The data folder. */
+  from: string;
+  objects: ObjectStore;
+  copied: CopiedFiles;
+  onProgress(done: FileCount): void;
+}
+
+/** A stored file below the data folder; its key is its path there. */
+interface LocalFile {
+  key: string;
+  path: string;
+  sizeBytes: number;
+  modifiedNs: string;
+}
+
+/**
+ * Copies all files that are not in the bucket yet, and checks each copy. The service may run: files that change or
+ * disappear meanwhile are left to the final copy.
+ * @returns what is in the bucket now
+ */
+export async function copyFiles(options: CopyFilesOptions): Promise<FileCount> {
+  return await copyListed(options, new Set());
+}
+
+/**
+ * Copies what is not in the bucket yet, while nothing changes any more, and removes what is no longer on the disk.
+ * @param db the database of the data folder
+ */
+export async function copyFilesFinally(
+  options: CopyFilesOptions & { db: Db; buffers: PartBuffers },
+): Promise<FileCount> {
+  const { objects, db } = options;
+  const unfinished = await db
+    .selectFrom("video")
+    .select(["id", "size_bytes"])
+    .where("uploaded_at", "is", null)
+    .execute();
+  const unfinishedIds = new Set(unfinished.map(({ id }) => id));
+  const present = new Set<string>();
+  const done = await copyListed(options, unfinishedIds, present);
+  for await (const { key } of stored(objects)) if (!present.has(key)) await objects.remove(key);
+  for (const { key } of await objects.multipart.listBelow("")) await objects.multipart.abort(key);
+  for (const { id, size_bytes } of unfinished) {
+    const bytes = await copyUnfinishedUpload(options, { id, sizeBytes: size_bytes });
+    if (bytes === null) continue;
+    done.files += 1;
+    done.bytes += bytes;
+  }
+  return done;
+}
+
+/** Lists the files that a move to a bucket copies. */
+export async function* localFiles(from: string): AsyncGenerator<LocalFile> {
+  for await (const key of walk(from, RECORDINGS_PREFIX)) {
+    if (isPlausibleId(key.slice(RECORDINGS_PREFIX.length))) yield* inspect(from, key);
+  }
+  for await (const key of walk(from, FILES_PREFIX)) {
+    if (isStorageKey(key.slice(FILES_PREFIX.length))) yield* inspect(from, key);
+  }
+}
+
+/** @param present collects the keys of the files on the disk */
+async function copyListed(
+  { from, objects, copied, onProgress }: CopyFilesOptions,
+  unfinishedIds: ReadonlySet<string>,
+  present = new Set<string>(),
+): Promise<FileCount> {
+  const inBucket = new Map<string, StoredObject>();
+  for await (const object of stored(objects)) inBucket.set(object.key, object);
+  const done = { files: 0, bytes: 0 };
+  const uploaded = new Set<string>();
+  await forEach(localFiles(from), async (file) => {
+    if (file.key.startsWith(RECORDINGS_PREFIX) && unfinishedIds.has(file.key.slice(RECORDINGS_PREFIX.length)))
+      return;
+    if (!isCopied(file, copied, inBucket.get(file.key))) {
+      const etag = await uploadFile(objects, file.key, file).catch(nullWhereMissing);
+      // Changed or deleted meanwhile.
+      if (etag === null || !(await isUnchanged(from, file))) return;
+      copied.add({ ...entryOf(file), etag });
+      uploaded.add(file.key);
+    }
+    present.add(file.key);
+    done.files += 1;
+    done.bytes += file.sizeBytes;
+    onProgress({ ...done });
+  });
+  if (uploaded.size > 0) await verify({ from, objects, copied }, uploaded);
+  return done;
+}
+
+function isCopied(file: LocalFile, copied: CopiedFiles, object: StoredObject | undefined): boolean {
+  const before = copied.get(file.key);
+  return (
+    before !== undefined &&
+    object !== undefined &&
+    before.sizeBytes === file.sizeBytes &&
+    before.modifiedNs === file.modifiedNs &&
+    object.sizeBytes === file.sizeBytes &&
+    object.etag === before.etag
+  );
+}
+
+/**
+ * Compares the bucket's own list with what was uploaded. An ETag that is not the MD5, as with encryption by a key of
+ * the bucket, proves nothing, so such an object is read back.
+ * @throws Error if the content of an object differs from its file
+ */
+async function verify(
+  { from, objects, copied }: Pick<CopyFilesOptions, "from" | "objects" | "copied">,
+  uploaded: Set<string>,
+): Promise<void> {
+  const unverified = new Set(uploaded);
+  for await (const { key, sizeBytes, etag } of stored(objects)) {
+    const entry = copied.get(key);
+    if (!entry || !unverified.delete(key) || (entry.sizeBytes === sizeBytes && entry.etag === etag)) continue;
+    const content = await hashFile(join(from, key)).catch(nullWhereMissing);
+    if (content === null) continue;
+    if (entry.sizeBytes !== sizeBytes || content !== (await hashObject(objects, key))) {
+      throw new Error(`The object ${key} in the bucket ${objects.name} differs from its file.`);
+    }
+    copied.add({ ...entry, etag });
+  }
+  for (const key of unverified) {
+    throw new Error(`The object ${key} was uploaded, but the bucket ${objects.name} does not list it.`);
+  }
+}
+
+async function hashObject(objects: ObjectStore, key: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of await objects.get(key)) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}
+
+/**
+ * Copies the bytes that have arrived so far, in a form in which the client's next request appends to them.
+ * @returns their number; null if none has arrived
+ */
+async function copyUnfinishedUpload(
+  { from, objects, buffers }: CopyFilesOptions & { buffers: PartBuffers },
+  { id, sizeBytes }: { id: string; sizeBytes: number | null },
+): Promise<number | null> {
+  await removeUpload(objects, id);
+  const path = join(from, RECORDINGS_PREFIX, id);
+  const found = await stat(path).catch(nullWhereMissing);
+  if (found === null) return null;
+  const received = await appendToUpload(objects, id, createReadStream(path), {
+    offset: 0,
+    sizeBytes,
+    buffers,
+    signal: new AbortController().signal,
+  });
+  if (received !== found.size) {
+    throw new Error(`Of the ${found.size} bytes of the unfinished upload ${id}, ${received} were copied.`);
+  }
+  return received;
+}
+
+/** Everything in the bucket that belongs to recordings and transcripts. */
+async function* stored(objects: ObjectStore): AsyncGenerator<StoredObject> {
+  for (const prefix of [RECORDINGS_PREFIX, TAILS_PREFIX, FILES_PREFIX]) yield* objects.list(prefix);
+}
+
+async function* inspect(from: string, key: string): AsyncGenerator<LocalFile> {
+  const path = join(from, key);
+  const stats = await stat(path, { bigint: true }).catch(nullWhereMissing);
+  if (stats) yield { key, path, sizeBytes: Number(stats.size), modifiedNs: String(stats.mtimeNs) };
+}
+
+async function isUnchanged(from: string, file: LocalFile): Promise<boolean> {
+  for await (const now of inspect(from, file.key)) {
+    return now.sizeBytes === file.sizeBytes && now.modifiedNs === file.modifiedNs;
+  }
+  return false;
+}
+
+function entryOf({ key, sizeBytes, modifiedNs }: LocalFile) {
+  return { key, sizeBytes, modifiedNs };
+}
+
+/** The paths of all files below a folder, relative to `from`. */
+async function* walk(from: string, folder: string): AsyncGenerator<string> {
+  const entries = await opendir(join(from, folder)).catch(nullWhereMissing);
+  if (entries === null) return;
+  for await (const entry of entries) {
+    if (entry.isDirectory()) yield* walk(from, `${folder}${entry.name}/`);
+    else if (entry.isFile()) yield `${folder}${entry.name}`;
+  }
+}
+
+/** Runs some calls concurrently, and stops at the first failure. */
+async function forEach<T>(items: AsyncGenerator<T>, work: (item: T) => Promise<void>): Promise<void> {
+  const worker = async () => {
+    for await (const item of items) await work(item);
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+}
+
+function nullWhereMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
+}
