@@ -33,6 +33,7 @@ const PARTS: Record<string, Record<string, () => string>> = {
     costs: renderCosts,
     capacity: renderCapacity,
     backlog: () => renderFigures("backlog"),
+    yielding: () => renderFigures("yielding"),
   },
 };
 
