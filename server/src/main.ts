@@ -135,7 +135,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       try {
         await close();
       } catch (failure) {
-        log.error({ err: failure }, "cleanup after a failed start failed");
+        log.error({ err: failure }, "could not clean up after a failed start");
       }
     }
     throw error;
@@ -186,7 +186,7 @@ async function wire(
     config,
     database,
     // Without a session, this is the only process.
-    workers: countRunning ?? (async () => 1),
+    countWorkers: countRunning ?? (async () => 1),
     ownership,
     clock,
     log,
@@ -336,7 +336,7 @@ async function wire(
       };
       leader = session ? runAsLeader({ session, log }, "sweep", leadTasks) : leadTasks();
       await listening.listen({ host: config.host, port: config.port });
-      if (config.role === "worker") log.info({ port: config.port }, "the worker serves its health checks");
+      if (config.role === "worker") log.info({ port: config.port }, "serving the worker's health checks");
       else {
         await writeServiceFile(config.dataFolder, {
           url: localUrl(app),

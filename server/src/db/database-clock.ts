@@ -43,7 +43,7 @@ export async function openDatabaseClock({
   await synchronize();
   const timer = setInterval(() => {
     // The database watch already reports outages.
-    synchronize().catch((error) => log.debug({ err: error }, "the database's time could not be queried"));
+    synchronize().catch((error) => log.debug({ err: error }, "could not query the database's time"));
   }, pollIntervalMs).unref();
   return {
     now: () => new Date(monotonicOrigin! + performance.now()),

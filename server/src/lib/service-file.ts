@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Tells commands on this machine how to reach the service that uses a data folder. */
+/** How commands on this machine reach the running service. */
 export interface RunningService {
   /** For example `http://127.0.0.1:8080`. */
   url: string;

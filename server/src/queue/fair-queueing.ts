@@ -135,9 +135,9 @@ export interface UsedSlice {
 }
 
 /**
- * Charges a long recording for its next slice. It yields if a job with a smaller tag is waiting that is shorter than a
- * slice or belongs to another environment. Two long recordings of one environment do not alternate, because resuming
- * costs work.
+ * Charges a long recording for its next slice. It yields if a waiting job has a smaller tag and is shorter than a slice
+ * or belongs to another environment. Two long recordings of one environment do not alternate, because resuming costs
+ * work.
  */
 export async function startSlice(tx: Tx, slice: UsedSlice): Promise<{ tag: JobTag; yields: boolean }> {
   const { environmentId, sliceSeconds, cap } = slice;

@@ -124,7 +124,7 @@ export class JobStream {
       this.#fetchedAt = performance.now();
       this.#endsBeforeFetch = this.#active.size / 2;
       this.#pauseMs = Math.max(MIN_FETCH_INTERVAL_MS, (this.#fetchedAt - startedAt) / MAX_FETCH_TIME_SHARE);
-      // There may be more jobs: those of a full group may have hidden those of other groups.
+      // Fetches again, because jobs of a full group may have hidden those of other groups.
       if (jobs.length > 0) return this.#pauseMs;
       this.#onEmpty();
       return Number.POSITIVE_INFINITY;
@@ -157,7 +157,7 @@ export class JobStream {
     } finally {
       this.#active.delete(job);
     }
-    // A fetch for one slot costs as much as a fetch for many, so it waits until more slots are free.
+    // A fetch for one slot costs as much as a fetch for many, so the next fetch waits until more slots are free.
     this.#endsBeforeFetch -= 1;
     this.#fetches.within(this.#endsBeforeFetch <= 0 ? 0 : this.#pauseMs);
   }

@@ -120,7 +120,7 @@ export class Queue {
     } catch (error) {
       this.#log[logLevelOf(error, "warn")](
         { err: error },
-        "the queue polls, because it cannot receive notifications",
+        "could not listen for notifications; the queue will poll instead",
       );
     }
     for (const stream of this.#streams.values()) stream.start();

@@ -55,7 +55,7 @@ export async function indexTranscript(
     log.info({ transcriptionId, passages: passages.length }, "transcript indexed for search");
   } catch (error) {
     if (signal.aborted || isOutage(error) || job.retryCount + 1 < MAX_TRIES) throw error;
-    log.error({ err: error, transcriptionId }, "a transcript cannot be indexed; it cannot be searched");
+    log.error({ err: error, transcriptionId }, "could not index a transcript; it will not be searchable");
   }
   await finishDocument(db, document.number, clock.now());
 }
@@ -86,7 +86,7 @@ async function writePassages(
 /** Returns no words if the file is missing or damaged, because a retry would not help. */
 async function readWords({ transcripts, log }: IndexDeps, document: Unindexed): Promise<Word[]> {
   const unreadable = (err: unknown, what: string) => {
-    log.warn({ err, transcriptionId: document.transcription_id }, `${what}; it cannot be searched`);
+    log.warn({ err, transcriptionId: document.transcription_id }, `${what}; it will not be searchable`);
     return [];
   };
   let json: string;
@@ -94,7 +94,7 @@ async function readWords({ transcripts, log }: IndexDeps, document: Unindexed): 
     json = await text(await transcripts.read(fileKey(document.file_prefix, "json")));
   } catch (error) {
     if (!(error instanceof AppError && error.code === "storage_object_missing")) throw error;
-    return unreadable(error, "the words of a transcript are gone");
+    return unreadable(error, "the words of a transcript are missing");
   }
   try {
     const words: unknown = JSON.parse(json);

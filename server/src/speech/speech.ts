@@ -49,10 +49,10 @@ export function openSpeech(config: Config, models: Models, log: Logger, onProces
     memoryLimitBytes: config.speechMemoryLimitBytes,
     memory: memoryBudget(),
     heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
-    log: (line) => log.warn({ line }, "a speech process wrote"),
+    log: (line) => log.warn({ line }, "speech process output"),
     ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
   });
-  // Also applies to a failed installation, because engines report the missing model to users.
+  // Also renews after a failed installation, because engines report the missing model to users.
   models.onChange(() => speech.renew());
   return speech;
 }

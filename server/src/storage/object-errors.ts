@@ -1,7 +1,7 @@
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Checks whether an error affects only one stored object. Only work that needs the object fails then. An error that
+ * Checks whether an error affects only one stored object. Only work that needs the object then fails. An error that
  * affects all objects is an outage; see `outages.ts`.
  */
 export function isObjectFault(error: unknown): error is AppError {

@@ -14,7 +14,7 @@ import type { Traces } from "./traces/traces.ts";
 export interface TelemetryDeps {
   config: Config;
   database: Database<Schema>;
-  workers(): Promise<number>;
+  countWorkers(): Promise<number>;
   ownership: StoreOwnership;
   clock: Clock;
   log: Logger;

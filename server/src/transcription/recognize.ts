@@ -85,7 +85,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
         if (!waveform.whole) return;
         attempt.decodedAt = deps.clock.now();
         recordDecoded(deps.db, lease, attempt.decodedAt).catch((error) =>
-          log[logLevelOf(error, "warn")]({ err: error }, "could not store when decoding ended"),
+          log[logLevelOf(error, "warn")]({ err: error }, "could not record the end of decoding"),
         );
       },
     });

@@ -36,7 +36,7 @@ class DiskUploadStore extends FileStore implements UploadStore {
     return upload;
   }
 
-  /** Replaces the file store's method, which would discard the error of the file system, such as ENOSPC. */
+  /** Replaces the file store's method, which would discard errors of the file system such as ENOSPC. */
   override async write(readable: Readable, uploadId: string, offset: number): Promise<number> {
     const file = createWriteStream(join(this.directory, uploadId), { flags: "r+", start: offset });
     await pipeline(recordActivity(this.#db, uploadId, readable), file);

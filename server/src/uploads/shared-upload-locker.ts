@@ -21,7 +21,7 @@ export function createSharedUploadLocker({
   session: DatabaseSession;
   timeoutMs: number;
 }): Locker {
-  /** Functions that ask the holder in this process to release the lock, keyed by upload. */
+  /** Functions that make the holder in this process release the lock, keyed by upload. */
   const held = new Map<string, () => unknown>();
   /** Functions that wake the waiting request in this process, keyed by upload. */
   const waiting = new Map<string, () => void>();

@@ -80,7 +80,7 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
     timedOut = true;
     end();
   };
-  // After a blocked event loop, setImmediate first lets a response be read that has already arrived.
+  // If the event loop was blocked, setImmediate lets a response that has already arrived be read first.
   const timer = setTimeout(() => setImmediate(expire), post.timeoutMs);
   const onConnect = () => void timer.refresh();
   const latencyMs = () => Math.round(performance.now() - startedAt);

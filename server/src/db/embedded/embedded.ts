@@ -27,7 +27,7 @@ export interface EmbeddedOptions extends Omit<DatabaseOptions, "databaseUrl"> {
 export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Database<Schema>> {
   const { log } = options;
   const folder = resolve(options.folder);
-  const onLog = (line: string) => log.debug({ line }, "the embedded database reported");
+  const onLog = (line: string) => log.debug({ line }, "embedded database log");
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
   try {

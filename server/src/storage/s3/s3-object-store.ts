@@ -204,7 +204,7 @@ async function probe(client: S3Client, target: { Bucket: string; Key: string }):
     const { Body } = await client.send(new GetObjectCommand(target), options);
     const content = await text(Body as Readable);
     if (content !== PROBE_CONTENT)
-      throw new Error("the probe object was read with another content than was written");
+      throw new Error("the probe object does not have the content that was written");
   } finally {
     // If the removal fails, a later start removes the object.
     await client.send(new DeleteObjectCommand(target), options).catch(() => {});

@@ -26,7 +26,7 @@ const STORAGE_STALE_MS = 300_000;
 
 export interface MetricsDeps {
   database: Database<Schema>;
-  workers(): Promise<number>;
+  countWorkers(): Promise<number>;
   ownership: StoreOwnership;
   clock: Clock;
   log: Logger;
@@ -49,7 +49,7 @@ export interface Metrics {
 }
 
 export function openMetrics(deps: MetricsDeps): Metrics {
-  const { database, workers, ownership, clock, log, version, role, dataFolder, token } = deps;
+  const { database, countWorkers, ownership, clock, log, version, role, dataFolder, token } = deps;
   const { maxConcurrentPerEnvironment } = deps;
   const registry = new Registry();
   const state = createStateMetrics(registry);
@@ -59,7 +59,7 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   const depth = new CachedQuery({
     query: async () => ({
       ...(await queueDepth(database.kysely, clock.now(), maxConcurrentPerEnvironment)),
-      workers: await workers(),
+      workers: await countWorkers(),
     }),
     cacheMs: CACHE_MS,
     timeoutMs: QUERY_TIMEOUT_MS,
