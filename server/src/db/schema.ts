@@ -335,7 +335,7 @@ interface OperatorMembershipTable {
   role: OperatorRole;
 }
 
-/** Ids and names are those at the time of the event. The resources may no longer exist. */
+/** Ids and names are from the time of the event, because the resources may no longer exist. */
 interface AuditEventTable {
   id: string;
   at: Date;
@@ -413,7 +413,7 @@ interface FileCheckTable {
   round_ended_at: Date | null;
 }
 
-/** Records a deleted video or transcription. A trigger inserts it in the deleting transaction. */
+/** A deleted video or transcription. A trigger inserts the row in the deleting transaction. */
 interface TombstoneTable {
   id: string;
   deleted_at: GeneratedAlways<Date>;

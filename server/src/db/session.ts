@@ -16,7 +16,7 @@ export interface DatabaseSession {
   /** Notifies all connected processes, including this one. */
   notify(channel: Channel, payload: string): Promise<void>;
   listen(channel: Channel, listener: (payload: string) => void): void;
-  /** Calls the listener when the connection breaks. All locks are then lost. */
+  /** Calls the listener when the connection breaks, which releases all locks. */
   onLost(listener: () => void): void;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ const SERVER_TIMEOUTS = `
   where current_setting('server_version_num')::int >= 140000`;
 const FIRST_RECONNECT_MS = 200;
 const MAX_RECONNECT_MS = 5_000;
-/** First half of every lock key, so that it cannot collide with locks of pg-boss, Kysely or other programs. */
+/** First half of every lock key. Prevents collisions with the locks of pg-boss, Kysely and other programs. */
 const LOCK_CLASS = 0x5b_7e_47;
 /** Every worker holds a shared lock with this name, so that workers can be counted. */
 const WORKER_LOCK = "worker";

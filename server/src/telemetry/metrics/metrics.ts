@@ -54,8 +54,8 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   const registry = new Registry();
   const state = createStateMetrics(registry);
   const work = createWorkMetrics(registry);
-  const own = createProcessMetrics(registry, dataFolder);
-  own.setBuild({ version, role, database: `${database.kind} ${database.version}` });
+  const processMetrics = createProcessMetrics(registry, dataFolder);
+  processMetrics.setBuild({ version, role, database: `${database.kind} ${database.version}` });
   const depth = new CachedQuery({
     query: async () => ({
       ...(await queueDepth(database.kysely, clock.now(), maxConcurrentPerEnvironment)),
@@ -84,23 +84,23 @@ export function openMetrics(deps: MetricsDeps): Metrics {
 
   const scrape = async () => {
     // Read before the queries below use a connection.
-    own.setConnections(database.connections());
-    const [seen, store] = await Promise.all([depth.get(), stored.get(), own.collect()]);
-    own.setDatabaseUp(!seen.failing);
-    state.setStorage(store.value);
-    state.setQueue(seen.value, clock.now());
+    processMetrics.setConnections(database.connections());
+    const [queue, storage] = await Promise.all([depth.get(), stored.get(), processMetrics.collect()]);
+    processMetrics.setDatabaseUp(!queue.failing);
+    state.setStorage(storage.value);
+    state.setQueue(queue.value, clock.now());
     return { contentType: registry.contentType, text: await registry.metrics() };
   };
 
   return {
     onAttempt: work.onAttempt,
     onDelivery: work.onDelivery,
-    onSpeechProcess: own.onSpeechProcess,
+    onSpeechProcess: processMetrics.onSpeechProcess,
     onItemFailed: work.onItemFailed,
     register(app) {
       work.measureRequests(app);
       registerMetricsRoute(app, { token, scrape });
     },
-    close: own.close,
+    close: processMetrics.close,
   };
 }
