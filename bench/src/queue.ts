@@ -15,7 +15,7 @@ import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import { createEndpointPolicy } from "@subtext/server/webhooks/guard-url";
 import { sql } from "kysely";
 import pg from "pg";
-import { measureApiUnderWork } from "./api/under-work.ts";
+import { measureApiUnderLoad } from "./api/under-load.ts";
 import {
   type Backlog,
   type BacklogResult,
@@ -71,7 +71,7 @@ try {
   if (isSelected("cost")) await withDatabase(server, printCost);
   if (isSelected("api")) {
     await withDatabase(server, ({ parts, url }) =>
-      measureApiUnderWork(parts, { url, folder, rounds: Number(values.rounds) }),
+      measureApiUnderLoad(parts, { url, folder, rounds: Number(values.rounds) }),
     );
   }
   if (isSelected("backlog")) {

@@ -29,7 +29,7 @@ try {
   }
   printTable(
     "From the start of the process to the first successful response of /readyz",
-    ["", "seconds", "processor seconds"],
+    ["", "seconds", "CPU seconds"],
     rows,
   );
   console.log(`\n  ${MACHINE}`);

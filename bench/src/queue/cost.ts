@@ -35,14 +35,14 @@ export async function measureCost(
   const { db } = parts;
   const idleFrom = await readCounts(db);
   await sleep(IDLE_SECONDS * 1000);
-  const idle = difference(idleFrom, await readCounts(db));
+  const idle = subtractCounts(await readCounts(db), idleFrom);
 
   const before = performance.now();
   const from = await readCounts(db);
   await acceptVideos(parts, [environmentId], VIDEOS);
   await untilDone(VIDEOS);
   await untilDelivered(db);
-  const all = difference(from, await readCounts(db));
+  const all = subtractCounts(await readCounts(db), from);
   const share = (performance.now() - before) / 1000 / IDLE_SECONDS;
   const perVideo = (count: (counts: Counts) => number) => (count(all) - count(idle) * share) / VIDEOS;
 
@@ -112,13 +112,13 @@ async function readCounts(db: Db): Promise<Counts> {
     join pg_database on oid = dbid where datname = current_database()`
     .execute(db)
     .then(
-      (answer) => answer.rows[0]?.calls ?? null,
+      (result) => result.rows[0]?.calls ?? null,
       () => null,
     );
   return { ...rows[0]!, statements };
 }
 
-function difference(from: Counts, to: Counts): Counts {
+function subtractCounts(to: Counts, from: Counts): Counts {
   return {
     statements: to.statements === null || from.statements === null ? null : to.statements - from.statements,
     transactions: to.transactions - from.transactions,

@@ -20,7 +20,7 @@ import {
   startWaitingWorkers,
   uploadRecordings,
   WAITING_WORKERS,
-} from "./work.ts";
+} from "./worker-load.ts";
 
 const SCRIPTS = resolve(import.meta.dirname, "../../../scripts");
 const BUCKET = "subtext-bench";
@@ -35,19 +35,19 @@ interface Read {
 }
 
 /** Load on the workers during the reads. */
-interface Work {
+interface Scenario {
   name: string;
   /** Starts workers that stop when `resources` is disposed. Resolves when all workers are busy. */
   start(resources: AsyncDisposableStack): Promise<void>;
 }
 
-/** All rounds of one combination of read, concurrency and work. */
+/** All rounds of one combination of read, concurrency and scenario. */
 interface Cell {
   latenciesMs: number[];
   perSecond: number[];
 }
 
-interface Completed {
+interface Throughput {
   videos: number;
   seconds: number;
 }
@@ -58,7 +58,7 @@ interface Completed {
  * throughput with and without reads. The cases alternate so that other load on the machine affects all of them. Files
  * are stored on an S3 server, which requires Debian's python3-swift.
  */
-export async function measureApiUnderWork(
+export async function measureApiUnderLoad(
   parts: QueueParts,
   { url, folder, rounds }: { url: string; folder: string; rounds: number },
 ): Promise<void> {
@@ -78,12 +78,12 @@ export async function measureApiUnderWork(
   const receiver = await startReceiver();
   started.defer(() => receiver.close());
   const tenant = await api.createTenant(receiver.url);
-  const { key: readerKey, reads } = await makeReads(api);
+  const { key: readerKey, reads } = await createReads(api);
   started.defer(() => api.end("SIGKILL"));
   await api.start();
 
-  const works: Work[] = [
-    { name: "no work", start: async () => {} },
+  const scenarios: Scenario[] = [
+    { name: "no workers", start: async () => {} },
     {
       name: `${WAITING_WORKERS} waiting workers`,
       start: (resources) => startWaitingWorkers(parts, { url, folder, tenant }, resources),
@@ -97,30 +97,30 @@ export async function measureApiUnderWork(
     },
   ];
   const cells = new Map<string, Cell>();
-  const done = new Map<string, Completed>();
+  const throughputs = new Map<string, Throughput>();
   for (let round = 0; round < rounds; round++) {
-    for (const work of works) {
+    for (const scenario of scenarios) {
       await using resources = new AsyncDisposableStack();
-      await work.start(resources);
+      await scenario.start(resources);
       const countCompletedDuring = async (readers: number, action: () => Promise<unknown>) => {
         interrupted.signal.throwIfAborted();
-        const key = `${work.name} ${readers}`;
+        const key = `${scenario.name} ${readers}`;
         const before = await countCompleted(parts);
         const startedAt = performance.now();
         await action();
-        const sum = done.get(key) ?? { videos: 0, seconds: 0 };
+        const sum = throughputs.get(key) ?? { videos: 0, seconds: 0 };
         sum.seconds += (performance.now() - startedAt) / 1000;
         sum.videos += (await countCompleted(parts)) - before;
-        done.set(key, sum);
+        throughputs.set(key, sum);
       };
-      if (work !== works[0]) await countCompletedDuring(0, () => sleep(WITHOUT_READS_MS));
+      if (scenario !== scenarios[0]) await countCompletedDuring(0, () => sleep(WITHOUT_READS_MS));
       for (const concurrency of CONCURRENCIES) {
         for (const read of reads) {
           await countCompletedDuring(concurrency, async () => {
             const headers = { authorization: `Bearer ${readerKey}` };
             const load = { url: read.url, headers, concurrency, milliseconds: READ_MS };
             const { perSecond, latenciesMs } = await runLoadInThread(load);
-            const key = `${read.name} ${concurrency} ${work.name}`;
+            const key = `${read.name} ${concurrency} ${scenario.name}`;
             const cell = cells.get(key) ?? { latenciesMs: [], perSecond: [] };
             cell.perSecond.push(perSecond);
             for (const latencyMs of latenciesMs) cell.latenciesMs.push(latencyMs);
@@ -128,27 +128,27 @@ export async function measureApiUnderWork(
           });
         }
       }
-      if (work !== works[0] && (await countOpen(parts)) === 0)
-        throw new Error(`${work.name}: the queue ran empty during the measurement`);
+      if (scenario !== scenarios[0] && (await countOpen(parts)) === 0)
+        throw new Error(`${scenario.name}: the queue ran empty during the measurement`);
     }
   }
-  printReads(reads, works, cells);
-  printWork(works.slice(1), done);
+  printReads(reads, scenarios, cells);
+  printThroughput(scenarios.slice(1), throughputs);
 }
 
-function printReads(reads: Read[], works: Work[], cells: Map<string, Cell>): void {
+function printReads(reads: Read[], scenarios: Scenario[], cells: Map<string, Cell>): void {
   const lines = reads.flatMap(({ name }) =>
     CONCURRENCIES.flatMap((concurrency) => {
-      const cellOf = (work: Work) => cells.get(`${name} ${concurrency} ${work.name}`)!;
-      const rateOf = (work: Work) => mean(cellOf(work).perSecond);
-      return works.map((work) => {
-        const { latenciesMs } = cellOf(work);
+      const cellOf = (scenario: Scenario) => cells.get(`${name} ${concurrency} ${scenario.name}`)!;
+      const rateOf = (scenario: Scenario) => mean(cellOf(scenario).perSecond);
+      return scenarios.map((scenario) => {
+        const { latenciesMs } = cellOf(scenario);
         return [
           name,
           String(concurrency),
-          work.name,
-          rateOf(work).toFixed(0),
-          (rateOf(work) / rateOf(works[0]!)).toFixed(2),
+          scenario.name,
+          rateOf(scenario).toFixed(0),
+          (rateOf(scenario) / rateOf(scenarios[0]!)).toFixed(2),
           `${quantile(latenciesMs, 0.5).toFixed(1)} ms`,
           `${quantile(latenciesMs, 0.99).toFixed(1)} ms`,
         ];
@@ -162,29 +162,29 @@ function printReads(reads: Read[], works: Work[], cells: Map<string, Cell>): voi
   );
 }
 
-function printWork(works: Work[], done: Map<string, Completed>): void {
-  const lines = works.flatMap(({ name }) => {
+function printThroughput(scenarios: Scenario[], throughputs: Map<string, Throughput>): void {
+  const lines = scenarios.flatMap(({ name }) => {
     const rateOf = (readers: number) => {
-      const { videos, seconds } = done.get(`${name} ${readers}`)!;
+      const { videos, seconds } = throughputs.get(`${name} ${readers}`)!;
       return videos / seconds;
     };
     return [0, ...CONCURRENCIES].map((readers) => [
       name,
       String(readers),
-      String(done.get(`${name} ${readers}`)!.videos),
+      String(throughputs.get(`${name} ${readers}`)!.videos),
       rateOf(readers).toFixed(1),
       rateOf(0) > 0 ? (rateOf(readers) / rateOf(0)).toFixed(2) : "-",
     ]);
   });
   printTable(
-    "Throughput of the workers meanwhile",
+    "Throughput of the workers during the reads",
     ["", "concurrent reads", "videos", "videos per second", "relative to no reads"],
     lines,
   );
 }
 
 /** Creates an environment with completed videos. Returns its key and the requests that read it. */
-async function makeReads(api: SpawnedService): Promise<{ key: string; reads: Read[] }> {
+async function createReads(api: SpawnedService): Promise<{ key: string; reads: Read[] }> {
   return await api.withParts(async (parts) => {
     const deps = { db: parts.database.kysely, clock: parts.clock };
     const { id: environmentId } = await createEnvironment(deps, { name: "Readers", aiTranscription: true });
