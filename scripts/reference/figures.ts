@@ -12,20 +12,16 @@ export function renderFigures(name: string, titles?: readonly string[]): string 
 
 /** The figures of the README, each next to what it can be compared with. */
 export function renderKeyFigures(): string {
-  const [speed, idle, reads, accuracy] = ["speed", "idle", "reads", "accuracy"].map(readFigures) as [
-    Figures,
-    Figures,
-    Figures,
-    Figures,
-  ];
+  const speed = readFigures("speed");
+  const idle = readFigures("idle");
+  const reads = readFigures("reads");
+  const accuracy = readFigures("accuracy");
   const hour = (column: string) => cell(speed, "From the completed upload", "1 h", column);
   const memory = (row: string) => cell(idle, "At rest", row, "memory, MiB");
   const perSecond = (column: string) =>
     Number(cell(reads, "GET transcription", "64", column)).toLocaleString("en");
   const word = (column: string) => cell(accuracy, "English, bundled engine", "all", column);
-  const hallucinated = accuracy.tables
-    .find(({ title }) => title.startsWith("Audio without speech"))
-    ?.rows.at(-1);
+  const [minutes = "", , words = ""] = findTable(accuracy, "Audio without speech").rows.at(-1) ?? [];
   const rows = [
     [
       "one hour of speech, from the finished upload to COMPLETED",
@@ -43,15 +39,11 @@ export function renderKeyFigures(): string {
       `${perSecond("bare route")} from a bare route with one SELECT, because reads share queries`,
     ],
     [
-      "start of a word, synthetic speech, half of it with noise or music",
+      "start of a word, synthetic speech, three quarters of it with noise or music",
       `${word("start median")} off (p50), ${word("start p90")} (p90)`,
       "careful annotators differ by about 20 ms",
     ],
-    [
-      "hallucinated words without speech",
-      `${hallucinated?.[2]} in ${hallucinated?.[0]?.replace("all ", "")}`,
-      "",
-    ],
+    ["hallucinated words without speech", `${words} in ${minutes.replace("all ", "")}`, ""],
   ];
   const runs = Map.groupBy([speed, idle, reads, accuracy], describeCircumstances);
   const sources = [...runs].map(
