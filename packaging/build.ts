@@ -9,10 +9,9 @@ import { PUBLISHED_NAMES } from "./names.ts";
 import { bundleParts, PLATFORMS, writeManifest, writeRuntime } from "./speech-parts.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-/** As in the messages of the commands. */
 const ENGINES = { node: ">=22.18" };
 
-/** Dependencies of the server that are installed from the registry: they have native parts or assembly of their own. */
+/** Dependencies of the server that npm installs from the registry because they contain native code or WebAssembly. */
 const NOT_BUNDLED = ["@electric-sql/pglite", "fs-native-extensions"];
 
 interface Workspace {
@@ -26,8 +25,8 @@ interface Workspace {
 }
 
 /**
- * Builds the tarballs for `npm publish` in `folder`, which it empties first. Those in `other-platforms/` cannot be
- * installed on this machine.
+ * Empties `folder` and builds the tarballs for `npm publish` there. Tarballs that cannot be installed on this machine
+ * are in `other-platforms/`.
  */
 export function buildPackages(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
@@ -65,7 +64,7 @@ export function buildPackages(folder: string): void {
   }
 }
 
-/** Puts the server's dependencies into its package, in the versions that the tests ran with. */
+/** Bundles the server's dependencies with its package, so users run the tested versions. */
 function bundleDependencies(target: string) {
   const except = new Set([...NOT_BUNDLED, ...Object.keys(PUBLISHED_NAMES)]);
   const names = Object.keys({
@@ -73,7 +72,7 @@ function bundleDependencies(target: string) {
     ...readWorkspace("client").dependencies,
   }).filter((name) => !except.has(name));
   copyDependencies(target, { from: join(ROOT, "server"), names, except });
-  // A program: it exports no modules.
+  // The server is a program and exports no modules.
   return { bundleDependencies: names, exports: { "./package.json": "./package.json" } };
 }
 
@@ -86,8 +85,8 @@ function writeClient(target: string): void {
 }
 
 /**
- * Writes the package of the first workspace, which contains the modules of the others too.
- * @param more what `package.json` has beyond that of the workspace
+ * Writes the package of the first workspace, including the modules of the other workspaces.
+ * @param more additional fields for `package.json`
  */
 function writePackage(
   target: string,
@@ -103,7 +102,7 @@ function writePackage(
   const [main] = workspaces;
   const { name, version, description, license, exports, bin } = readWorkspace(main);
   copyModules(target, compiled, workspaces, { types: more.exports === undefined });
-  // The commands read their version here.
+  // The commands read their version from these files.
   for (const workspace of workspaces) writeManifest(join(target, workspace), { version, type: "module" });
   const modules = Object.entries(exports).map(([subpath, source]) => {
     const path = `./${join(main, source).replace(/\.ts$/, "")}`;
@@ -143,7 +142,7 @@ function usePublishedNames(text: string): string {
 }
 
 function pack(source: string, destination: string): void {
-  // npm requires it for provenance.
+  // npm requires the repository's URL for provenance.
   const { REPOSITORY_URL } = process.env;
   if (REPOSITORY_URL)
     run("npm", ["pkg", "set", "repository.type=git", `repository.url=${REPOSITORY_URL}`], source);

@@ -1,7 +1,6 @@
 /**
- * Builds the packages, installs them in empty folders with the oldest and the newest Node.js that they support, and
- * transcribes the sample. Uses nothing of this repository but the tarballs, and the registry. With the path of a folder,
- * the tarballs stay there.
+ * Builds the packages, installs them in empty folders with the oldest and the newest supported Node.js, and transcribes
+ * the sample. Only the tarballs and the registry are used. An optional argument names the folder for the tarballs.
  */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -66,7 +65,7 @@ async function checkTarball(tarball: Buffer): Promise<void> {
     `publint: ${pkg.name}`,
   );
   const contents = createPackageFromTarballData(tarball);
-  // It finds no entry points behind a pattern such as `./*`.
+  // `checkPackage` does not expand patterns such as `./*`.
   const pattern = (pkg.exports as Record<string, { types: string }> | undefined)?.["./*"]?.types.split("*");
   const entrypoints = contents
     .listFiles()
@@ -80,11 +79,11 @@ async function checkTarball(tarball: Buffer): Promise<void> {
   );
   assert.deepEqual(relevant, [], `attw: ${pkg.name}`);
   console.log(
-    `${pkg.name}: publint and attw find nothing, ${entrypoints.length} entry points behind patterns`,
+    `${pkg.name}: publint and attw report no problems (${entrypoints.length} entry points from patterns)`,
   );
 }
 
-/** The environment of a new user: nothing of the `npm run` around this. */
+/** Removes the variables that `npm run` sets for this script, because a new user does not have them. */
 function environment(bin: string): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(npm_(?!config_)|npm_config_local_prefix|init_cwd)/i.test(name),
@@ -116,11 +115,11 @@ function findInstallScripts(folder: string): string[] {
 }
 
 function assertSize(folder: string, what: string, limit: number): void {
-  // POSIX: macOS has no option for other units than KiB.
+  // KiB is the only unit that both GNU and macOS support.
   const du = execFileSync("du", ["-sk", join(folder, "node_modules")], { encoding: "utf8" });
   const megabytes = Math.ceil((Number.parseInt(du, 10) * 1024) / 1e6);
   console.log(`${megabytes} MB installed ${what}`);
-  assert(megabytes <= limit, `${megabytes} MB are more than ${limit} MB`);
+  assert(megabytes <= limit, `${megabytes} MB exceed the limit of ${limit} MB`);
 }
 
 async function transcribeSample(folder: string, bin: string): Promise<void> {
@@ -148,7 +147,7 @@ async function transcribeSample(folder: string, bin: string): Promise<void> {
     ) {
       assert(
         service.exitCode === null && Date.now() - began < 120_000,
-        `the service does not start:\n${output}`,
+        `the service did not start:\n${output}`,
       );
       await sleep(200);
     }

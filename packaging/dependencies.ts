@@ -10,8 +10,8 @@ interface Manifest {
 }
 
 /**
- * Copies packages, as installed for the folder `from`, and all that they depend on to the `node_modules` of `target`.
- * Leaves out optional dependencies, the packages in `except`, and files that are not used at run time.
+ * Copies packages and their dependencies to the `node_modules` folder of `target`. Names are resolved from the folder
+ * `from`. Omits optional dependencies, the packages in `except`, and files that are not used at run time.
  */
 export function copyDependencies(
   target: string,
@@ -31,15 +31,15 @@ export function copyDependencies(
   }
 }
 
-/** Whether a file or folder of a package is a license or may be read at run time. */
+/** Returns whether a file or folder of a package is a license or may be read at run time. */
 function isUsed(path: string): boolean {
   const name = basename(path);
   if (/^(licen[cs]e|notice|copying)/i.test(name)) return true;
-  // The AWS SDK's modules for bundlers: Node.js loads `dist-cjs`.
+  // `dist-es` contains the AWS SDK's modules for bundlers. Node.js loads `dist-cjs`.
   return !["node_modules", "test", "tests", "dist-es"].includes(name) && !/\.(map|md|[mc]?ts)$/.test(name);
 }
 
-/** The folder that Node.js finds for an import in `folder`, not looking above `top`. */
+/** Returns the folder to which Node.js resolves an import in `folder`. Does not search above `top`. */
 function findPackage(name: string, folder: string, top = "/"): string | null {
   const candidate = join(folder, "node_modules", name);
   if (existsSync(join(candidate, "package.json"))) return candidate;

@@ -5,8 +5,8 @@ import { PUBLISHED_NAMES } from "./names.ts";
 const ROOT = join(import.meta.dirname, "..");
 
 /**
- * Copies the compiled modules of workspaces to a package, in the folders that they have in the repository, with what
- * they read at run time beside them. Imports between these workspaces become relative.
+ * Copies the compiled modules of the workspaces and the files that they read at run time to a package. The folder
+ * structure stays the same. Imports between these workspaces become relative.
  */
 export function copyModules(
   target: string,
@@ -38,7 +38,7 @@ export function copyModules(
   }
 }
 
-/** Names of TypeScript files, in imports and in URLs of child processes, and imports of other workspaces. */
+/** Replaces the names of TypeScript files (in imports and in URLs of child processes) and imports of other workspaces. */
 function rewriteModule(target: string, name: string, workspaces: readonly string[]): void {
   const file = join(target, name);
   const text = readFileSync(file, "utf8")

@@ -1,7 +1,6 @@
-/** The package that runs the service. The other names start with it. */
 const MAIN = "subtext-transcription";
 
-/** The published name of each workspace that is published. */
+/** The npm package of each published workspace. */
 export const PUBLISHED_NAMES: Readonly<Record<string, string>> = {
   "@subtext/server": MAIN,
   "@subtext/client": `${MAIN}-client`,
@@ -9,5 +8,5 @@ export const PUBLISHED_NAMES: Readonly<Record<string, string>> = {
   "@subtext/speech": `${MAIN}-speech`,
 };
 
-/** The prefix of the packages that hold onnxruntime for one platform, such as `linux-x64`. */
+/** The prefix of packages with onnxruntime for one platform, such as `linux-x64`. */
 export const RUNTIME_PREFIX = `${MAIN}-onnxruntime-`;

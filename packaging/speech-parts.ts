@@ -5,12 +5,12 @@ import { RUNTIME_PREFIX } from "./names.ts";
 const INSTALLED = join(import.meta.dirname, "../node_modules");
 const LICENSES = join(import.meta.dirname, "licenses");
 
-/** The platforms that speech runs on, as Node.js names them. */
+/** The supported platforms: `process.platform` and `process.arch`. */
 export const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-arm64"];
 
 /**
- * Packages that cannot be dependencies, because they run install scripts or bring far more than speech uses. The
- * speech package contains these parts of them below its own `node_modules`.
+ * Packages that cannot be dependencies, because they run install scripts or contain far more than the speech package
+ * needs. These parts of them are in its `node_modules` folder.
  */
 const BUNDLED = {
   "onnxruntime-node": { parts: ["dist"], license: join(LICENSES, "onnxruntime.txt") },
@@ -32,14 +32,14 @@ const BUNDLED = {
   },
 };
 
-/** Adds these parts to the speech package; returns what its `package.json` says about them. */
+/** Adds the bundled parts to the speech package. Returns the fields for its `package.json`. */
 export function bundleParts(target: string) {
   for (const [name, { parts, license }] of Object.entries(BUNDLED)) {
     const folder = join(target, "node_modules", name);
     for (const part of parts) {
       cpSync(join(INSTALLED, name, part), join(folder, part), {
         recursive: true,
-        // Of eld's tables, the small one is used.
+        // Only the small table of eld is used.
         filter: (path) => !/\.map$|ngrams\/(extrasmall|medium|large)\.js$/.test(path),
       });
     }
@@ -71,12 +71,11 @@ function loadRuntimeByName(file: string): void {
   writeFileSync(file, text.replace(byPath, byName));
 }
 
-/** Writes the package with the native part of onnxruntime for one platform. */
 export function writeRuntime(target: string, platform: string): void {
   const [os = "", cpu = ""] = platform.split("-");
   const source = join(INSTALLED, "onnxruntime-node/bin/napi-v6", os, cpu);
   const binding = "onnxruntime_binding.node";
-  // The folder can also contain copies of the library under other names, and GPU providers.
+  // The folder may also contain copies of the library under other names, and GPU providers.
   const linked = readFileSync(join(source, binding));
   for (const file of readdirSync(source)) {
     if (file === binding || linked.includes(file)) cpSync(join(source, file), join(target, file));

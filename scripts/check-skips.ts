@@ -4,12 +4,12 @@ import { join, relative } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** An entry of `.ci/allowed-skips.json`: tests or a part of CI that may be skipped. */
+/** An entry of `.ci/allowed-skips.json`. */
 export interface AllowedSkip {
-  /** A regular expression for `file > name` of tests, or the name of a part of `.ci/run`. */
+  /** A regular expression that matches `file > name` of tests, or the name of a part of `.ci/run`. */
   skip: string;
   reason: string;
-  /** A shell command. If it succeeds, this machine has what the tests need, and they may not be skipped. */
+  /** A shell command. If it succeeds, this machine can run the tests, so they must not be skipped. */
   unless?: string;
 }
 
@@ -18,7 +18,7 @@ export interface Report {
   testResults: { name: string; assertionResults: { fullName: string; status: string }[] }[];
 }
 
-/** Returns the tests that were skipped in at least one run and ran in none, as `file > name`. */
+/** Returns the tests that were skipped in at least one report and ran in none, as `file > name`. */
 export function testsThatNeverRan(reports: readonly Report[], root: string): string[] {
   const names = { ran: new Set<string>(), skipped: new Set<string>() };
   for (const { name: file, assertionResults } of reports.flatMap(({ testResults }) => testResults)) {
@@ -31,7 +31,7 @@ export function testsThatNeverRan(reports: readonly Report[], root: string): str
   return [...names.skipped.difference(names.ran)];
 }
 
-/** Returns the entry that allows a skip on this machine, or undefined if there is none. */
+/** Returns the entry that allows the skip on this machine. */
 export function findAllowedSkip(
   name: string,
   allowed: readonly AllowedSkip[],
@@ -44,9 +44,8 @@ export function findAllowedSkip(
 }
 
 /**
- * Usage: `node scripts/check-skips.ts REPORT…` checks the tests that ran in none of these runs, `node
- * scripts/check-skips.ts --part NAME` checks a part of CI. Prints a line for each skip, and exits with 1 if one is not
- * allowed.
+ * `node scripts/check-skips.ts REPORT…` checks the tests that ran in none of the reports. `node scripts/check-skips.ts
+ * --part NAME` checks a part of CI. Prints each skip and exits with 1 if one is not allowed.
  */
 if (import.meta.main) {
   const [first = "", ...rest] = process.argv.slice(2);
@@ -56,7 +55,7 @@ if (import.meta.main) {
   const names = first === "--part" ? rest : testsThatNeverRan(reports(), ROOT);
   for (const name of names) {
     const found = findAllowedSkip(name, allowed, succeeds);
-    console.log(found ? `skipped: ${name}: ${found.reason}` : `skipped, which CI does not allow: ${name}`);
+    console.log(found ? `skipped: ${name}: ${found.reason}` : `not allowed to skip: ${name}`);
     if (!found) process.exitCode = 1;
   }
 }

@@ -7,7 +7,7 @@ export interface Mutation {
   tests: string[];
 }
 
-/** Creates the mutations of one file from pairs of original text and replacement. `tests` must catch each of them. */
+/** Returns one mutation for each pair. Each must be caught by `tests`. */
 function of(file: string, tests: string[], pairs: [original: string, replacement: string][]): Mutation[] {
   return pairs.map(([original, replacement]) => ({ file, original, replacement, tests }));
 }
@@ -258,7 +258,7 @@ export const mutations: Mutation[] = [
     [
       ["SPEECH_ENDS = 0.35", "SPEECH_ENDS = 0.45"],
       ["SPEECH_BEGINS = 0.5", "SPEECH_BEGINS = 0.45"],
-      ["SURE_OF_SHORT = 0.65", "SURE_OF_SHORT = 0.55"],
+      ["MIN_SHORT_PROBABILITY = 0.65", "MIN_SHORT_PROBABILITY = 0.55"],
     ],
   ),
   ...of(

@@ -20,7 +20,7 @@ import { type Mutation, mutations } from "./mutations.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const COPIES = 2;
-/** The longest of these test files takes half a minute. */
+/** The slowest test file takes half a minute. */
 const TIMEOUT_MS = 240_000;
 
 const { values } = parseArgs({
@@ -39,8 +39,8 @@ const chosen = mutations
 if (chosen.length === 0) throw new Error("no mutation is selected");
 
 /**
- * Breaks critical lines one at a time, each in a copy of the sources, and runs the tests that must catch it. Fails if
- * the tests pass, if a line is not found, or if the tests fail without a mutation.
+ * Breaks one critical line at a time in a copy of the sources and runs the tests that must catch it. Fails if they pass,
+ * if the line is not found, or if they fail without a mutation.
  */
 const folder = await mkdtemp(join(tmpdir(), "subtext-mutation-"));
 const problems: string[] = [];
@@ -78,16 +78,16 @@ async function testEach(copy: string, waiting: Mutation[]): Promise<void> {
     const startedAt = performance.now();
     const failures = await runTests(copy, tests);
     writeFileSync(path, source);
-    // A timeout does not count, because a slow machine may cause it too.
-    const isNoticed = failures.some((message) => !message.includes("timed out"));
+    // A timeout does not count, because it may also have another cause.
+    const isCaught = failures.some((message) => !message.includes("timed out"));
     console.log(
-      `${isNoticed ? "noticed " : "SURVIVED"} ${secondsSince(startedAt)} ${file}: ${original.trim()} → ${replacement.trim() || "nothing"}`,
+      `${isCaught ? "caught  " : "SURVIVED"} ${secondsSince(startedAt)} ${file}: ${original.trim()} → ${replacement.trim() || "nothing"}`,
     );
-    if (!isNoticed) problems.push(`survived in ${file}: ${original} → ${replacement || "nothing"}`);
+    if (!isCaught) problems.push(`survived in ${file}: ${original} → ${replacement || "nothing"}`);
   }
 }
 
-/** @returns the first line of each failure */
+/** Returns the first line of each failure. */
 async function runTests(copy: string, tests: readonly string[]): Promise<string[]> {
   const report = join(copy, "report.json");
   await rm(report, { force: true });
@@ -116,7 +116,7 @@ async function runTests(copy: string, tests: readonly string[]): Promise<string[
   });
 }
 
-/** Tracked and new files, and links to the installed packages; workspace links point to the copy. */
+/** Copies tracked and new files, and links the installed packages. Workspace links point to the copy. */
 function copySources(copy: string): string {
   const list = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], {
     cwd: ROOT,

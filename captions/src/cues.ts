@@ -3,7 +3,6 @@ import { joinWords, LINE_WIDTH, NARROW_WIDTH } from "./script.ts";
 import { lineWidth, type Measures, measure } from "./word-measures.ts";
 import type { Word } from "./words.ts";
 
-/** One caption on screen. */
 export interface Cue {
   /** Seconds; the start of the first word. */
   start: number;
@@ -11,13 +10,12 @@ export interface Cue {
   end: number;
   /** One or two lines of plain text. */
   lines: string[];
-  /** Base direction of the text. */
   direction: Direction;
 }
 
 const MIN_CUE_MS = 1000;
 const MAX_CUE_MS = 7000;
-/** Maximum reading speed: 20 characters per second, or the same width in full-width characters. */
+/** Maximum reading speed: the width of 20 narrow characters per second. */
 const WIDTH_PER_MS = (20 * NARROW_WIDTH) / 1000;
 /** A caption stays at most this long after its last word. */
 const MAX_LINGER_MS = 1000;
@@ -26,7 +24,7 @@ const LONG_PAUSE_MS = 2000;
 /** Shorter gaps between captions would flicker, so the caption stays until the next one. */
 const FLICKER_MS = 250;
 
-/** Costs, in the same points as those of `word-measures.ts`. */
+/** Costs, on the same scale as `Measures.breakCosts`. */
 const CUE = 25;
 const FULLNESS = 25;
 const SECOND_LINE = 5;
@@ -34,8 +32,8 @@ const IMBALANCE = 20;
 const LINE_BREAK = 0.4;
 const SENTENCE_END_WITHIN_LINE = 40;
 const SENTENCE_END_AT_LINE_BREAK = 25;
-/** Weight of the break cost if a caption ends one sentence and begins another. */
-const BEGUN_SENTENCE = 0.5;
+/** Share of the break cost that is added if a caption cuts off a sentence that begins inside it. */
+const CUT_SENTENCE = 0.5;
 const TOO_SHORT = 100;
 const TOO_SHORT_PER_MS = 0.1;
 const TOO_FAST_PER_MS = 0.06;
@@ -43,10 +41,9 @@ const PAUSE_WITHIN_PER_MS = 0.06;
 const FREE_PAUSE_MS = 300;
 
 /**
- * Divides words into captions of at most two lines. Dynamic programming over the words finds the division with the
- * lowest cost, like the Knuth–Plass line-breaking algorithm. The cost of a caption depends on where it ends, how its
- * lines are broken and balanced, and how short or fast it is. A word that is wider than a line gets a line to itself.
- * The running time is linear in the number of words.
+ * Divides words into captions of at most two lines. Finds the division with the lowest cost by dynamic programming, like
+ * the Knuth–Plass line-breaking algorithm, in linear time. The cost of a caption depends on where it ends, how its lines
+ * are broken and balanced, and how short or fast it is. A word that is wider than a line gets a line to itself.
  *
  * @param words as returned by `normalizeWords`
  * @param options.language ISO 639 code; determines the direction of text in mixed scripts
@@ -69,8 +66,8 @@ export function layOutCues(words: readonly Word[], options: { language: string }
 }
 
 /**
- * The words `from` … `to − 1` of a caption. The second line begins at `lineBreak`, or `lineBreak` equals `to` if the
- * caption has one line.
+ * A caption with the words `from` … `to − 1`. The second line begins at word `lineBreak`, which equals `to` if there is
+ * only one line.
  */
 interface CueRange {
   from: number;
@@ -103,14 +100,12 @@ function cheapestDivision(measures: Measures): CueRange[] {
   return cueRanges.reverse();
 }
 
-/**
- * Returns whether the last word may be in the same caption as the words before it. If not, no later word may be either.
- */
+/** Returns whether word `to − 1` may be in a caption that starts with word `from`. If not, later words may not either. */
 function mayShareCue({ starts, ends }: Measures, from: number, to: number): boolean {
   return ends[to - 1]! - starts[from]! <= MAX_CUE_MS && starts[to - 1]! - ends[to - 2]! < LONG_PAUSE_MS;
 }
 
-/** Returns one line if the words fit, otherwise the cheapest two lines, or null if the words need more than two. */
+/** Returns null if the words need more than two lines. */
 function cheapestLines(
   measures: Measures,
   from: number,
@@ -119,7 +114,6 @@ function cheapestLines(
   if (fitsLine(measures, from, to)) return { lineBreak: to, cost: 0 };
   let lineBreak = 0;
   let cheapest = Number.POSITIVE_INFINITY;
-  // Going backward, the second line grows until it no longer fits.
   for (let at = to - 1; at > from && fitsLine(measures, at, to); at--) {
     if (!fitsLine(measures, from, at)) continue;
     const difference = Math.abs(lineWidth(measures, from, at) - lineWidth(measures, at, to));
@@ -149,7 +143,7 @@ function cueCost(measures: Measures, from: number, lineBreak: number, to: number
   for (let i = from; i < to - 1; i++) {
     if (sentenceEnds[i]) {
       cost += i === lineBreak - 1 ? SENTENCE_END_AT_LINE_BREAK : SENTENCE_END_WITHIN_LINE;
-      cost += BEGUN_SENTENCE * endCost;
+      cost += CUT_SENTENCE * endCost;
     }
     cost += PAUSE_WITHIN_PER_MS * Math.max(0, starts[i + 1]! - ends[i]! - FREE_PAUSE_MS);
   }
@@ -157,8 +151,8 @@ function cueCost(measures: Measures, from: number, lineBreak: number, to: number
 }
 
 /**
- * Returns when the caption disappears: after its last word, or later if it is short or fast and the next caption
- * permits.
+ * Returns the time at which the caption disappears, in milliseconds. This is the end of its last word, or later if
+ * viewers need more time to read and the next caption allows it.
  */
 function cueEnd(measures: Measures, from: number, to: number, start: number): number {
   const spoken = measures.ends[to - 1]!;
@@ -170,8 +164,8 @@ function cueEnd(measures: Measures, from: number, to: number, start: number): nu
 }
 
 /**
- * Returns the times of the cues in seconds. WebVTT requires an end after the start. If an engine gave the words of
- * several captions the same time, each of these cues therefore lasts one millisecond, and the next ones start later.
+ * Returns the times of the cues in seconds. WebVTT requires the end of a cue to be after its start, so a cue lasts at
+ * least one millisecond even if all its words have the same time.
  */
 function cueTimes(measures: Measures, cueRanges: readonly CueRange[]): { start: number; end: number }[] {
   let earliestStart = 0;

@@ -10,8 +10,8 @@ const LETTER = /\p{L}/u;
 const LETTERS = /\p{L}/gu;
 
 /**
- * Returns the base direction of a caption. If all letters have the same direction, the caption has it too. Otherwise it
- * has the direction of the language, or of the first letter if the language is unknown.
+ * Returns the base direction of a caption: the direction that all its letters share. Mixed text has the direction of the
+ * language, or of its first letter if the language is unknown.
  * @param language ISO 639 code, with or without subtags
  */
 export function readingDirection(text: string, language: string): Direction {
@@ -19,14 +19,14 @@ export function readingDirection(text: string, language: string): Direction {
   const [code = ""] = language.toLowerCase().split(/[-_]/);
   const languageDirection = RTL_LANGUAGES.has(code) ? "rtl" : "ltr";
   if (first === undefined) return languageDirection;
-  // Fast path: almost every caption in most languages ends here.
+  // Fast path for most captions.
   if (first === "ltr" && !RTL_LETTER.test(text)) return "ltr";
   const letters = text.match(LETTERS) ?? [];
   if (letters.every((letter) => RTL_LETTER.test(letter))) return "rtl";
   return code === "und" || code === "" ? first : languageDirection;
 }
 
-/** Returns the direction of the first letter, which players apply to the line; undefined if the text has no letters. */
+/** Returns undefined if the text has no letters. */
 export function firstLetterDirection(text: string): Direction | undefined {
   const letter = LETTER.exec(text)?.[0];
   if (letter === undefined) return undefined;

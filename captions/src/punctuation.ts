@@ -1,13 +1,11 @@
-/** Finds clauses and sentences by punctuation only, so that it works in every language. */
-
 const CLOSERS = /[\p{Pe}\p{Pf}"'“‘]+$/u;
 const SENTENCE_END = /[.!?…‥。．｡！？‼⁇⁈⁉؟۔܀-܂।॥።፧։၊။។៕᠃᠉⸮]$/u;
 const CLAUSE_END = /[,;:،؛、，；：､､፣፤፥፦·՝\u2013\u2014]$/u;
 const OPENS_PHRASE = /^[\p{Ps}\p{Pi}¿¡\u2013\u2014]/u;
 /** `J.`, `U.S.`, `z.B.` */
 const INITIALS = /^([\p{Lu}\p{Ll}]\p{M}*\.)+$/u;
-/** `Mr.`, `Dr.`, `St.`, `Nr.`: a short Latin word without a vowel does not end a sentence. */
-const CONTRACTION = /^\p{Script=Latin}{1,4}\.$/u;
+/** `Mr.`, `Dr.`, `St.`, `Nr.`: abbreviations are short words without a vowel. */
+const SHORT_LATIN_WORD = /^\p{Script=Latin}{1,4}\.$/u;
 const VOWEL = /[aeiouy]/i;
 
 const OPENING_ONLY = /^[\p{Ps}\p{Pi}¿¡]+$/u;
@@ -27,17 +25,16 @@ export function endsClause(word: string): boolean {
   return CLAUSE_END.test(word.replace(CLOSERS, ""));
 }
 
-/** Returns whether the word begins with a bracket, an opening quote or `¿`. */
 export function opensPhrase(word: string): boolean {
   return OPENS_PHRASE.test(word);
 }
 
-/** Returns whether the text consists only of punctuation that belongs to the next word. */
+/** Returns whether the text is only punctuation that belongs to the next word. */
 export function isOpeningPunctuation(text: string): boolean {
   return OPENING_ONLY.test(text);
 }
 
-/** Returns whether the text consists only of punctuation that belongs to the previous word. */
+/** Returns whether the text is only punctuation that belongs to the previous word. */
 export function isClosingPunctuation(text: string): boolean {
   return CLOSING_ONLY.test(text);
 }
@@ -45,5 +42,5 @@ export function isClosingPunctuation(text: string): boolean {
 function isAbbreviation(word: string): boolean {
   if (!word.endsWith(".")) return false;
   if (INITIALS.test(word)) return true;
-  return CONTRACTION.test(word) && !VOWEL.test(word.normalize("NFD"));
+  return SHORT_LATIN_WORD.test(word) && !VOWEL.test(word.normalize("NFD"));
 }

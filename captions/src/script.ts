@@ -1,8 +1,3 @@
-/**
- * Properties of writing systems: whether words are separated by spaces, and how wide they are. Lengths are
- * counted in grapheme clusters (UAX #29).
- */
-
 /** Han, Kana and Bopomofo, with their punctuation and full-width forms. */
 const IDEOGRAPHS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6`;
 /** Scripts without spaces for which `Intl.Segmenter` has dictionaries. */
@@ -15,7 +10,7 @@ const LAST_SPOKEN = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
 const DIGIT = /^\p{Nd}$/u;
 
 /** Returns whether the text contains a letter or punctuation of a script without spaces. */
-export function holdsUnspacedScript(text: string): boolean {
+export function hasUnspacedScript(text: string): boolean {
   return HAS_UNSPACED.test(text);
 }
 
@@ -29,7 +24,7 @@ export function isUnspaced(character: string): boolean {
  * ideographs (`2023` + `年`).
  */
 export function needsSpace(before: string, after: string): boolean {
-  // Fast path for almost all words of most languages; the regular expressions below are slow.
+  // Fast path for most languages: the regular expressions below are slow.
   if (!HAS_UNSPACED.test(before) && !HAS_UNSPACED.test(after)) return true;
   const left = LAST_SPOKEN.exec(before)?.[0] ?? lastCharacter(before);
   const right = FIRST_SPOKEN.exec(after)?.[0] ?? firstCharacter(after);
@@ -57,7 +52,7 @@ export function lastCharacter(text: string): string {
   return (tail.codePointAt(0) ?? 0) > 0xffff ? tail : text.slice(-1);
 }
 
-/** A line holds 42 characters, 16 full-width characters, or a proportional mixture: 42 × 8 = 16 × 21 = 336. */
+/** A line holds 42 narrow characters, 16 full-width characters, or a mixture: 42 × 8 = 16 × 21 = 336. */
 export const NARROW_WIDTH = 8;
 const WIDE_WIDTH = 21;
 export const LINE_WIDTH = 336;
@@ -66,23 +61,22 @@ export const LINE_WIDTH = 336;
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18dff}\u{1b000}-\u{1b2ff}\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1faff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]|^.+\ufe0f/u;
 const NO_WIDE = /^[\0-\u10ff\u1160-\u2319\u2c00-\u2e7f\uff61-\uffdc]*$/;
-/** In text without marks, joiners, vowel signs, jamo and surrogates, each UTF-16 code unit is one cluster. */
+/** Marks, joiners, vowel signs, jamo and surrogates. In text without them, each UTF-16 code unit is one grapheme. */
 const MAY_CLUSTER =
   /[\p{M}\p{Cf}\p{Cc}\u0d4e\u0e33\u0eb3\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\uff9e\uff9f\ud800-\udfff]|[^\0-\uffff]/u;
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/** Counts grapheme clusters. */
-function countCharacters(text: string): number {
+function countGraphemes(text: string): number {
   if (!MAY_CLUSTER.test(text)) return text.length;
   let count = 0;
   for (const _ of graphemes.segment(text)) count++;
   return count;
 }
 
-/** Returns the width of the text: `NARROW_WIDTH` or `WIDE_WIDTH` for each grapheme cluster. */
+/** Returns the width on screen: `NARROW_WIDTH` or `WIDE_WIDTH` for each grapheme cluster (UAX #29). */
 export function displayWidth(text: string): number {
-  if (NO_WIDE.test(text) && !text.includes("\ufe0f")) return countCharacters(text) * NARROW_WIDTH;
+  if (NO_WIDE.test(text) && !text.includes("\ufe0f")) return countGraphemes(text) * NARROW_WIDTH;
   let width = 0;
   for (const { segment } of graphemes.segment(text)) width += WIDE.test(segment) ? WIDE_WIDTH : NARROW_WIDTH;
   return width;

@@ -1,8 +1,8 @@
 import { isClosingPunctuation, isOpeningPunctuation } from "./punctuation.ts";
-import { firstCharacter, holdsUnspacedScript, isUnspaced, lastCharacter, needsSpace } from "./script.ts";
+import { firstCharacter, hasUnspacedScript, isUnspaced, lastCharacter, needsSpace } from "./script.ts";
 import type { Span } from "./spans.ts";
 
-/** A pause of this length is a word boundary even if the dictionary has a word that spans it. */
+/** A pause of this length is a word boundary even inside a dictionary word. */
 const WORD_PAUSE_MS = 500;
 const CONTINUES_CHARACTER = /^\p{M}/u;
 const LEADING_MARKS = /^\p{M}+/u;
@@ -11,15 +11,15 @@ const SPOKEN = /[\p{L}\p{M}\p{N}]/u;
 const wordSegmenter = new Intl.Segmenter("und", { granularity: "word" });
 
 /**
- * Splits text in scripts without spaces into words. Engines return this text as phrases, words or single characters.
- * Each run without a pause is joined, split by `Intl.Segmenter`, and its time distributed over the characters. Other
- * words stay unchanged.
+ * Splits text in scripts without spaces into words. Engines return such text as phrases, words or single characters.
+ * Therefore runs without a pause are joined first, then split by `Intl.Segmenter`. The time of each span is distributed
+ * over its characters. Other scripts stay unchanged.
  */
 export function segmentUnspaced(spans: readonly Span[]): Span[] {
   const words: Span[] = [];
   for (let index = 0; index < spans.length; ) {
     const first = spans[index]!;
-    if (!holdsUnspacedScript(first.text)) {
+    if (!hasUnspacedScript(first.text)) {
       words.push(first);
       index++;
       continue;
@@ -27,7 +27,7 @@ export function segmentUnspaced(spans: readonly Span[]): Span[] {
     const run = [first];
     for (let next = spans[++index]; next; next = spans[++index]) {
       const last = run.at(-1)!;
-      const belongs = holdsUnspacedScript(next.text) && !needsSpace(last.text, next.text);
+      const belongs = hasUnspacedScript(next.text) && !needsSpace(last.text, next.text);
       if (!belongs || next.start - last.end >= WORD_PAUSE_MS) break;
       run.push(next);
     }
@@ -38,17 +38,17 @@ export function segmentUnspaced(spans: readonly Span[]): Span[] {
 
 function segmentRun(run: readonly Span[]): Span[] {
   const text = run.map((span) => span.text).join("");
-  const clock = characterClock(run);
+  const times = characterTimes(run);
   const words: Span[] = [];
   let from = 0;
   for (const word of splitWords(text)) {
     const spoken = spokenRange(word);
     words.push({
-      // A non-breaking space may be next to the boundary.
+      // Non-breaking spaces may remain at the boundary.
       text: word.trim(),
-      start: Math.round(clock.starts[from + spoken.from]!),
-      end: Math.round(clock.ends[from + spoken.to - 1]!),
-      confidence: lowest(clock.confidences.slice(from + spoken.from, from + spoken.to)),
+      start: Math.round(times.starts[from + spoken.from]!),
+      end: Math.round(times.ends[from + spoken.to - 1]!),
+      confidence: lowest(times.confidences.slice(from + spoken.from, from + spoken.to)),
     });
     from += word.length;
   }
@@ -56,7 +56,7 @@ function segmentRun(run: readonly Span[]): Span[] {
 }
 
 /**
- * Splits text into words with their punctuation: closing punctuation belongs to the previous word, opening punctuation
+ * Splits text into words with their punctuation. Closing punctuation belongs to the previous word, opening punctuation
  * to the next.
  */
 function splitWords(text: string): string[] {
@@ -82,10 +82,10 @@ function lowest(confidences: readonly (number | undefined)[]): number | undefine
 }
 
 /**
- * Returns the start and end of each UTF-16 code unit of a run in milliseconds. Letters share the time; punctuation gets
- * none.
+ * Returns the start and end of each UTF-16 code unit of a run, in milliseconds. The time of a span is distributed evenly
+ * over its letters and digits; punctuation gets none.
  */
-function characterClock(run: readonly Span[]) {
+function characterTimes(run: readonly Span[]) {
   const starts: number[] = [];
   const ends: number[] = [];
   const confidences: (number | undefined)[] = [];
@@ -105,7 +105,7 @@ function characterClock(run: readonly Span[]) {
   return { starts, ends, confidences };
 }
 
-/** Returns the offsets of the spoken part of a word, so that a period that an engine timed separately adds no time. */
+/** Returns the range of a word without the punctuation around it, for which an engine may have given separate times. */
 function spokenRange(word: string): { from: number; to: number } {
   const from = word.search(SPOKEN);
   if (from < 0) return { from: 0, to: word.length };
@@ -116,8 +116,8 @@ function spokenRange(word: string): { from: number; to: number } {
 }
 
 /**
- * Joins fragments to words. Standalone punctuation joins the word that it belongs to, and its time is dropped. A
- * fragment that begins inside a character (a Thai vowel sign) continues the previous word.
+ * Joins fragments into words. Standalone punctuation joins the word that it belongs to, and its time is dropped. A
+ * fragment that begins with a combining mark, such as a Thai vowel sign, continues the previous word.
  */
 export function joinFragments(spans: readonly Span[]): Span[] {
   const joined: Span[] = [];

@@ -1,4 +1,3 @@
-/** Text with its position in the media. */
 export interface Span {
   text: string;
   /** Milliseconds; NaN if unknown. */
@@ -9,15 +8,13 @@ export interface Span {
   confidence?: number | undefined;
 }
 
-/** Longest duration assigned to an untimed word. */
 const MAX_UNTIMED_WORD_MS = 500;
 
 /**
- * Ensures that span times are integer milliseconds, ordered, non-overlapping, and within [0, limitMs]. The order of the
- * spans does not change. If a span has only a start or only an end, that time is used for both. Spans whose starts form
- * a longest non-decreasing subsequence are trusted; all others, including spans without times, are distributed over the
- * gap between their trusted neighbors. An end after the next start is clamped to that start, because engines report
- * starts more reliably.
+ * Makes all times integer milliseconds in [0, limitMs], in order and without overlaps. The order of the spans does not
+ * change. A span with only a start or only an end gets that time for both. Spans whose starts form a longest
+ * non-decreasing subsequence are trusted. All others are distributed over the gap between their trusted neighbors. Ends
+ * are clamped to the next start, because engines report starts more reliably.
  */
 export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
   const repaired = spans.map((span): Span => {
@@ -41,7 +38,7 @@ export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
     if (untimedCount > 0) {
       const gapEnd = next?.start ?? limitMs;
       const share = Math.min((gapEnd - placedEnd) / untimedCount, MAX_UNTIMED_WORD_MS);
-      // Untimed words before the first timed word directly precede it; they do not start at 0.
+      // Words before the first timed word are placed directly before it, not at 0.
       const from = previous ? placedEnd : next ? gapEnd - share * untimedCount : 0;
       for (let k = 0; k < untimedCount; k++) {
         const span = repaired[placed + k]!;

@@ -3,7 +3,7 @@ import { directionMark, formatTimestamp, onOneLine } from "./vtt.ts";
 import type { Word } from "./words.ts";
 
 /**
- * Renders a SubRip file, with the same captions as the WebVTT file.
+ * Renders a SubRip file with the same captions as the WebVTT file.
  *
  * @param words as returned by `normalizeWords`
  */

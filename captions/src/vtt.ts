@@ -3,8 +3,7 @@ import { type Direction, firstLetterDirection } from "./direction.ts";
 import type { Word } from "./words.ts";
 
 /**
- * Renders the WebVTT file (W3C WebVTT: The Web Video Text Tracks Format). WebVTT cannot state its language;
- * `<track srclang>` does.
+ * Renders a WebVTT file. WebVTT has no field for the language; players read it from `<track srclang>`.
  *
  * @param words as returned by `normalizeWords`
  */
@@ -18,8 +17,8 @@ function renderCue({ start, end, lines, direction }: Cue): string {
 }
 
 /**
- * Players give each line the direction of its first letter. If that is not the direction of the caption, an invisible
- * direction mark precedes the line.
+ * Returns an invisible direction mark if the first letter of the line has another direction than the caption, because
+ * players derive the direction of a line from its first letter.
  */
 export function directionMark(line: string, direction: Direction): string {
   if ((firstLetterDirection(line) ?? "ltr") === direction) return "";
@@ -28,7 +27,7 @@ export function directionMark(line: string, direction: Direction): string {
 
 const ESCAPES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
-/** Escapes text so that it cannot end a line or the cue, or be parsed as a tag, an entity or an arrow. */
+/** Prevents text from ending the cue and from being parsed as a tag, an entity or an arrow. */
 function escapeText(text: string): string {
   return onOneLine(text).replace(/[&<>]/g, (character) => ESCAPES[character]!);
 }
@@ -40,10 +39,10 @@ export function onOneLine(text: string): string {
 
 /** `hh:mm:ss.ttt`, with more digits for the hours if necessary. */
 export function formatTimestamp(seconds: number, separator: "." | ","): string {
-  const all = Math.round(seconds * 1000);
-  const hours = Math.floor(all / 3_600_000);
-  const minutes = Math.floor(all / 60_000) % 60;
-  return `${pad(hours, 2)}:${pad(minutes, 2)}:${pad(Math.floor(all / 1000) % 60, 2)}${separator}${pad(all % 1000, 3)}`;
+  const ms = Math.round(seconds * 1000);
+  const hours = Math.floor(ms / 3_600_000);
+  const minutes = Math.floor(ms / 60_000) % 60;
+  return `${pad(hours, 2)}:${pad(minutes, 2)}:${pad(Math.floor(ms / 1000) % 60, 2)}${separator}${pad(ms % 1000, 3)}`;
 }
 
 function pad(value: number, digits: number): string {

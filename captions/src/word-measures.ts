@@ -3,40 +3,34 @@ import { displayWidth, NARROW_WIDTH, needsSpace } from "./script.ts";
 import type { Word } from "./words.ts";
 
 /**
- * What the layout needs to know about each word, by index. Arrays of numbers keep the layout of twelve-hour recordings
- * fast. Times are whole milliseconds; widths are those of `displayWidth`.
+ * The numbers that the layout needs, indexed by word. Typed arrays keep the layout of twelve-hour recordings fast. Times
+ * are integer milliseconds; widths are in the unit of `displayWidth`.
  */
 export interface Measures {
   count: number;
   starts: Float64Array;
   ends: Float64Array;
-  /**
-   * Width of all words and spaces before word i on a single line. The width of a range is a difference of two entries.
-   */
+  /** Width of all words and spaces before word i, if all words were on one line. */
   offsets: Float64Array;
   widths: Float64Array;
-  /** 1 if word i ends a sentence. */
   sentenceEnds: Uint8Array;
-  /** Cost of ending a line or a caption after word i, from its punctuation and the pause after it. */
+  /** Cost of ending a line or a caption after word i. */
   breakCosts: Float64Array;
 }
 
-/**
- * Costs have no unit: they are only compared with each other. The values were tuned by reading captions of real speech.
- */
+/** Costs have no unit; only their ratios matter. The values were tuned by reading captions of real speech. */
 const NO_MARK = 60;
 const CLAUSE = 15;
 /**
- * Cost for each character by which the previous word is shorter than `SHORT_WORD_CHARACTERS`, minus the same for the
- * next word.
+ * Articles, prepositions and conjunctions belong to the next word and are short in most languages. A break after a short
+ * word therefore costs this much more for each missing character, and a break before one this much less.
  */
 const SHORT_WORD = 5;
 const BEFORE_SUFFIX = 25;
-/** A break at a pause of this length costs as little as one at a period. */
+/** A break at a pause of this length is free, like a break after a period. */
 const FULL_PAUSE_MS = 1000;
-/** Articles, prepositions and conjunctions are short in most languages. They belong to the next word. */
 const SHORT_WORD_CHARACTERS = 5;
-/** Japanese particles and endings, written in Hiragana, belong to the previous word. */
+/** Japanese particles and endings belong to the previous word. They are written in Hiragana. */
 const SUFFIX = /^\p{Script=Hiragana}+\P{L}*$/u;
 
 export function measure(words: readonly Word[]): Measures {

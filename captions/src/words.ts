@@ -1,7 +1,6 @@
 import { joinFragments, segmentUnspaced } from "./segment.ts";
 import { repairTimes, type Span } from "./spans.ts";
 
-/** A spoken word with its times in the media. */
 export interface Word {
   /** The word with its punctuation: `"Hello,"`. */
   word: string;
@@ -13,23 +12,19 @@ export interface Word {
   confidence?: number | undefined;
 }
 
-/** White space between words. Non-breaking spaces are excluded, so `1 000` and `Bonjour !` are one word each. */
+/** Whitespace between words. Non-breaking spaces are excluded, so `1 000` and `Bonjour !` are one word each. */
 const BREAKING_SPACE = /[\t-\r\u0020\u0085\u1680\u2000-\u2006\u2008-\u200b\u2028\u2029\u205f\u3000]+/u;
-/** French puts a space inside quotes and before two-part punctuation marks. This space does not separate words. */
+/** Spaces inside French quotation marks and before `!`, `?`, `;` and `:`, which do not separate words. */
 const INNER_SPACE = /(?<=\S)[\t ]+(?=[!?;:»](?:\s|$))|(?<=(?:^|\s)«)[\t ]+(?=\S)/gu;
-/**
- * Control characters, and format characters that are invisible or would change the direction of text beyond
- * the word.
- */
+/** Control characters, and format characters that are invisible or would change the direction of the text after them. */
 const INVISIBLE = /[\p{Cc}\u00ad\u061c\u180e\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
 const BLANK = /^[\p{Z}\p{Cf}]*$/u;
 const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|[\p{Z}]+$/gu;
 
 /**
- * Normalizes an engine's words for the JSON file. Text becomes non-empty NFC without control characters. Times become
- * whole milliseconds within the media, without overlaps. Text with several words, separated by white space or in a
- * script without spaces, is split and its time distributed. Standalone punctuation joins a word. The order is
- * preserved.
+ * Normalizes an engine's words without changing their order. Text becomes non-empty NFC without control characters.
+ * Times become whole milliseconds within the media, without overlaps. Entries with several words are split and their
+ * time is distributed. Standalone punctuation joins a word.
  *
  * @param durationSeconds length of the media; NaN means no limit
  */
@@ -60,13 +55,12 @@ function cleanSpans({ word, start, end, confidence }: Word): Span[] {
   });
 
   function at(fraction: number): number {
-    // The special cases for 0 and 1 give a valid time even if the other time is NaN.
+    // A start or end of NaN does not affect the other.
     const seconds = fraction === 0 ? start : fraction === 1 ? end : start + (end - start) * fraction;
     return seconds * 1000;
   }
 }
 
-/** The last whole millisecond within the media. */
 function limitMilliseconds(durationSeconds: number): number {
   if (Number.isNaN(durationSeconds)) return Number.MAX_SAFE_INTEGER;
   const rounded = Math.min(Math.max(Math.round(durationSeconds * 1000), 0), Number.MAX_SAFE_INTEGER);

@@ -5,13 +5,10 @@ import { dirname, join } from "node:path";
 import { writePlainTypes } from "./plain-types.ts";
 
 const CLIENT = join(import.meta.dirname, "..");
-/** The files of the contract that the SDK needs at run time; the others provide types. */
+/** The contract files that the SDK needs at run time. The others only provide types. */
 const CONTRACT_FILES = ["api-errors.js", "api-errors.d.ts"];
 
-/**
- * Builds the folder for `npm publish client/dist`: JavaScript, types and a `package.json` of its own. Inside this
- * repository the workspace is imported as TypeScript.
- */
+/** Builds the folder for `npm publish client/dist`: JavaScript, types and a separate `package.json`. */
 export function buildPackage(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   const compiler = join(
@@ -32,7 +29,7 @@ export function buildPackage(folder: string): void {
   cpSync(join(CLIENT, "../LICENSE"), join(folder, "LICENSE"));
 }
 
-/** The compiler rewrites imports of `.ts` in JavaScript, but not in declarations. */
+/** The compiler rewrites `.ts` imports in JavaScript but not in declaration files. */
 function rewriteImports(file: string): void {
   writeFileSync(file, readFileSync(file, "utf8").replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
 }

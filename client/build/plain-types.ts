@@ -5,7 +5,7 @@ import { Problem } from "../src/contract/problem.ts";
 import { TranscriptWord } from "../src/contract/transcription.ts";
 import { WEBHOOK_EVENTS } from "../src/contract/webhook.ts";
 
-/** The part of JSON Schema that the contract uses; anything else fails the build. */
+/** The subset of JSON Schema that the contract uses; anything else fails the build. */
 interface Schema {
   $id?: string;
   description?: string;
@@ -20,7 +20,7 @@ interface Schema {
   required?: string[];
 }
 
-/** `client/src/types.ts` as plain TypeScript, with the descriptions of the schemas as comments. */
+/** Returns `client/src/types.ts` as plain TypeScript, with the descriptions of the schemas as comments. */
 export function writePlainTypes(): string {
   const named = new Map<string, string>();
   const operations = Object.values<Operation>(OPERATIONS).map((operation) => describe(operation, named));
@@ -55,7 +55,7 @@ function indented(fields: string[]): string {
   return fields.map((field) => `  ${field.replaceAll("\n", "\n  ")}`).join("\n");
 }
 
-/** A schema with an id is written once and referenced elsewhere. */
+/** Declares a schema that has an ID once and returns its name. */
 function write(schema: Schema, named: Map<string, string>): string {
   const { $id } = schema;
   if ($id === undefined) return writeWhole(schema, named);

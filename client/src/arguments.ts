@@ -1,10 +1,9 @@
 import { SubtextError } from "./errors.ts";
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from "./retry.ts";
 
-/** What can be uploaded: a `Blob` or `File`, or bytes, such as those that Node reads from a file. */
 export type FileInput = Blob | ArrayBuffer | Uint8Array;
 
-/** @throws SubtextError `invalid_argument`, naming the argument, unless the condition holds */
+/** @throws SubtextError `invalid_argument` with the argument's name if the condition is false */
 export function requireArgument(condition: boolean, name: string, expected: string): asserts condition {
   if (!condition)
     throw new SubtextError({ code: "invalid_argument", detail: `\`${name}\` must be ${expected}.` });
@@ -14,7 +13,6 @@ export function requireObject(value: unknown, name: string): void {
   requireArgument(typeof value === "object" && value !== null && !Array.isArray(value), name, "an object");
 }
 
-/** @param value undefined for the default limit */
 export function requireDuration(value: number | undefined, name: string): void {
   const isDuration = typeof value === "number" && value > 0;
   requireArgument(value === undefined || isDuration, name, "a positive number of milliseconds");
@@ -42,7 +40,6 @@ export function toBlob(file: FileInput): Blob {
   return file;
 }
 
-/** Fills in the defaults. */
 export function readRetryPolicy(retry: Partial<RetryPolicy> = {}): RetryPolicy {
   requireObject(retry, "retry");
   const policy = { ...DEFAULT_RETRY_POLICY };

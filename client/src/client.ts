@@ -15,11 +15,11 @@ import { WebhookEndpoints } from "./webhook-endpoints.ts";
 export interface SubtextOptions {
   /** The address of your service without `/api/v1`: `https://subtext.example.com`. */
   baseUrl: string;
-  /** `subtext_…`, of one environment. Null if your own proxy adds it. Never expose it to a web page. */
+  /** A key of one environment (`subtext_…`), or null if your own proxy adds it. Never expose a key to a web page. */
   apiKey: string | null | undefined;
-  /** Used instead of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: Fetch | undefined;
-  /** Timeout of each request including its response; 30 s by default. */
+  /** Timeout of each request, including its response; 30 s by default. */
   timeoutMs?: number | undefined;
   /** Four retries within about 10 s by default. */
   retry?: Partial<RetryPolicy> | undefined;
@@ -27,13 +27,12 @@ export interface SubtextOptions {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** A client for a Subtext service that uses one API key. */
 export class Subtext {
   readonly videos: Videos;
   readonly transcriptions: Transcriptions;
   readonly webhookEndpoints: WebhookEndpoints;
 
-  /** @throws SubtextError `invalid_argument`, if the address or the key is missing or malformed */
+  /** @throws SubtextError `invalid_argument` */
   constructor(options: SubtextOptions) {
     requireObject(options, "options");
     const { baseUrl, apiKey, fetch, timeoutMs = DEFAULT_TIMEOUT_MS, retry } = options;

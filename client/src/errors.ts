@@ -1,6 +1,6 @@
 import { API_ERRORS, type ApiErrorCode } from "./contract/api-errors.ts";
 
-/** Errors of the client, in addition to those of the API. */
+/** Errors that the client itself detects. */
 export const CLIENT_ERRORS = {
   invalid_argument: { retryable: false, title: "An argument is missing or has the wrong type" },
   connection_failed: { retryable: true, title: "The service is unreachable, or the connection broke" },
@@ -24,10 +24,9 @@ export const CLIENT_ERRORS = {
   webhook_payload_invalid: { retryable: false, title: "The signed body is not an event" },
 } as const satisfies Record<string, { retryable: boolean; title: string }>;
 
-/** The code of a client error. */
 export type ClientErrorCode = keyof typeof CLIENT_ERRORS;
 
-/** A newer service may send a code that is not listed: keep a default branch. */
+/** A newer service may send other codes, so keep a default branch. */
 export type ErrorCode = ApiErrorCode | ClientErrorCode;
 
 export interface ErrorFacts {
@@ -41,14 +40,14 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
-/** Every error that this package throws, except the reason of an aborted signal. */
+/** The type of every error that this package throws, except the reason of an aborted signal. */
 export class SubtextError extends Error {
   override readonly name = "SubtextError";
   /** Stable; use it for decisions. */
   readonly code: ErrorCode;
   /** A message for humans; may change. */
   readonly detail: string;
-  /** Status of the response; null without a response. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
   /** Identifies the request in the service's log; null without a response, or if CORS hides it. */
   readonly requestId: string | null;

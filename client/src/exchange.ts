@@ -12,7 +12,7 @@ export interface ExchangeOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Retryable statuses of responses from proxies and gateways, which have none of the service's error codes. */
+/** Statuses to retry if the response comes from a proxy or gateway and has no error code of the service. */
 const RETRYABLE_STATUSES = [408, 425, 429, 500, 502, 503, 504];
 
 /**
@@ -32,7 +32,7 @@ export async function exchange<T>(
   const timeout = abortAfter(timeoutMs);
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
   try {
-    // Following a redirect would turn a POST into a GET, and could send the key to another host.
+    // Following a redirect could turn a POST into a GET, or send the key to another host.
     const response = await fetch(url, { ...init, redirect: "manual", signal: either });
     if (response.ok) return await read(response);
     throw errorOf(response, await response.text());

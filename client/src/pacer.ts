@@ -2,11 +2,11 @@ import { MAX_TIMER_MS } from "./timers.ts";
 
 /** Concurrent requests until the first response has reported the rate limit. */
 const MAX_IN_FLIGHT_UNKNOWN = 8;
-/** A background request that has waited this long is queued with the others. */
+/** A background request that has waited this long is treated like the others. */
 const OVERDUE_MS = 10_000;
 
 export interface Turn {
-  /** Sent only while half of the quota is left, so that other requests of the key are not refused. */
+  /** A background request is sent only while half of the quota is left, so it does not displace other requests. */
   isBackground?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -22,13 +22,13 @@ interface Limit {
 }
 
 /**
- * Spaces the requests of one key so that the service does not have to refuse them: a token bucket that follows
- * the `RateLimit` and `RateLimit-Policy` headers of the responses. These also reflect other users of the key.
+ * Keeps the requests of one key within its rate limit. A token bucket follows the `RateLimit` and `RateLimit-Policy`
+ * headers of the responses, which also count the requests of other programs with this key.
  */
 export class Pacer {
   readonly #foreground: Waiting[] = [];
   readonly #background: Waiting[] = [];
-  /** Null until a response reports one; "none" if the service reports none. */
+  /** Null until the first response; "none" if the service reports no limit. */
   #limit: Limit | "none" | null = null;
   #tokens = 0;
   #countedAtMs = 0;
@@ -37,7 +37,7 @@ export class Pacer {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * Resolves when the request may be sent; call `end` after it.
+   * Resolves when the request may be sent. Call `end` after the request.
    * @throws the signal's reason if it is aborted
    */
   async begin({ isBackground = false, signal }: Turn): Promise<void> {
@@ -67,7 +67,7 @@ export class Pacer {
     this.#advance();
   }
 
-  /** Applies what a response reports, while its request is in flight. */
+  /** Applies the rate limit that a response reports. Call it before `end`. */
   observe(headers: Headers): void {
     const reported = readRateLimit(headers);
     if (reported) {
@@ -96,7 +96,7 @@ export class Pacer {
     }
   }
 
-  /** Time until the next request may be sent; null if none waits, or if another must end first. */
+  /** Time until the next request may be sent; null if no request waits or another must end first. */
   #delayMs(): number | null {
     const isBackground = this.#isBackgroundNext();
     const next = isBackground ? this.#background[0] : this.#foreground[0];
@@ -134,7 +134,7 @@ function readRateLimit(headers: Headers): { limit: Limit; remaining: number } | 
   return tightest;
 }
 
-/** The items of a list of RFC 9651 with their integers: `"per-key";r=59;t=1`. */
+/** Parses an RFC 9651 list such as `"per-key";r=59;t=1`. Only integer parameters are returned. */
 function readItems(header: string | null): [name: string, parameters: Record<string, number>][] {
   return (header ?? "").split(",").map((item) => {
     const [name = "", ...parameters] = item.split(";").map((part) => part.trim());

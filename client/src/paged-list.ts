@@ -4,7 +4,7 @@ export interface Page<Item> {
   nextCursor: string | null;
 }
 
-/** A list that loads its pages as it is iterated: `for await (const item of list)`. */
+/** Loads its pages during iteration: `for await (const item of list)`. */
 export class PagedList<Item> implements AsyncIterable<Item> {
   readonly #readPage: (cursor: string | undefined) => Promise<Page<Item>>;
   readonly #cursor: string | undefined;
@@ -14,7 +14,7 @@ export class PagedList<Item> implements AsyncIterable<Item> {
     this.#cursor = cursor;
   }
 
-  /** The first page, or the page at the given `cursor`. */
+  /** Returns the first page, or the page at the given `cursor`. */
   page(): Promise<Page<Item>> {
     return this.#readPage(this.#cursor);
   }

@@ -2,13 +2,12 @@ import { SubtextError } from "./errors.ts";
 import { sleep } from "./timers.ts";
 
 export interface RetryPolicy {
-  /** Retries of a failed request. Waiting for a rate limit does not count, but 0 disables it too. */
+  /** Maximum retries of a failed request. Waits for a rate limit do not count, but 0 disables them too. */
   maxRetries: number;
-  /** Delay before the first retry; doubles with each further retry. */
+  /** Delay before the first retry. It doubles with each further retry. */
   firstDelayMs: number;
-  /** The longest backoff. */
   maxDelayMs: number;
-  /** If `Retry-After` exceeds this, the error is thrown immediately. */
+  /** If `Retry-After` is longer, the error is thrown immediately. */
   maxRetryAfterMs: number;
 }
 
@@ -20,12 +19,11 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
 };
 
 /**
- * The delay before a retry: exponential backoff, half of it random so that clients that failed together do not retry
- * together; never shorter than `Retry-After`.
+ * Returns the delay before a retry: exponential backoff with jitter, at least `Retry-After`.
  *
- * @param failures so far, from 1
+ * @param failures at least 1
  * @param random 0 … 1
- * @returns null if the service asks for a longer wait than the policy allows
+ * @returns null if `Retry-After` is longer than the policy allows
  */
 export function retryDelayMs(
   policy: RetryPolicy,
@@ -38,7 +36,7 @@ export function retryDelayMs(
   return Math.max(backoffMs * (0.5 + random / 2), (retryAfterMs ?? 0) + (backoffMs * random) / 2);
 }
 
-/** The attempts of one call. */
+/** Counts the failures of one call and waits before each retry. */
 export class Retries {
   readonly #policy: RetryPolicy;
   readonly #signal: AbortSignal | undefined;
@@ -50,21 +48,21 @@ export class Retries {
     this.#signal = signal;
   }
 
-  /** Starts counting again, after progress. */
+  /** Resets the counts after progress. */
   reset(): void {
     this.#failures = 0;
     this.#rateLimits = 0;
   }
 
   /**
-   * Sleeps before the next attempt. Waiting for a rate limit is not a retry: it lasts as long as `Retry-After` says.
-   * @throws the error itself if no attempt is left, the signal's reason if it is aborted
+   * Sleeps before the next attempt. Waits for a rate limit do not count as retries.
+   * @throws the error if it is not retryable or no attempt is left; the signal's reason if it is aborted
    */
   async pause(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
     const { maxRetries } = this.#policy;
     if (!(error instanceof SubtextError) || !error.retryable || maxRetries === 0) throw error;
-    // Waiting for a resource that does not exist yet takes longer than retries last.
+    // A resource that does not exist yet may take longer than all retries.
     if (error.status === 404) throw error;
     const isRateLimited = error.status === 429 && error.retryAfterMs !== null;
     if (isRateLimited) this.#rateLimits += 1;
@@ -78,13 +76,13 @@ export class Retries {
 }
 
 /**
- * @param nowMs used for dates if the response has no `Date` header
- * @returns milliseconds; null if the header is missing or malformed
+ * @param nowMs used if the header contains a date and the response has no `Date` header
+ * @returns null if the header is missing or malformed
  */
 export function readRetryAfterMs(headers: Headers, nowMs: number): number | null {
   const value = headers.get("retry-after")?.trim() ?? "";
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  // Date.parse accepts almost any number as a date.
+  // `Date.parse` accepts almost any number.
   const dateMs = /^[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(dateMs)) return null;
   const respondedMs = Date.parse(headers.get("date") ?? "");

@@ -2,8 +2,8 @@ import { requireArgument } from "./arguments.ts";
 import type { Operations } from "./types.ts";
 
 /**
- * Method and path of each operation. They repeat the contract, because the SDK does not bundle its schemas; the compiler
- * rejects missing and different ones.
+ * Method and path of each operation. The list repeats the contract because the SDK does not bundle the schemas. The
+ * compiler rejects missing and wrong entries.
  */
 export const ROUTES: { [Id in keyof Operations]: `${Operations[Id]["method"]} ${Operations[Id]["path"]}` } = {
   listVideos: "GET /api/v1/videos",
@@ -25,7 +25,7 @@ export const ROUTES: { [Id in keyof Operations]: `${Operations[Id]["method"]} ${
 
 /**
  * Fills in the path parameters and appends the query.
- * @throws SubtextError `invalid_argument` for an identifier that would lead to another path
+ * @throws SubtextError `invalid_argument` for an ID that would change the path
  */
 export function fillRoute(
   path: string,
@@ -34,7 +34,7 @@ export function fillRoute(
 ): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
-    // "." and ".." would resolve to a parent path, "" to the list.
+    // "." and ".." would resolve to another path, "" to the list.
     const isIdentifier =
       typeof value === "string" && !/^\.{0,2}$/.test(value) && !/\p{Surrogate}/u.test(value);
     requireArgument(isIdentifier, name, "an identifier");

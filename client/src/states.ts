@@ -1,23 +1,20 @@
 import type * as contract from "./types.ts";
 
-/*
- * API responses as unions by `status`: each state says which fields are null.
- */
+/* API responses as unions discriminated by `status`, which determines the fields that are null. */
 
 type TranscriptionStatus = contract.Transcription["status"];
 
-/** Why a transcription is FAILED. A newer service may send a code that is not listed: keep a default branch. */
+/** Why a transcription is FAILED. A newer service may send other codes, so keep a default branch. */
 export type FailureCode = contract.TranscriptionFailure["code"];
-/** Why a transcription is SKIPPED. A newer service may send a reason that is not listed. */
+/** Why a transcription is SKIPPED. A newer service may send other reasons, so keep a default branch. */
 export type SkipReason = NonNullable<contract.TranscriptionSummary["skipReason"]>;
 
-/** If a transcription is COMPLETED, none of its fields is null. */
+/** A COMPLETED transcription has no fields that are null. */
 export type Completed<T> = { [Field in keyof T]: NonNullable<T[Field]> } & { status: "COMPLETED" };
 
-/** A transcription with captions, words and text. */
 export type CompletedTranscription = Completed<contract.Transcription>;
 
-/** A transcription in any other state: there are no files. */
+/** A transcription that is not COMPLETED and has no files. */
 export type OtherTranscription<Status extends TranscriptionStatus> = contract.Transcription & {
   status: Status;
   wordCount: null;
@@ -41,7 +38,7 @@ export interface Reasons<Status extends TranscriptionStatus> {
   incomplete: Status extends "COMPLETED" ? boolean : false;
 }
 
-/** What `transcriptions.wait` returns, discriminated by `status`. */
+/** The result of `transcriptions.wait`, discriminated by `status`. */
 export type EndedTranscription =
   | (CompletedTranscription & Reasons<"COMPLETED">)
   | (OtherTranscription<"FAILED"> & Reasons<"FAILED">)
@@ -51,7 +48,6 @@ type SummaryFields = Omit<contract.TranscriptionSummary, keyof Reasons<"FAILED">
 type OtherSummary<Status extends TranscriptionStatus> = SummaryFields &
   Reasons<Status> & { status: Status; wordCount: null; completedAt: null };
 
-/** A transcription as part of its video. */
 export type TranscriptionSummary =
   | (Completed<SummaryFields> & Reasons<"COMPLETED">)
   | OtherSummary<"PENDING">
@@ -70,8 +66,7 @@ export type UploadedVideo = Omit<contract.Video, "transcription"> & {
   transcription: TranscriptionSummary | null;
 };
 
-/** A video, discriminated by `status`. */
+/** Discriminated by `status`. */
 export type Video = UploadingVideo | UploadedVideo;
 
-/** A new video and its upload URL. */
 export type CreatedVideo = contract.CreatedVideo & { video: UploadingVideo };

@@ -1,7 +1,7 @@
-/** The longest delay of a timer; a longer one fires at once. */
+/** The longest delay that timers support. With a longer delay, they fire immediately. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Aborts after a delay; never if it is longer than `MAX_TIMER_MS`, e.g. `Infinity`. */
+/** Returns a signal that aborts after the delay, or never if the delay is longer than `MAX_TIMER_MS`. */
 export function abortAfter(durationMs: number): AbortSignal {
   return durationMs > MAX_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(durationMs);
 }

@@ -18,7 +18,7 @@ export interface WaitOptions extends RequestOptions {
 const POLL_MS = 2_000;
 /** Limits for the `Retry-After` of the service or a proxy. */
 const [MIN_POLL_MS, MAX_POLL_MS] = [500, 60_000];
-/** Polling slows down over time: the end is detected at most 10% late. */
+/** The delay between polls grows to 10% of the time waited. */
 const [BACKOFF_SHARE, MAX_BACKOFF_MS] = [0.1, 30_000];
 
 /** `subtext.transcriptions`. All methods require the `get_video` permission. */
@@ -30,7 +30,7 @@ export class Transcriptions {
   }
 
   /**
-   * The transcription of a video, in any state. URLs of `files` expire within minutes: fetch them at once.
+   * Returns the transcription of a video in any state. The URLs in `files` expire within minutes.
    * @throws SubtextError `video_not_found`; `upload_incomplete`; `transcription_not_found` if the video will not be transcribed
    */
   async get(videoId: string, options: RequestOptions = {}): Promise<Transcription> {
@@ -39,8 +39,8 @@ export class Transcriptions {
   }
 
   /**
-   * Polls until the transcription has ended, first waiting for the upload. If your program is reachable, a
-   * webhook reports the end sooner and at lower cost.
+   * Waits for the upload to finish and the transcription to end, by polling. If the service can reach your program, use
+   * a webhook instead, which is faster and cheaper.
    * @throws SubtextError `wait_timed_out`, and the errors of `get` except `upload_incomplete`
    */
   async wait(videoId: string, options: WaitOptions = {}): Promise<EndedTranscription> {
@@ -75,7 +75,7 @@ export class Transcriptions {
       const retryAfterMs = readRetryAfterMs(headers, Date.now());
       if (body.status === "PENDING" || body.status === "PROCESSING") return { retryAfterMs };
       const { transcription } = (await this.#transport.callForHeaders("getVideo", call, background)).body;
-      // A FAILED one may have been reprocessed in between.
+      // A FAILED transcription may have been reprocessed between the two requests.
       if (transcription?.status !== body.status) return { retryAfterMs };
       const { failure, skipReason, incomplete } = transcription;
       return { ended: { ...body, failure, skipReason, incomplete } as EndedTranscription, retryAfterMs };
@@ -85,24 +85,24 @@ export class Transcriptions {
     }
   }
 
-  /** The words with their timings. @throws SubtextError `transcription_not_completed` */
+  /** @throws SubtextError `transcription_not_completed` */
   async words(videoId: string, options: RequestOptions = {}): Promise<TranscriptWord[]> {
     return await this.#fetchFile(videoId, "json", options, async (response) => {
       return (await readJson(response)) as TranscriptWord[];
     });
   }
 
-  /** The captions as WebVTT. @throws SubtextError `transcription_not_completed` */
+  /** Returns the captions as WebVTT. @throws SubtextError `transcription_not_completed` */
   vtt(videoId: string, options: RequestOptions = {}): Promise<string> {
     return this.#fetchFile(videoId, "vtt", options, (response) => response.text());
   }
 
-  /** The text. @throws SubtextError `transcription_not_completed` */
+  /** Returns the plain text. @throws SubtextError `transcription_not_completed` */
   text(videoId: string, options: RequestOptions = {}): Promise<string> {
     return this.#fetchFile(videoId, "txt", options, (response) => response.text());
   }
 
-  /** A URL may expire before its request is sent, so every attempt uses a new one. */
+  /** Gets a new URL for every attempt, because URLs expire. */
   async #fetchFile<T>(
     videoId: string,
     format: FileFormat,

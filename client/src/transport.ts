@@ -6,19 +6,18 @@ import { Retries, type RetryPolicy } from "./retry.ts";
 import { fillRoute, ROUTES } from "./routes.ts";
 import type { Operations } from "./types.ts";
 
-/** Options of every call. */
 export interface RequestOptions {
   /** Aborts the call and its retries; the call then throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Timeout of each request of the call. */
+  /** Timeout of each request; a call may make several. */
   timeoutMs?: number | undefined;
 }
 
 /** Options of calls that create or trigger something. */
 export interface PostOptions extends RequestOptions {
   /**
-   * The service runs an operation once per key and repeats its response to retries for 24 hours. Every call creates
-   * its own key; pass one if the call itself may be repeated, e.g. after a crash.
+   * For 24 hours, the service runs an operation only once per key and repeats its response to retries. By default every
+   * call creates a key. Pass a key if your program may repeat the call, e.g. after a crash.
    */
   idempotencyKey?: string | undefined;
 }
@@ -37,7 +36,7 @@ interface Call<Id extends keyof Operations> {
   body?: Operations[Id]["body"];
 }
 
-/** Typed, authenticated calls of the API with retries and rate limiting. */
+/** Calls API operations with authentication, retries and rate limiting. */
 export class Transport {
   readonly options: TransportOptions;
   readonly #pacer = new Pacer();
@@ -76,7 +75,6 @@ export class Transport {
         accept: "application/json",
         ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
         ...(body !== undefined && { "content-type": "application/json" }),
-        // The same for every retry: all of them are one operation.
         ...(method === "POST" && { "idempotency-key": idempotencyKey ?? newIdempotencyKey() }),
       },
       ...(body !== undefined && { body: toJson(body) }),
@@ -96,7 +94,7 @@ export class Transport {
           headers: response.headers,
         })).finally(() => this.#pacer.end());
       } catch (error) {
-        // The response of an earlier attempt was lost, but the deletion succeeded.
+        // An earlier attempt deleted the resource, but its response was lost.
         if (
           method === "DELETE" &&
           mayHaveSucceeded &&
@@ -124,7 +122,7 @@ function toJson(value: unknown): string {
   }
 }
 
-/** `crypto.randomUUID` is missing on pages loaded without TLS. */
+/** Browsers do not provide `crypto.randomUUID` to pages loaded without TLS. */
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");

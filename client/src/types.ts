@@ -8,8 +8,8 @@ import type * as webhook from "./contract/webhook.ts";
 import type * as endpoint from "./contract/webhook-endpoint.ts";
 
 /*
- * Types that the SDK derives from the schemas of the contract. The build flattens this file to plain types; a test
- * checks that they match the schemas.
+ * Types derived from the schemas of the contract. The published package contains them as plain types without the
+ * schemas; a test checks that both match.
  */
 
 /** Input and output of each operation of the API, by its id. */

@@ -21,20 +21,20 @@ export interface UploadOptions {
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
   fetch?: Fetch | undefined;
-  /** The retry count resets whenever the upload progresses. */
+  /** The retry count is reset whenever the upload progresses. */
   retry?: Partial<RetryPolicy> | undefined;
-  /** The largest chunk per request, if a proxy limits the size of requests; 64 MiB by default. */
+  /** Lower it if a proxy limits the size of requests; 64 MiB by default. */
   maxChunkBytes?: number | undefined;
-  /** For each request; by default 60 s for a chunk and 30 s to ask for the offset. */
+  /** Timeout of each request; by default 60 s for a chunk and 30 s for the offset. */
   timeoutMs?: number | undefined;
-  /** True if nothing was sent to this URL before, which saves a request. */
+  /** True if nothing was sent to this URL before. This saves a request for the offset. */
   isNew?: boolean | undefined;
 }
 
 const FIRST_CHUNK_BYTES = 1 << 20;
 const MIN_CHUNK_BYTES = 1 << 16;
 const MAX_CHUNK_BYTES = 1 << 26;
-/** `fetch` reports no progress while it sends, so chunks of a few seconds are the unit of progress. */
+/** `fetch` reports no upload progress, so a chunk should take only a few seconds. */
 const FAST_CHUNK_MS = 2_000;
 const SLOW_CHUNK_MS = 8_000;
 const CHUNK_TIMEOUT_MS = 60_000;
@@ -42,10 +42,10 @@ const OFFSET_TIMEOUT_MS = 30_000;
 const TUS = { "tus-resumable": "1.0.0" };
 
 /**
- * Uploads a file to a URL of `videos.create`, without a key. Sends chunks (tus 1.0) whose size adapts to the network.
- * After a broken connection, and when called again, it asks for the offset and resumes there.
+ * Uploads a file to a URL from `videos.create`. No API key is needed. Sends tus 1.0 chunks whose size adapts to the
+ * network. Resumes at the service's offset after a broken connection and when called again with the same URL.
  *
- * @throws SubtextError; the signal's reason if it is aborted. It can be called again in both cases.
+ * @throws SubtextError; the signal's reason if it is aborted
  */
 export async function uploadTo(
   uploadUrl: string,
@@ -60,7 +60,7 @@ export async function uploadTo(
   const retry = readRetryPolicy(options.retry);
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const totalBytes = file.size;
-  // Asking for the offset completes the upload of an empty file.
+  // For an empty file, the request for the offset completes the upload.
   let offset = isNew && totalBytes > 0 ? 0 : null;
   let furthest = 0;
   let chunkBytes = Math.min(FIRST_CHUNK_BYTES, maxChunkBytes);
@@ -105,7 +105,7 @@ async function fetchOffset(fetch: Fetch, url: string, file: Blob, limits: Exchan
       return readOffset(response, 0, file.size);
     });
   } catch (error) {
-    // A response to HEAD has no body, so the code is derived from its status.
+    // A HEAD response has no body, so the code is derived from its status.
     if (!(error instanceof SubtextError) || error.status === null) throw error;
     const code = HEAD_ERROR_CODES[error.status];
     if (!code) throw error;
@@ -131,7 +131,7 @@ const HEAD_ERROR_CODES: Record<number, ApiErrorCode> = {
   429: "rate_limited",
 };
 
-/** Whether the upload was created for a file of this length, and of this name if both have one. */
+/** Returns whether the upload has the size of this file, and its name if both have one. */
 function isUploadOf(file: Blob, headers: Headers): boolean {
   if (Number(headers.get("upload-length")) !== file.size) return false;
   const [, encoded] = /(?:^|,)\s*filename ([A-Za-z0-9+/=]+)/.exec(headers.get("upload-metadata") ?? "") ?? [];
@@ -154,7 +154,7 @@ async function sendChunk(
     body: chunk,
   };
   return await exchange(fetch, url, init, limits, async (response) =>
-    // At least one byte must be accepted, or the loop would never end.
+    // A response that accepts no bytes is an error; otherwise the caller would loop forever.
     readOffset(response, offset + 1, offset + chunk.size),
   );
 }

@@ -3,7 +3,7 @@ import { SubtextError } from "./errors.ts";
 import type { Completed } from "./states.ts";
 import type { TranscriptionCompletedEvent, WebhookEvent } from "./types.ts";
 
-/** For servers without `Request`: the headers and the raw, unparsed body. */
+/** Headers and raw, unparsed body, for servers without `Request`. */
 export interface RawWebhook {
   headers:
     | { get(name: string): string | null }
@@ -12,7 +12,7 @@ export interface RawWebhook {
 }
 
 export interface VerifyOptions {
-  /** The maximum difference between the timestamp of a webhook and now; 300 s by default. */
+  /** The maximum age of a webhook, and the maximum clock skew; 300 s by default. */
   toleranceSeconds?: number | undefined;
   now?: Date | undefined;
 }
@@ -23,7 +23,7 @@ export type ReceivedEvent =
   | (Omit<TranscriptionCompletedEvent, "data"> & { data: Completed<TranscriptionCompletedEvent["data"]> });
 
 export interface VerifiedWebhook {
-  /** Identifies the event; the same for every attempt, so use it to detect duplicates. */
+  /** Identifies the event in every attempt. Use it to detect duplicates. */
   id: string;
   /** When this attempt was made. */
   sentAt: Date;
@@ -34,19 +34,18 @@ export interface VerifiedWebhook {
 type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 const TOLERANCE_SECONDS = 300;
-/** The minimum of Standard Webhooks; a shorter secret is truncated. */
+/** The minimum of Standard Webhooks. A shorter secret was probably truncated when it was copied. */
 const MIN_SECRET_BYTES = 24;
 const SECRET_PREFIX = "whsec_";
 const SIGNATURE_PREFIX = "v1,";
 
 /**
- * Verifies a webhook according to Standard Webhooks 1.0 (HMAC-SHA256 over `id.timestamp.body`) before parsing it. Web
- * Crypto compares the signatures in constant time.
+ * Verifies a webhook according to Standard Webhooks 1.0 (HMAC-SHA256 over `id.timestamp.body`), then parses it.
  *
- * @param webhook a `Request`, whose body is read, or headers and raw body
- * @param secrets `whsec_…`; during a rotation both, in any order
- * @throws SubtextError `webhook_secret_invalid` if your own configuration is wrong: respond with 500; another
- * `webhook_…` code if the request is invalid: respond with 400, never 2xx
+ * @param webhook a `Request`, whose body is consumed, or headers and raw body
+ * @param secrets one `whsec_…` secret, or both during a rotation
+ * @throws SubtextError `webhook_secret_invalid` if your configuration is wrong (respond with 500), another `webhook_…`
+ * code if the request is invalid (respond with 400)
  */
 export async function verifyWebhook(
   webhook: Request | RawWebhook,
@@ -90,7 +89,7 @@ async function importKey(secret: unknown): Promise<HmacKey> {
     if (bytes.length < MIN_SECRET_BYTES) throw new TypeError("too short");
     return await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
   } catch {
-    // The cause may contain a part of the secret.
+    // Without the cause, which may contain a part of the secret.
     throw new SubtextError({ code: "webhook_secret_invalid" });
   }
 }
@@ -108,7 +107,7 @@ async function isSigned(signed: Uint8Array<ArrayBuffer>, header: string, keys: H
 }
 
 function readHeader(headers: RawWebhook["headers"], name: string): string {
-  // Not `instanceof`: frameworks bring their own Headers.
+  // `instanceof` would fail, because some frameworks have their own `Headers` class.
   const value =
     typeof headers.get === "function"
       ? headers.get(name)

@@ -11,13 +11,12 @@ export interface VideoUploadOptions
   extends PostOptions,
     Readonly<{ [Name in keyof NewVideoOptions]: NewVideoOptions[Name] | undefined }> {
   onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /** Receives the upload URL, with which `uploadTo` can resume the upload after a restart of the program. */
+  /** Save the upload URL if `uploadTo` should be able to resume after a restart of your program. */
   onCreated?: ((created: CreatedVideo) => void) | undefined;
-  /** The largest chunk per request, if a proxy limits the size of requests. */
+  /** Lower it if a proxy limits the size of requests; 64 MiB by default. */
   maxChunkBytes?: number | undefined;
 }
 
-/** `subtext.videos` */
 export class Videos {
   readonly #transport: Transport;
 
@@ -40,8 +39,8 @@ export class Videos {
   }
 
   /**
-   * Creates a video with a URL to which a browser may upload without a key, using `uploadTo`, tus-js-client or
-   * Uppy. Requires `create_video`.
+   * Creates a video and an upload URL for a browser, which needs no key. Upload with `uploadTo`, tus-js-client or Uppy.
+   * Requires `create_video`.
    */
   async create(video: NewVideo, options: PostOptions = {}): Promise<CreatedVideo> {
     requireObject(video, "video");
@@ -56,8 +55,8 @@ export class Videos {
   /**
    * Creates a video and uploads its file, resuming after broken connections. Requires `create_video`.
    *
-   * @param input a `File`; a `Blob`, e.g. of Node's `openAsBlob`, which does not read the file into memory; or bytes
-   * @returns the id of the video, which is now queued for transcription
+   * @param input Use `openAsBlob` of `node:fs` to avoid reading a large file into memory.
+   * @returns the ID of the video, which is now queued for transcription
    */
   async upload(input: FileInput, options: VideoUploadOptions = {}): Promise<{ videoId: string }> {
     const file = toBlob(input);

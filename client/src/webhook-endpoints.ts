@@ -20,7 +20,7 @@ export class WebhookEndpoints {
     this.#transport = transport;
   }
 
-  /** Newest first. */
+  /** Lists endpoints, newest first. */
   list(
     query: Operations["listWebhookEndpoints"]["query"] = {},
     options: RequestOptions = {},
@@ -37,7 +37,7 @@ export class WebhookEndpoints {
     );
   }
 
-  /** Only this response and `rotateSecret` contain the signing secret. */
+  /** Creates an endpoint. Only this response and that of `rotateSecret` contain the signing secret. */
   async create(endpoint: NewWebhookEndpoint, options: PostOptions = {}): Promise<WebhookEndpointWithSecret> {
     requireObject(endpoint, "endpoint");
     return await this.#transport.call("createWebhookEndpoint", { body: endpoint }, options);
@@ -47,7 +47,6 @@ export class WebhookEndpoints {
     return this.#transport.call("getWebhookEndpoint", { params: { endpointId } }, options);
   }
 
-  /** Omitted fields keep their values. */
   async update(
     endpointId: string,
     change: WebhookEndpointChange,
@@ -65,17 +64,16 @@ export class WebhookEndpoints {
     await this.#transport.call("deleteWebhookEndpoint", { params: { endpointId } }, options);
   }
 
-  /** Creates a new secret, shown only once; for 24 hours both secrets sign every delivery. */
+  /** Creates a new secret, returned only once. For 24 hours, both secrets sign every delivery. */
   rotateSecret(endpointId: string, options: PostOptions = {}): Promise<WebhookEndpointWithSecret> {
     return this.#transport.call("rotateWebhookSecret", { params: { endpointId } }, options);
   }
 
-  /** Sends an event of type `webhooks.endpoint.test`. */
   sendTestEvent(endpointId: string, options: PostOptions = {}): Promise<Delivery> {
     return this.#transport.call("sendTestEvent", { params: { endpointId } }, options);
   }
 
-  /** Deliveries with their attempts, newest first. */
+  /** Lists deliveries with their attempts, newest first. */
   listDeliveries(
     endpointId: string,
     query: Operations["listDeliveries"]["query"] = {},

@@ -66,7 +66,7 @@ const STATES: Record<string, State> = {
       ...UNFINISHED,
       status: "FAILED",
       failure_code: "unreadable_media",
-      failure_message: "The file holds neither picture nor sound.",
+      failure_message: "The file contains neither audio nor video.",
     },
     onList: "Upload the original again.",
     onPage: "Transcription failed",

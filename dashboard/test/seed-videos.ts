@@ -48,7 +48,7 @@ export async function seedEveryState({ parts }: Service, environmentId: string):
   await add("notes.pdf.mp4", 120_000, {
     status: "FAILED",
     failure_code: "unreadable_media",
-    failure_message: "The file holds neither picture nor sound.",
+    failure_message: "The file contains neither audio nor video.",
   });
   await add("before the switch.mp4", 44_000_000, null);
   await add("customer call, Tuesday.mp4", 189_000_000, {

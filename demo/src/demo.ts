@@ -42,10 +42,10 @@ async function startService(): Promise<string> {
     PORT: String(port),
     DATA_DIR: dataFolder,
     FFMPEG_PATH: process.env.FFMPEG_PATH,
-    // The sample is in English, so the demo does not download the multilingual model (hundreds of megabytes).
+    // The sample is in English, so the demo does not need the multilingual model of several hundred megabytes.
     MODEL_DOWNLOAD: "off",
     LOG_LEVEL: process.env.LOG_LEVEL ?? "warn",
-    // Webhooks to loopback addresses are blocked by default; the demo's receiver listens on this machine.
+    // By default, webhooks to loopback addresses are blocked.
     WEBHOOK_ALLOW_HTTP: "true",
     WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
   });
@@ -55,9 +55,9 @@ async function startService(): Promise<string> {
   return config.publicUrl;
 }
 
-/** Uses the HTTP API like an integrator. Only the environment, the key and the endpoint are created directly. */
+/** Uses the HTTP API like an integrator, after creating an environment, an API key and a webhook endpoint directly. */
 async function runDemo(baseUrl: string): Promise<void> {
-  const { database, endpointPolicy: policy } = running().parts;
+  const { database, endpointPolicy: policy } = runningService().parts;
   const deps = { db: database.kysely, clock: systemClock, policy };
   const receiverUrl = await receiver.listen();
 
@@ -75,13 +75,13 @@ async function runDemo(baseUrl: string): Promise<void> {
     url: `${receiverUrl}/webhook`,
     metadata: { receiver: "demo" },
   });
-  receiver.expectSignedWith(endpoint.secret);
+  receiver.setSecret(endpoint.secret);
   printStep("A webhook endpoint", `${receiverUrl}/webhook`);
 
   const videoId = await upload(baseUrl, key);
-  const uploadedAt = performance.now();
+  const uploadedAtMs = performance.now();
   printStep("Uploaded over tus", videoId);
-  const webhook = await watchUntilReceived(videoId);
+  const webhook = await waitForWebhook(videoId);
   printStep(
     "The webhook arrived with a valid signature (standardwebhooks)",
     `${webhook.payload.type}, ${webhook.id}`,
@@ -104,7 +104,7 @@ async function runDemo(baseUrl: string): Promise<void> {
     ["word", "start", "end"],
     words.slice(0, 8).map(({ word, start, end }) => [word, `${start.toFixed(3)} s`, `${end.toFixed(3)} s`]),
   );
-  await printTimings(videoId, { seconds: (webhook.at - uploadedAt) / 1000 });
+  await printTimings(videoId, { seconds: (webhook.receivedAtMs - uploadedAtMs) / 1000 });
 
   const video = await readFile(SAMPLE);
   receiver.show(async () => {
@@ -144,11 +144,11 @@ async function upload(baseUrl: string, key: string): Promise<string> {
   });
 }
 
-async function watchUntilReceived(videoId: string) {
+async function waitForWebhook(videoId: string) {
   const line = progressLine("Transcribing");
   const failed = Promise.withResolvers<never>();
   const check = async () => {
-    const row = await findTranscriptionByVideo(running().parts.database.kysely, videoId);
+    const row = await findTranscriptionByVideo(runningService().parts.database.kysely, videoId);
     if (row) line.show(row.progress, row.status);
     if (row?.status !== "FAILED") return;
     throw new Error(`the transcription failed: ${row.failure_code}: ${row.failure_message}`);
@@ -184,7 +184,7 @@ async function fetchFiles({ files }: Transcription): Promise<{ vtt: string; json
 }
 
 async function printTimings(videoId: string, total: { seconds: number }): Promise<void> {
-  const row = await findTranscriptionByVideo(running().parts.database.kysely, videoId);
+  const row = await findTranscriptionByVideo(runningService().parts.database.kysely, videoId);
   if (!row?.stages || !row.started_at || !row.finished_at || row.duration === null) return;
   const { probe, decode, voiceActivity, engine, total: speech } = row.stages;
   const queued = (row.started_at.getTime() - row.created_at.getTime()) / 1000;
@@ -209,7 +209,7 @@ async function printTimings(videoId: string, total: { seconds: number }): Promis
   );
 }
 
-function running(): Service {
+function runningService(): Service {
   if (!service) throw new Error("The service is not running.");
   return service;
 }

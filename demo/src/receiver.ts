@@ -7,13 +7,10 @@ import { Webhook } from "standardwebhooks";
 export interface ReceivedWebhook {
   id: string;
   payload: WebhookPayload;
-  at: number;
+  receivedAtMs: number;
 }
 
-/**
- * An integrator's server. It receives webhooks at `/webhook`, verifies them with the package `standardwebhooks`, and
- * serves a page with the result at `/`.
- */
+/** Receives webhooks at `/webhook`, as an integrator's server would, and serves a page with the result at `/`. */
 export class Receiver {
   readonly #server: Server;
   readonly #received: Promise<ReceivedWebhook>;
@@ -48,12 +45,11 @@ export class Receiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Sets the endpoint's signing secret. */
-  expectSignedWith(secret: string): void {
+  setSecret(secret: string): void {
     this.#secret = secret;
   }
 
-  /** The first webhook with a valid signature. */
+  /** Resolves with the first webhook that has a valid signature. */
   get received(): Promise<ReceivedWebhook> {
     return this.#received;
   }
@@ -77,11 +73,11 @@ export class Receiver {
       "webhook-timestamp": header("webhook-timestamp"),
       "webhook-signature": header("webhook-signature"),
     }) as WebhookPayload;
-    return { id: header("webhook-id"), payload, at: performance.now() };
+    return { id: header("webhook-id"), payload, receivedAtMs: performance.now() };
   }
 }
 
-/** Browsers need ranges to seek in a video. */
+/** Browsers need range requests to seek in a video. */
 function sendRange(
   request: IncomingMessage,
   response: import("node:http").ServerResponse,

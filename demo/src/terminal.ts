@@ -1,12 +1,11 @@
 const interactive = process.stdout.isTTY;
 const BAR_WIDTH = 30;
 
-/** Prints a finished step and its result. */
 export function printStep(step: string, result: string): void {
   console.log(`✓ ${step}: ${result}`);
 }
 
-/** Prints a progress bar. Prints nothing if the output is not a terminal. */
+/** The progress bar is visible only if the output is a terminal. */
 export function progressLine(label: string): { show(fraction: number, note?: string): void; end(): void } {
   return {
     show(fraction, note = "") {
@@ -21,7 +20,6 @@ export function progressLine(label: string): { show(fraction: number, note?: str
   };
 }
 
-/** Prints a table whose columns are as wide as their widest cell. */
 export function table(head: string[], rows: string[][]): void {
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((row) => (row[column] ?? "").length)),

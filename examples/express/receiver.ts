@@ -1,7 +1,7 @@
 import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client";
 import express from "express";
 
-/** The signing secret of your webhook endpoint. During a rotation, the new and the old secret, separated by a space. */
+/** The signing secret of your webhook endpoint, or both secrets during a rotation, separated by a space. */
 const secrets = process.env.SUBTEXT_WEBHOOK_SECRET?.split(" ");
 /** An event may arrive more than once. In production, use a table with a unique column. */
 const seen = new Set<string>();
@@ -11,30 +11,30 @@ const app = express();
 // The signature covers the raw bytes, so `express.json()` must not parse them first.
 app.post("/webhooks/subtext", express.raw({ type: "application/json" }), async (request, response) => {
   const { id, event } = await verifyWebhook({ headers: request.headers, body: request.body }, secrets);
-  // No `await` between the check and the insertion, so a concurrent duplicate finds the id.
+  // Without an `await` between these lines, a concurrent duplicate cannot be handled twice.
   const isNew = !seen.has(id);
   seen.add(id);
   // Respond first: processing may take longer than the service waits.
   response.sendStatus(204);
   if (!isNew) return;
   handleEvent(event).catch((error) => {
-    // Redeliver it from the dashboard to handle it again. A job queue would retry automatically.
+    // You can redeliver the event from the dashboard. In production, use a job queue that retries automatically.
     seen.delete(id);
-    console.error(`event ${id} was not handled:`, error);
+    console.error(`handling event ${id} failed:`, error);
   });
 });
 
 app.use(((error, _request, response, _next) => {
   const isInvalid = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
   if (!isInvalid) console.error(error);
-  // The service retries later unless the status is 2xx. 500 means that the error is on this side.
+  // The service retries unless the status is 2xx. 500 means that the error is in this program.
   response.sendStatus(isInvalid ? 400 : 500);
 }) satisfies express.ErrorRequestHandler);
 
 async function handleEvent(event: ReceivedEvent): Promise<void> {
   if (event.type !== "transcriptions.transcription.completed") return;
   const { videoId, language, files } = event.data;
-  // The URLs expire after five minutes, so fetch and store the content now.
+  // The URLs expire after five minutes, so download the content now.
   const file = await fetch(files.txt.url, { signal: AbortSignal.timeout(30_000) });
   if (!file.ok) throw new Error(`Fetching the transcript failed with status ${file.status}.`);
   console.log(JSON.stringify({ videoId, language, text: await file.text() }));

@@ -1,4 +1,4 @@
-// Uses the API with plain `fetch`; only the types come from the client. Any language with HTTP can do this.
+// Uses the API with plain `fetch`. Only the types come from the client, so this is easy to port to other languages.
 // `SUBTEXT_URL=… SUBTEXT_API_KEY=… node transcribe.ts meeting.mp4`
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
@@ -11,7 +11,7 @@ const file = await readFile(path);
 
 const TIMEOUT_MS = 30_000;
 
-/** An error response is a problem (RFC 9457); its `code` says what went wrong. */
+/** The body of an error response is a problem (RFC 9457) with a stable `code`. */
 async function check(response: Response): Promise<Response> {
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   return response;
@@ -45,7 +45,7 @@ await check(
   }),
 );
 
-// 3. Poll the transcription as often as `Retry-After` says. A webhook makes this unnecessary.
+// 3. Poll the transcription at the interval given in `Retry-After`. With a webhook, no polling is needed.
 for (;;) {
   const url = `${baseUrl}/api/v1/videos/${video.id}/transcription`;
   const response = await check(
@@ -57,7 +57,7 @@ for (;;) {
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
     continue;
   }
-  // 4. Fetch the files now. Their URLs expire after five minutes and do not require a key.
+  // 4. Download the files now: their URLs need no key, but expire after five minutes.
   const text = files
     ? await (await check(await fetch(files.txt.url, { signal: AbortSignal.timeout(TIMEOUT_MS) }))).text()
     : null;

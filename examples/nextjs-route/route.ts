@@ -1,25 +1,25 @@
 import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client";
 
-// In a Next.js app, this file is `app/webhooks/subtext/route.ts`. A route handler takes a `Request` and returns a
-// `Response`, as in Cloudflare Workers, Deno, Bun, Hono, SvelteKit, Remix and Astro.
+// In a Next.js app, this file is `app/webhooks/subtext/route.ts`. The handler also works in other frameworks with
+// `Request` and `Response`, such as Cloudflare Workers, Deno, Bun, Hono, SvelteKit, Remix and Astro.
 
 /** An event may arrive more than once. In production, use a table with a unique column. */
 const seen = new Set<string>();
 
 export async function POST(request: Request): Promise<Response> {
   try {
-    // The signing secret of your webhook endpoint. During a rotation, the new and the old secret, separated by a space.
+    // The signing secret of your webhook endpoint, or both secrets during a rotation, separated by a space.
     const secrets = process.env.SUBTEXT_WEBHOOK_SECRET?.split(" ");
     const { id, event } = await verifyWebhook(request, secrets);
-    // No `await` between the check and the insertion, so a concurrent duplicate finds the id.
+    // Without an `await` between these lines, a concurrent duplicate cannot be handled twice.
     const isNew = !seen.has(id);
     seen.add(id);
-    // Not awaited, because processing may take longer than the service waits. If your platform stops work after the
+    // Respond first: processing may take longer than the service waits. If your platform stops a function after its
     // response, pass the promise to `after` of next/server or to `waitUntil`.
     if (isNew) void handleOnce(id, event);
     return new Response(null, { status: 204 });
   } catch (error) {
-    // The service retries later unless the status is 2xx. 500 means that the error is on this side.
+    // The service retries unless the status is 2xx. 500 means that the error is in this program.
     const isInvalid = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
     if (isInvalid) return new Response(error.code, { status: 400 });
     console.error(error);
@@ -31,9 +31,9 @@ async function handleOnce(id: string, event: ReceivedEvent): Promise<void> {
   try {
     await handleEvent(event);
   } catch (error) {
-    // Redeliver it from the dashboard to handle it again. A job queue would retry automatically.
+    // You can redeliver the event from the dashboard. In production, use a job queue that retries automatically.
     seen.delete(id);
-    console.error(`event ${id} was not handled:`, error);
+    console.error(`handling event ${id} failed:`, error);
   }
 }
 
@@ -41,7 +41,7 @@ async function handleEvent(event: ReceivedEvent): Promise<void> {
   switch (event.type) {
     case "transcriptions.transcription.completed": {
       const { videoId, language, files } = event.data;
-      // The URLs expire after five minutes, so fetch and store the content now.
+      // The URLs expire after five minutes, so download the content now.
       const file = await fetch(files.txt.url, { signal: AbortSignal.timeout(30_000) });
       if (!file.ok) throw new Error(`Fetching the transcript failed with status ${file.status}.`);
       console.log(JSON.stringify({ videoId, language, text: await file.text() }));

@@ -27,7 +27,7 @@ def read_secrets():
 
 
 def listen(verify):
-    """Serves requests forever. `verify(headers, body)` returns the event, or None if the signature is invalid."""
+    """Runs the server. `verify(headers, body)` returns the event, or None if the signature is invalid."""
 
     class Receiver(BaseHTTPRequestHandler):
         # Applies to each read and write on the connection.
@@ -41,12 +41,12 @@ def listen(verify):
             length = self.headers.get("content-length", "")
             if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
                 return 413
-            # The signature covers the raw bytes, so they must be verified before they are parsed.
+            # The signature covers the raw bytes, so verify them before parsing.
             body = self.rfile.read(int(length))
             try:
                 event = verify(self.headers, body)
             except Exception:
-                # The service retries later unless the status is 2xx. 500 means that the error is on this side.
+                # The service retries unless the status is 2xx. 500 means that the error is in this program.
                 traceback.print_exc()
                 return 500
             if event is None:
@@ -55,7 +55,7 @@ def listen(verify):
             with SEEN_LOCK:
                 is_new = event_id not in SEEN
                 SEEN.add(event_id)
-            # In another thread, because processing may take longer than the service waits.
+            # Respond first: processing may take longer than the service waits.
             if is_new:
                 WORKERS.submit(handle_once, event_id, event)
             return 204
@@ -72,7 +72,7 @@ def handle_once(event_id, event):
     try:
         handle_event(event)
     except Exception:
-        # Redeliver it from the dashboard to handle it again. A job queue would retry automatically.
+        # You can redeliver the event from the dashboard. In production, use a job queue that retries automatically.
         with SEEN_LOCK:
             SEEN.discard(event_id)
         traceback.print_exc()
@@ -82,7 +82,7 @@ def handle_event(event):
     if event["type"] != "transcriptions.transcription.completed":
         return
     data = event["data"]
-    # The URLs expire after five minutes, so fetch and store the content now. urlopen raises on an error status.
+    # The URLs expire after five minutes, so download the content now. urlopen raises on an error status.
     with urllib.request.urlopen(data["files"]["txt"]["url"], timeout=TIMEOUT_SECONDS) as response:
         text = response.read().decode()
     print(json.dumps({"videoId": data["videoId"], "language": data["language"], "text": text}), flush=True)

@@ -16,7 +16,7 @@ const SECRET = `whsec_${Buffer.from("a secret of thirty-two bytes, ok").toString
 
 interface Receiver {
   port: number;
-  /** The output so far: one transcript per line. */
+  /** Returns the output so far: one transcript per line. */
   printed(): string;
   errors(): string;
 }
@@ -76,7 +76,7 @@ const RECEIVERS: [string, (secret?: string) => Promise<Receiver>][] = [
   ["Python", (secret) => startProgram("python3", "python/receiver_standard_library.py", secret)],
 ];
 
-/** Sends a signed event with this transcript URL. Returns the status of the response. */
+/** Sends a signed event with this transcript URL. Returns the response status. */
 async function send({ port }: Receiver, id: string, fileUrl: string): Promise<number> {
   const event = structuredClone(EVENTS["transcriptions.transcription.completed"]);
   event.data.files.txt.url = fileUrl;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that a Node.js that cannot run the sources gets as far as saying so.
+// Plain JavaScript, so that a Node.js that cannot run TypeScript prints this message.
 if (process.features.typescript) {
   await import("../src/cli/main.ts");
 } else {

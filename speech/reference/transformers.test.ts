@@ -52,7 +52,7 @@ function farthest(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return Array.from(a).reduce((most, value, index) => Math.max(most, Math.abs(value - b[index]!)), 0);
 }
 
-/** Natural logarithms of the probabilities, of allowed tokens only. */
+/** Returns the natural logarithms of the probabilities after other tokens are suppressed. */
 function logProbabilities(logits: Float32Array, isAllowed: (token: number) => boolean): Float64Array {
   const allowed = Float64Array.from(logits, (logit, token) =>
     isAllowed(token) ? logit : Number.NEGATIVE_INFINITY,
@@ -70,7 +70,7 @@ describe("log-mel features", () => {
     ["a faint tone", (sample) => 1e-4 * Math.sin(sample / 9), 4.3],
     ["a click", (sample) => (sample === 400 ? 1 : 0), 0.1],
     ["silence", () => 0, 2],
-  ])("of %s are those of the reference", async (_, sample, seconds) => {
+  ])("of %s equal those of the reference", async (_, sample, seconds) => {
     const samples = Float32Array.from({ length: Math.round(16_000 * seconds) }, (__, index) => sample(index));
     const window = { seconds: 30, samples: 480_000, melFrames: 3_000, encoderFrames: 1_500 };
     for (const melBins of [80, 128]) {
@@ -122,7 +122,7 @@ describe("a trained model", () => {
     }
   });
 
-  test("writes the same words, with the same probability", async () => {
+  test("recognizes the same words with the same probability", async () => {
     const results = await recognized();
     for (const [index, { samples, language }] of clips.entries()) {
       const { tokens } = await reference.transcribe(samples, language);
@@ -146,11 +146,11 @@ describe("a trained model", () => {
     for (const [index, { samples, language }] of clips.entries()) {
       const { tokens, starts } = await reference.transcribe(samples, language);
       const words = wordsOfTokens(tokens, model.tokenBytes, language);
-      for (const [place, { firstToken }] of words.entries()) {
-        // The reference states when the step that reads a token attends: the step before wrote it. Its path has no
-        // pauses and begins at 0.
+      for (const [wordIndex, { firstToken }] of words.entries()) {
+        // The path of the reference cannot begin with a pause, so its first time is always 0.
         if (firstToken < 2) continue;
-        differences.push(Math.abs(results[index]!.words[place]!.start - starts[firstToken - 1]!));
+        // The reference reports the times of the step that reads a token. The step before produced the token.
+        differences.push(Math.abs(results[index]!.words[wordIndex]!.start - starts[firstToken - 1]!));
       }
     }
     expect(differences.length).toBeGreaterThan(50);
@@ -159,7 +159,7 @@ describe("a trained model", () => {
   });
 });
 
-describe("token rules", () => {
+describe("logits processors", () => {
   const [end, start, noTimestamps, firstTimestamp, vocabularySize] = [20, 21, 25, 26, 126];
   const model = {
     vocabularySize,
@@ -183,7 +183,10 @@ describe("token rules", () => {
     spread: fc.double({ min: 0.1, max: 20, noNaN: true }),
     length: fc.integer({ min: 0, max: 12 }),
   });
-  /** What the reference leaves out of Whisper's published decoder: time does not go back, and starts within 1 s. */
+  /**
+   * Returns whether OpenAI's decoder forbids a timestamp: timestamps increase, and the first is within 1 s. The reference
+   * lacks these rules.
+   */
   const isOutOfTime = (token: number, tokens: readonly number[]) => {
     if (token < firstTimestamp) return false;
     if (tokens.length === 0) return token > firstTimestamp + 50;
@@ -194,7 +197,7 @@ describe("token rules", () => {
   };
 
   test.each([true, false])("allow the same tokens (timestamps: %s)", (timestamps) => {
-    const rules = createLogitsProcessor(model, timestamps);
+    const processLogits = createLogitsProcessor(model, timestamps);
     const processors = [
       new transformers.SuppressTokensLogitsProcessor([...model.suppressed, ...control]),
       new transformers.SuppressTokensAtBeginLogitsProcessor(model.suppressedAtBegin, prompt.length),
@@ -223,7 +226,7 @@ describe("token rules", () => {
           const before = [...prompt, ...tokens].map(BigInt);
           const tensor = new transformers.Tensor("float32", expected, [1, vocabularySize]);
           for (const process of processors) process([before], tensor);
-          rules(logits, tokens);
+          processLogits(logits, tokens);
           expect(Array.from(logits)).toEqual(Array.from(tensor.data));
           const allowed = [...logits.keys()].filter((token) => Number.isFinite(logits[token]!));
           const chosen = allowed[Math.floor(next() * allowed.length)]!;
@@ -240,7 +243,7 @@ describe("generated graphs", () => {
   const texts = [" one", " two", " three", " four", " five", " six", ",", "."];
   const maxTokens = 40;
 
-  /** Texts of random tokens, some of which the rules do not allow, in segments between timestamps. */
+  /** Returns random tokens, some of them suppressed, in segments between timestamps. */
   function randomSteps(seed: number, timestamps: boolean): MadeStep[] {
     const random = seededRandom(seed);
     const pick = () => texts[Math.floor(random() * texts.length)]!;
@@ -251,7 +254,7 @@ describe("generated graphs", () => {
         says.push({ token, probability: 0.6, others: second === token ? {} : { [second]: 0.3 } });
       }
       if (!timestamps) continue;
-      // Together, timestamps are more likely than the token that is the most likely one.
+      // If all timestamps together are more likely than any other token, a timestamp must be chosen.
       const time = `<|${(segment + random()).toFixed(1)}0|>`;
       says.push({ token: pick(), probability: 0.35, others: { [time]: 0.3 } });
       says.push({ token: pick(), probability: 0.5, others: { [time]: 0.4 } });
@@ -288,7 +291,7 @@ describe("generated graphs", () => {
     const folder = join(work, `generated-${seed}`);
     const options = {
       maxTokens,
-      // Without attention outputs the engine decodes with timestamps.
+      // Without attention outputs, the engine decodes with timestamps.
       ...(timestamps ? { attention: "fused" as const, promptTokens: 3 } : { attention: "outputs" as const }),
       scripts: [{ says: randomSteps(seed, timestamps) }],
     };

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { addCrossAttentionOutputs } from "../src/onnx/cross-attention-outputs.ts";
 
-/** The parts of transformers.js that the tests use: the package is not installed where types are checked. */
+/** The parts of transformers.js that the tests use. The type check runs without the package. */
 interface Transformers {
   env: { allowRemoteModels: boolean; useFSCache: boolean; logLevel: number };
   Tensor: new (type: "float32" | "int64", data: Float32Array | BigInt64Array, dims: number[]) => Tensor;
@@ -41,7 +41,7 @@ interface ReferenceModel {
   generate(options: object): Promise<Generated | Tensor>;
 }
 
-// Both sides compute with the same runtime, which is installed once: what differs is not its arithmetic.
+// Both engines share one runtime, so differences in the results have other causes.
 const runtime = createRequire(new URL("../src/", import.meta.url))("onnxruntime-node");
 Object.assign(globalThis, { [Symbol.for("onnxruntime")]: runtime });
 
@@ -50,7 +50,7 @@ transformers.env.allowRemoteModels = false;
 transformers.env.useFSCache = false;
 transformers.env.logLevel = 40;
 
-/** transformers.js with a Whisper model of the tests. */
+/** Runs a Whisper model with transformers.js. */
 export class Reference {
   readonly #model: ReferenceModel;
   readonly #features: (samples: Float32Array) => Promise<Features>;
@@ -67,8 +67,8 @@ export class Reference {
   }
 
   /**
-   * @param folder Contains a model; its graphs are here or in `onnx`.
-   * @param copy Where a copy is written in which the decoder outputs its attention.
+   * @param folder contains a model, whose graphs are there or in `onnx/`
+   * @param copy folder for a copy of the model whose decoder outputs its attention
    */
   static async open(folder: string, copy: string): Promise<Reference> {
     await cp(folder, copy, { recursive: true });
@@ -100,7 +100,7 @@ export class Reference {
     );
   }
 
-  /** The most likely tokens, without the prompt, with the end token, and the start of each in seconds. */
+  /** Returns the most likely tokens after the prompt, including the end token, and the start of each in seconds. */
   async transcribe(samples: Float32Array, language: string) {
     const generated = (await this.#model.generate({
       inputs: (await this.#features(samples)).input_features,
@@ -117,7 +117,7 @@ export class Reference {
     };
   }
 
-  /** The most likely tokens of a text with timestamps, without the prompt. */
+  /** Returns the most likely text and timestamp tokens after the prompt. */
   async transcribeWithTimestamps(samples: Float32Array, language: string, maxTokens: number) {
     const generated = (await this.#model.generate({
       inputs: (await this.#features(samples)).input_features,
@@ -129,7 +129,7 @@ export class Reference {
     return (generated.tolist()[0] as bigint[]).map(Number).slice(this.#prompt(language).length - 1);
   }
 
-  /** Logits after each token, `[tokens, vocabulary]`, computed at once and without a cache. */
+  /** Returns the logits after each token, `[tokens, vocabulary]`, computed in one run without a key-value cache. */
   async logits(samples: Float32Array, tokens: readonly number[]): Promise<Float32Array[]> {
     const { input_features } = await this.#features(samples);
     const ids = new transformers.Tensor("int64", BigInt64Array.from(tokens, BigInt), [1, tokens.length]);

@@ -1,51 +1,42 @@
-/**
- * Why a recording could not be transcribed. The codes are part of the public contract: the service stores
- * them as the reason of a FAILED transcription.
- */
+/** Why a recording could not be transcribed. The codes are part of the public API, as reasons for FAILED transcriptions. */
 export const SPEECH_ERRORS = {
-  /** Not a media file: it is empty, contains text or random bytes, or lacks its index (`moov`). */
+  /** Not a media file: empty, text, random bytes, or without its index (`moov`). */
   unreadable_media: { retryable: false },
-  /** An image, or a file that only refers to media, such as a playlist or a session description. */
+  /** An image, or a file that only refers to media, such as a playlist. */
   unsupported_media: { retryable: false },
   /** The audio track is encrypted, has an unknown codec, or hardly any of it decodes. */
   undecodable_audio: { retryable: false },
   /** The recording is longer than the configured limit. */
   media_too_long: { retryable: false },
-  /** The spoken language is not supported by any installed engine. */
+  /** No installed engine supports the spoken language. */
   language_unsupported: { retryable: false },
-  /** People speak, but nothing they say was recognized with confidence; probably in another language. */
+  /** Speech was detected, but nothing was recognized with confidence, probably because of the language. */
   language_undetermined: { retryable: false },
-  /** Neither a system ffmpeg nor the optional package node-av is installed. */
+  /** Neither ffmpeg nor the optional package node-av is installed. */
   decoder_unavailable: { retryable: true },
   /** The decoder was killed or exceeded its time limit. */
   decoder_crashed: { retryable: true },
-  /** A model file is missing, damaged or not what its engine expects. */
+  /** A model file is missing, damaged or unsupported. */
   model_unusable: { retryable: true },
   /** No model has this name, or it is not installed. */
   model_not_found: { retryable: false },
-  /**
-   * The model hub does not respond, rejects the request, or closes the connection too often. The partial download is
-   * kept and can be resumed.
-   */
+  /** The model hub does not respond, rejects the request, or closes the connection too often. The download can resume. */
   model_download_failed: { retryable: true },
-  /**
-   * The downloaded content does not match the hub's hash, or files of an installed model have changed or are
-   * missing.
-   */
+  /** Downloaded content does not match the hub's hash, or files of an installed model have changed or are missing. */
   model_corrupt: { retryable: true },
-  /** The models folder is not writable, is full, or another process is downloading to it. */
+  /** The models folder is not writable or full, or another process is downloading to it. */
   model_store_failed: { retryable: true },
-  /** The engine's process or one of its threads ended unexpectedly. */
+  /** The speech process or one of its threads ended unexpectedly. */
   engine_crashed: { retryable: true },
-  /** The engine's process sent no heartbeat or made no progress. */
+  /** The speech process sent no heartbeat or made no progress. */
   engine_hung: { retryable: true },
-  /** The engine's process exceeded its memory limit and was killed. */
+  /** The speech process exceeded its memory limit and was killed. */
   engine_out_of_memory: { retryable: true },
-  /** The memory limit of the service is too small for one speech process. */
+  /** The memory limit of the service is too low for a speech process. */
   insufficient_memory: { retryable: false },
-  /** The transcription server rejects the request: wrong key, address, model or setting. */
+  /** The transcription server rejected the request: wrong key, address, model or setting. */
   engine_refused: { retryable: false },
-  /** No transcription server responded within the retries and the time that a request has. */
+  /** No transcription server responded before the last retry or the deadline. */
   engine_unavailable: { retryable: true },
   /** The transcription server's response is not a transcription. */
   engine_answer_invalid: { retryable: true },
@@ -53,9 +44,9 @@ export const SPEECH_ERRORS = {
 
 export type SpeechErrorCode = keyof typeof SPEECH_ERRORS;
 
-/** Thrown by everything in this package; `retryable` says whether the same file may succeed later. */
 export class SpeechError extends Error {
   readonly code: SpeechErrorCode;
+  /** Whether the same file may succeed later. */
   readonly retryable: boolean;
 
   constructor(code: SpeechErrorCode, message: string, options?: ErrorOptions) {

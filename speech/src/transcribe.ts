@@ -13,41 +13,37 @@ import { scoreAudio, type VoiceActivityDetector } from "./vad/voice-activity.ts"
 import { type Waveform, WaveformReport } from "./waveform.ts";
 
 /**
- * Longest utterance for the bundled engine: in shorter ones it lacks the context of the sentence, longer ones
- * cost more per word. Multilingual engines get the longest utterances that they accept, because each costs the same.
+ * Longest utterance for the bundled engine. Shorter utterances lack the context of the sentence; longer ones cost more per
+ * word. Other engines get the longest utterances that they accept, because their cost per utterance is constant.
  */
 const BUNDLED_UTTERANCE_SECONDS = 20;
-/** Number of chunks that are decoded ahead of voice activity detection: a few seconds of audio. */
+/** Chunks of a second that are decoded ahead of voice activity detection. */
 const PREFETCHED_CHUNKS = 4;
-/** Groups of utterances, a few minutes each, that are prepared while the engine works on the one before. */
+/** Groups of utterances, a few minutes each, that are prepared while the engine is busy. */
 const PREFETCHED_GROUPS = 1;
 
 export interface TranscribeOptions {
   decoder: Decoder;
   engines: Engines;
   voiceActivity: VoiceActivityDetector;
-  /** Seconds; a longer recording throws `media_too_long`. */
+  /** Longer recordings fail with `media_too_long`. */
   maxDurationSeconds: number;
   signal: AbortSignal;
-  /** Called whenever more words are final: several times a minute, and at most every few milliseconds. */
+  /** Called whenever more words are final. */
   onProgress?: (progress: TranscribeProgress) => void;
-  /** Called once, when the whole recording is decoded or an error has ended decoding. Never called without audio. */
+  /** Called once, when the recording is decoded or decoding has failed. Not called without audio. */
   onWaveform?: (waveform: Waveform) => void;
-  /**
-   * Checkpoints of earlier work on the same recording, any of them in any order. The result is the same as without;
-   * what they contain is not computed again.
-   */
+  /** Checkpoints of earlier attempts at the same recording, in any order. They save time and do not change the result. */
   checkpoints?: readonly Checkpoint[];
-  /** Called after a batch with the results since the last call … */
+  /** Called between batches with the results since the last call. */
   onCheckpoint?: (checkpoint: Checkpoint) => void;
-  /** … if so many seconds of wall-clock time have passed since then. */
+  /** Minimum wall-clock time between two checkpoints; 0 by default. */
   checkpointIntervalSeconds?: number;
 }
 
 /**
- * Transcribes one file: decode → voice activity → utterances → language, recognition, alignment and filters → words.
- * Streams, so memory does not grow with the length of the recording. Each stage works ahead of the next by a bounded
- * amount.
+ * Transcribes a file: decode → voice activity → utterances → language, recognition, alignment and filters → words. The
+ * stages are streams that work ahead by a limited amount, so memory does not grow with the duration of the recording.
  * @param path absolute
  * @throws SpeechError
  */
@@ -56,9 +52,9 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   const cache = new CheckpointCache(checkpoints, { recordsNew: onCheckpoint !== undefined });
   const engines = cache.engines(options.engines);
   const timer = new StageTimer();
-  // Stops prefetching also if an error, not the caller, ends the work.
-  const left = new AbortController();
-  const signal = AbortSignal.any([options.signal, left.signal]);
+  // Stops prefetching after an error.
+  const ended = new AbortController();
+  const signal = AbortSignal.any([options.signal, ended.signal]);
 
   const headers = await timer.time("probe", () => decoder.probe(path, signal));
   const { duration } = headers;
@@ -97,17 +93,17 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
     waveform.endEarly();
     throw error;
   } finally {
-    left.abort();
+    ended.abort();
   }
 
-  const { nothing, incomplete, duration: measured } = audio.summary();
-  if (nothing !== null && probe.hasUndecodableTrack) {
+  const { skipReason, incomplete, duration: measured } = audio.summary();
+  if (skipReason !== null && probe.hasUndecodableTrack) {
     throw new SpeechError(
       "undecodable_audio",
-      "The audio that can be decoded is silent; another track cannot be decoded.",
+      "One audio track is silent and another cannot be decoded.",
     );
   }
-  if (nothing !== null) return { outcome: "skipped", reason: nothing, duration: measured };
+  if (skipReason !== null) return { outcome: "skipped", reason: skipReason, duration: measured };
   report(duration ?? measured);
   const recognized = await timer.time("engine", () =>
     recognizer.finish(measured, { signal: options.signal, onSettled: report }),
@@ -140,7 +136,7 @@ function engineOfMostWords(segments: readonly { engine: string; words: number }[
   return [...words].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
 }
 
-/** Returns a function that takes how far words are final, in seconds of the media, and emits checkpoints at intervals. */
+/** Returns a function that emits checkpoints at intervals. Its argument is the time up to which words are final. */
 function checkpointWriter(
   cache: CheckpointCache,
   { onCheckpoint, checkpointIntervalSeconds = 0 }: TranscribeOptions,
@@ -155,9 +151,9 @@ function checkpointWriter(
 }
 
 /**
- * Returns a function that takes how far words are final, in seconds of the media. Progress never goes back. While a
- * resumed transcription repeats what its checkpoints hold, the same progress is reported again.
- * @param cachedSeconds Settled by checkpoints, whose speed says nothing about the rest.
+ * Returns a function that reports progress. Its argument is the time up to which words are final. Reported progress never
+ * decreases. It stays the same while a resumed transcription repeats the part in its checkpoints.
+ * @param cachedSeconds end of the part in checkpoints, whose speed is not used to estimate the remaining time
  */
 function progressReporter(
   { duration }: Probe,

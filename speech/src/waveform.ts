@@ -4,39 +4,37 @@ import type { UtteranceGroup } from "./vad/utterances.ts";
 
 const PEAKS_PER_SECOND = 10;
 const SAMPLES_PER_PEAK = SAMPLE_RATE / PEAKS_PER_SECOND;
-/** Speech that was cut for the engine continues in the next span. */
-const NO_PAUSE_SECONDS = 0.05;
+/** Spans with a smaller gap are joined, because utterances may be cut inside continuous speech. */
+const MIN_GAP_SECONDS = 0.05;
 
-/** Loudness of a recording and its spans of speech. */
+/** The peaks and spans of speech of a recording. */
 export interface Waveform {
   /** Seconds of the media, 3 decimals. */
   duration: number;
-  /** False if an error ended decoding; then it covers only the beginning. */
+  /** False if decoding failed and the waveform covers only the beginning. */
   whole: boolean;
   peaksPerSecond: number;
   /**
-   * Base64 of one byte per tenth of a second of the media: 255 times the square root of the peak amplitude,
-   * which keeps the shape of quiet recordings.
+   * Base64. Each byte is 255 times the square root of the peak amplitude, so the shape of quiet recordings remains
+   * visible.
    */
   peaks: string;
-  /** `[start, end]` in seconds of the media, 2 decimals; in order, not overlapping. */
+  /** `[start, end]` in seconds of the media, 2 decimals, in order and without overlaps. */
   speech: [number, number][];
 }
 
-/** Measures a recording while it streams; holds ten bytes per second. */
 export class WaveformMeter {
   #peaks = new Uint8Array(4096);
-  /** Samples of the media so far; the audio may begin later than the video. */
+  /** Position in the media, samples. */
   #position: number;
   #loudest = 0;
   readonly #speech: [number, number][] = [];
 
-  /** @param audioOffset Seconds of the media at the first sample. */
+  /** @param audioOffset time of the first sample in the media, seconds */
   constructor(audioOffset: number) {
     this.#position = Math.round(audioOffset * SAMPLE_RATE);
   }
 
-  /** Seconds of the media so far. */
   get seconds(): number {
     return this.#position / SAMPLE_RATE;
   }
@@ -60,7 +58,7 @@ export class WaveformMeter {
     }
   }
 
-  /** Peaks that were not written are 0. */
+  /** Does not write the peaks of silence, which are 0 by default. */
   #addSilence(count: number): void {
     const missing = SAMPLES_PER_PEAK - (this.#position % SAMPLES_PER_PEAK);
     this.#position += Math.min(count, missing);
@@ -69,19 +67,16 @@ export class WaveformMeter {
     this.#position += count - missing;
   }
 
-  /** @param spans in seconds of the media, later than those before */
+  /** @param spans in seconds of the media, later than all earlier spans */
   addSpeech(spans: readonly { start: number; end: number }[]): void {
     for (const { start, end } of spans) {
       const last = this.#speech.at(-1);
-      if (last && start - last[1] < NO_PAUSE_SECONDS) last[1] = end;
+      if (last && start - last[1] < MIN_GAP_SECONDS) last[1] = end;
       else this.#speech.push([start, end]);
     }
   }
 
-  /**
-   * Call once.
-   * @param duration Seconds of the media; silence fills what comes after the last sample.
-   */
+  /** @param duration seconds of the media; the time after the last sample is silence */
   finish({ duration, whole }: { duration: number; whole: boolean }): Waveform {
     if (this.#position % SAMPLES_PER_PEAK !== 0) this.#write();
     const count = Math.ceil((whole ? duration : Math.min(duration, this.seconds)) * PEAKS_PER_SECOND);
@@ -98,7 +93,7 @@ export class WaveformMeter {
     };
   }
 
-  /** Writes the peak that ends at the position, or is cut off there. */
+  /** Writes the peak that ends at the current position. */
   #write(): void {
     const index = Math.ceil(this.#position / SAMPLES_PER_PEAK) - 1;
     this.#reserve(index + 1);
@@ -114,13 +109,13 @@ export class WaveformMeter {
   }
 }
 
-/** Measures audio on its way from the decoder to the engines and reports the waveform once. */
+/** Measures the audio between the decoder and the engines and reports the waveform once. */
 export class WaveformReport {
   readonly #audio: DecodedAudio;
   readonly #probe: Probe;
   readonly #onWaveform: ((waveform: Waveform) => void) | undefined;
   readonly #meter: WaveformMeter;
-  #state: "nothing yet" | "measuring" | "reported" = "nothing yet";
+  #state: "waiting" | "measuring" | "reported" = "waiting";
 
   constructor(audio: DecodedAudio, probe: Probe, onWaveform: ((waveform: Waveform) => void) | undefined) {
     this.#audio = audio;

@@ -95,7 +95,7 @@ describe("a waveform is reported", () => {
   };
   const audio: DecodedAudio = {
     chunks: (async function* () {})(),
-    summary: () => ({ samples: 0, duration: 1, nothing: null, incomplete: false }),
+    summary: () => ({ samples: 0, duration: 1, skipReason: null, incomplete: false }),
   };
   const report = () => {
     const reported: Waveform[] = [];

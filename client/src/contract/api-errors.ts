@@ -1,6 +1,6 @@
 /**
- * All errors of the public API: HTTP status, human-readable title, and whether the same request may succeed later.
- * Codes are stable; the `detail` of a problem is for humans and may change.
+ * The errors of the public API. `retryable` means that the same request may succeed later. Codes are stable; titles are
+ * for humans and may change.
  */
 export const API_ERRORS = {
   missing_api_key: { status: 401, retryable: false, title: "No API key was sent" },
@@ -66,5 +66,4 @@ export const API_ERRORS = {
   delivery_not_found: { status: 404, retryable: false, title: "The delivery was not found" },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
 
-/** An error code of the public API. */
 export type ApiErrorCode = keyof typeof API_ERRORS;

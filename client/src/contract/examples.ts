@@ -1,4 +1,4 @@
-/** The examples in the documentation. A test validates each against its schema. */
+/* Examples for the documentation. A test validates each against its schema. */
 
 const fileUrl = (format: string, contentType: string) =>
   `https://subtext.example.com/files/transcripts/transcription_01kaj8z5v6f9fb8q2c3x4n7m0t/1/transcript.${format}?expires=1767323345&name=meeting.en.${format}&type=${encodeURIComponent(contentType)}&signature=J7b0…`;
@@ -145,7 +145,6 @@ const withoutFiles = {
   completedAt: null,
 };
 
-/** Keyed by event type. */
 export const EVENTS = {
   "transcriptions.transcription.completed": {
     type: "transcriptions.transcription.completed",
@@ -160,7 +159,7 @@ export const EVENTS = {
       ...withoutFiles,
       status: "FAILED",
       duration: null,
-      error: { code: "unreadable_media", message: "The file holds neither picture nor sound." },
+      error: { code: "unreadable_media", message: "The file contains neither audio nor video." },
     },
     metadata: ENDPOINT.metadata,
   },

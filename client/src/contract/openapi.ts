@@ -9,14 +9,13 @@ import { type SentEventType, WEBHOOK_EVENTS, WEBHOOK_TIMEOUT_SECONDS } from "./w
 
 type Json = Record<string, unknown>;
 
-/** Every operation of the public API, in the order of the documentation. */
+/** In the order of the documentation. */
 export const ALL_OPERATIONS: readonly Operation[] = [
   ...Object.values(OPERATIONS),
   ...Object.values(UPLOAD_OPERATIONS),
   ...Object.values(FILE_OPERATIONS),
 ];
 
-/** The OpenAPI 3.1 description of the public API. */
 export function openApi({ version, serverUrl }: { version: string; serverUrl: string }): Json {
   const components = new Map<string, Json>();
   const paths: Record<string, Json> = {};
@@ -218,7 +217,7 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
     schema: { type: "string" },
   });
   return {
-    // A valid name for code generators: `onTranscriptionsTranscriptionCompleted`.
+    // Code generators need an identifier: `onTranscriptionsTranscriptionCompleted`.
     operationId: `on${type.replaceAll(/(?:^|\.)(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
     summary: type,
     description: `Sent according to Standard Webhooks, at least once, in no guaranteed order. Only 2xx within ${WEBHOOK_TIMEOUT_SECONDS} seconds counts as success; redirects are not followed.`,
@@ -244,8 +243,8 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
 }
 
 /**
- * The schema of responses and events. Later releases of v1 may add fields, so clients must accept unknown ones.
- * The service's own tests require exactly the declared fields.
+ * Refers to a schema of a response or an event. Its objects accept unknown fields, because later releases of v1 may add
+ * some.
  */
 function referOpen(schema: TSchema, components: Map<string, Json>): Json {
   return refer(withoutClosedObjects(schema) as TSchema, components);
@@ -261,7 +260,7 @@ function withoutClosedObjects(value: unknown): unknown {
   );
 }
 
-/** Replaces a schema that has an `$id` with a reference to a component. */
+/** Moves a schema that has an `$id` to the components and returns a reference. */
 function refer(schema: TSchema, components: Map<string, Json>): Json {
   const { $id, ...rest } = schema as TSchema & { $id?: string };
   if ($id === undefined) return convertMembers(rest, components);

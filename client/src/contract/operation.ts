@@ -2,14 +2,14 @@ import type { Static, TSchema } from "typebox";
 import type { ApiErrorCode } from "./api-errors.ts";
 import type { Permission } from "./permission.ts";
 
-/** Authentication: `key` (`Authorization: Bearer`), `url` (a signed URL), or `key or url` (either one). */
+/** Authentication by API key (`Authorization: Bearer`), by signed URL, or by either. */
 export type Access = "key" | "key or url" | "url";
 
-/** An operation of the public API, from which the server's route, OpenAPI and the client's call are derived. */
+/** An operation of the public API. The server's route, OpenAPI and the client's method are derived from it. */
 export interface Operation {
   id: string;
   method: "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
-  /** Path parameters are written `{name}`; their values are opaque strings and are never parsed. */
+  /** Path parameters are written `{name}`. Their values are opaque. */
   path: string;
   group: "Videos" | "Transcriptions" | "Uploads" | "Webhook endpoints" | "Files";
   summary: string;
@@ -17,13 +17,11 @@ export interface Operation {
   access: Access;
   /** Null if no key is required. */
   permission: Permission | null;
-  /** Descriptions of the path parameters. */
   params?: Record<string, string>;
   query?: TSchema;
   body?: TSchema;
-  /** A valid example of `body`. */
   bodyExample?: unknown;
-  /** For bodies that are not JSON. */
+  /** Media type of a body that is not JSON. */
   bodyMediaType?: string;
   requestHeaders?: Record<string, { description: string; required: boolean; example: string }>;
   success: {
@@ -37,9 +35,9 @@ export interface Operation {
   };
   /** Errors specific to the operation; `errorCodesOf` adds the common ones. */
   errors: readonly ApiErrorCode[];
-  /** Whether it counts toward the key's rate limit. */
+  /** Whether requests count toward the key's rate limit. */
   rateLimited: boolean;
-  /** Returned instead of any 5xx, because stock tus clients give up on one. */
+  /** Returned instead of any 5xx, after which stock tus clients would give up. */
   serverErrorReplacement?: ApiErrorCode;
 }
 
@@ -50,18 +48,18 @@ export type QueryOf<O extends Operation> = O extends { query: infer S } ? Schema
 export type BodyOf<O extends Operation> = O extends { body: infer S } ? SchemaOf<S> : undefined;
 export type SuccessOf<O extends Operation> = SchemaOf<O["success"]["body"]>;
 
-/** Whether a retry with the same `Idempotency-Key` gets the first request's response. */
+/** Returns whether the service repeats the first response if a request has the same `Idempotency-Key`. */
 export function isIdempotent({ method }: Operation): boolean {
   return method === "POST";
 }
 
-/** All errors of an operation, without duplicates. */
+/** Returns the errors of an operation, including those that all operations share. */
 export function errorCodesOf(operation: Operation): ApiErrorCode[] {
   const { access, permission, body, errors, serverErrorReplacement } = operation;
   const codes: ApiErrorCode[] = [];
   if (access !== "url") codes.push("missing_api_key", "invalid_api_key", "rate_limited");
   if (permission !== null) codes.push("insufficient_permission");
-  // Invalid HTTP, a missing host, or a path that cannot be decoded.
+  // Invalid HTTP, a missing `Host` header, or a path that cannot be decoded.
   codes.push("invalid_request");
   if (body) codes.push("request_timeout", "payload_too_large", "unsupported_media_type");
   if (isIdempotent(operation)) codes.push("idempotency_key_reused", "idempotency_key_in_use");

@@ -3,7 +3,6 @@ import { type TSchema, Type } from "typebox";
 export const DEFAULT_PAGE_SIZE = 25;
 export const MAX_PAGE_SIZE = 100;
 
-/** Query parameters of every list. */
 export const PAGE_QUERY = {
   limit: Type.Optional(
     Type.Integer({

@@ -1,3 +1,2 @@
-/** Permissions of an API key. */
 export const PERMISSIONS = ["get_video", "create_video", "delete_video", "manage_webhooks"] as const;
 export type Permission = (typeof PERMISSIONS)[number];

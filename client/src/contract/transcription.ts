@@ -1,11 +1,11 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { nullable, oneOf, oneOfKnown, timestamp } from "./values.ts";
 
-/** The states of a transcription; FAILED can be reprocessed, COMPLETED and SKIPPED are final. */
+/** FAILED transcriptions can be reprocessed; COMPLETED and SKIPPED are final. */
 export const TRANSCRIPTION_STATUSES = ["PENDING", "PROCESSING", "COMPLETED", "FAILED", "SKIPPED"] as const;
 export type TranscriptionStatus = (typeof TRANSCRIPTION_STATUSES)[number];
 
-/** Why a transcription is FAILED; `docs/errors.md` explains each. */
+/** Why a transcription is FAILED. `docs/errors.md` explains each code. */
 export const FAILURE_CODES = [
   "unreadable_media",
   "unsupported_media",
@@ -35,7 +35,6 @@ export const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
-/** Why a transcription is SKIPPED. */
 export const SKIP_REASONS = ["no_audio_track", "empty_audio_track", "silent_audio_track"] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
@@ -66,8 +65,8 @@ export const TranscriptWord = Type.Object(
 );
 
 /**
- * The formats of a transcript: `content` describes the file, `name` is its label in menus. Transcripts created before a
- * format was added lack it, so a new format is optional in `TranscriptionFiles`.
+ * The formats of a transcript. `name` is the label in menus. If you add a format, make it optional in
+ * `TranscriptionFiles`, because earlier transcripts lack it.
  */
 export const TRANSCRIPT_FORMATS = {
   vtt: {

@@ -15,7 +15,6 @@ const upload = {
 
 const EXPIRY = "HTTP date when the upload expires if no more data arrives";
 
-/** Storage errors, backend-wide or for one file. */
 const storageErrors = ["storage_unavailable", "storage_object_denied", "storage_object_unusable"] as const;
 const uploadErrors = [
   "upload_url_invalid",
@@ -24,7 +23,7 @@ const uploadErrors = [
   "upload_version_unsupported",
 ] as const;
 
-/** Uploads: tus 1.0 with creation, creation-with-upload, creation-defer-length, termination and expiration. */
+/** tus 1.0 with creation, creation-with-upload, creation-defer-length, termination and expiration. */
 export const UPLOAD_OPERATIONS = {
   createUpload: {
     ...upload,
@@ -127,7 +126,7 @@ export const UPLOAD_OPERATIONS = {
   },
 } as const satisfies Record<string, Operation>;
 
-/** File URLs. Their format depends on the storage backend: read them from a transcription, never construct them. */
+/** The format of file URLs depends on the storage backend, so clients must not construct them. */
 export const FILE_OPERATIONS = {
   getFile: {
     id: "getFile",

@@ -4,7 +4,6 @@ export function nullable<T extends TSchema>(schema: T, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }
 
-/** A timestamp in ISO 8601 UTC with milliseconds. */
 export function timestamp(description = "ISO 8601 UTC with milliseconds") {
   return Type.String({ format: "date-time", description });
 }

@@ -3,7 +3,6 @@ import { PAGE_QUERY, pageOf } from "./page.ts";
 import { SkipReason, TRANSCRIPTION_STATUSES, Transcription, TranscriptionFailure } from "./transcription.ts";
 import { nullable, oneOf, timestamp } from "./values.ts";
 
-/** Metadata sent with the upload. Values are unmodified strings, or null for keys without a value. */
 export const VideoMetadata = Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
   $id: "VideoMetadata",
   description:
@@ -14,7 +13,7 @@ export const VIDEO_STATUSES = ["uploading", "uploaded"] as const;
 
 const { id, status, language, wordCount, duration, createdAt, completedAt } = Transcription.properties;
 
-/** A transcription as part of its video. It has reasons, but no files, because file URLs expire within minutes. */
+/** A transcription as part of its video. It has no files, because file URLs expire within minutes. */
 export const TranscriptionSummary = Type.Object(
   {
     id,
@@ -88,7 +87,6 @@ export const NewVideo = Type.Object(
   { $id: "NewVideo", additionalProperties: false },
 );
 
-/** The upload URL of a new video. */
 export const UploadTicket = Type.Object(
   {
     url: Type.String({

@@ -109,7 +109,7 @@ export const DeliveryAttempt = Type.Object(
   { $id: "DeliveryAttempt", additionalProperties: false },
 );
 
-/** Caps the attempts returned; redelivery can add any number. */
+/** Redelivery can add any number of attempts, so responses contain only the latest. */
 export const MAX_LISTED_ATTEMPTS = 50;
 
 export const Delivery = Type.Object(

@@ -3,7 +3,6 @@ import { SkipReason, Transcription, TranscriptionFailure } from "./transcription
 import { timestamp } from "./values.ts";
 import { VideoMetadata } from "./video.ts";
 
-/** The event types that a webhook endpoint can subscribe to. */
 export const EVENT_TYPES = [
   "transcriptions.transcription.completed",
   "transcriptions.transcription.failed",
@@ -11,11 +10,11 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The type of test events, which are sent only on request. */
+/** Sent only on request. */
 export const TEST_EVENT_TYPE = "webhooks.endpoint.test";
 export type SentEventType = EventType | typeof TEST_EVENT_TYPE;
 
-/** Per-attempt timeout, covering DNS, connect, request, and response headers. */
+/** Timeout of an attempt: DNS, connection, request and response headers. */
 export const WEBHOOK_TIMEOUT_SECONDS = 15;
 
 const EndpointMetadata = Type.Record(Type.String(), Type.Unknown(), {
@@ -57,9 +56,7 @@ export const WebhookTestEvent = eventSchema("WebhookTestEvent", TEST_EVENT_TYPE,
   environmentId: Type.String(),
 });
 
-/**
- * Schemas of webhook bodies, keyed by `type`. Every attempt creates a new body with new file URLs.
- */
+/** Schemas of webhook bodies, keyed by `type`. */
 export const WEBHOOK_EVENTS = {
   [EVENT_TYPES[0]]: TranscriptionCompletedEvent,
   [EVENT_TYPES[1]]: TranscriptionFailedEvent,
@@ -75,13 +72,11 @@ export interface WebhookPayload {
   /** When the event occurred, ISO 8601 UTC with milliseconds. */
   timestamp: string;
   data: Transcription & {
-    /** The metadata sent with the upload. */
     videoMetadata: VideoMetadata;
     /** Only in `.failed`. */
     error?: { code: string; message: string };
     /** Only in `.skipped`. */
     reason?: string;
   };
-  /** The endpoint's metadata. */
   metadata: Record<string, unknown>;
 }

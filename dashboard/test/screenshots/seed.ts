@@ -96,7 +96,7 @@ const VIDEOS: VideoSeed[] = [
     transcription: {
       status: "FAILED",
       failure_code: "unreadable_media",
-      failure_message: "The file holds neither picture nor sound.",
+      failure_message: "The file contains neither audio nor video.",
     },
   },
   {

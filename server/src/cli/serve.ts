@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { faultOfNamedFfmpeg } from "@subtext/speech/media/open-decoder";
+import { checkConfiguredFfmpeg } from "@subtext/speech/media/open-decoder";
 import { type Command, Option } from "commander";
 import { SETUP_PATH } from "../admin/contract/pages.ts";
 import type { Config } from "../config/config.ts";
@@ -83,7 +83,7 @@ async function requirePort(config: Config): Promise<void> {
 /** @throws Error if the configured ffmpeg would fail for every recording */
 async function requireDecoder({ role, ffmpegPath }: Config): Promise<void> {
   if (role === "api" || ffmpegPath === null) return;
-  const fault = await faultOfNamedFfmpeg({ ffmpegPath });
+  const fault = await checkConfiguredFfmpeg({ ffmpegPath });
   if (fault !== null) throw new Error(`FFMPEG_PATH=${ffmpegPath} cannot be used: ${fault}`);
 }
 

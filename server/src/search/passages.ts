@@ -1,5 +1,5 @@
 import { endsClause, endsSentence } from "@subtext/captions/punctuation";
-import { holdsUnspacedScript, joinWords } from "@subtext/captions/script";
+import { hasUnspacedScript, joinWords } from "@subtext/captions/script";
 import type { Word } from "@subtext/captions/words";
 
 /** A sentence, or a part of a long one. The unit of search results. */
@@ -49,5 +49,5 @@ function toPassage(words: readonly Word[]): Passage {
 }
 
 function costOf(word: string): number {
-  return holdsUnspacedScript(word) ? word.length * UNSPACED_COST : word.length + 1;
+  return hasUnspacedScript(word) ? word.length * UNSPACED_COST : word.length + 1;
 }

@@ -67,7 +67,7 @@ async function fail(transcriptionId: string): Promise<void> {
     .where("id", "=", transcriptionId)
     .executeTakeFirstOrThrow();
   const row = await kysely.transaction().execute((tx) => startAttempt(tx, waiting, new Date()));
-  const failure = { code: "unreadable_media", message: "The file holds neither picture nor sound." };
+  const failure = { code: "unreadable_media", message: "The file contains neither audio nor video." };
   await kysely.transaction().execute((tx) =>
     failTranscription(tx, { transcriptionId, attempt: row.attempt }, failure, {
       waveformPrefix: null,
@@ -371,7 +371,7 @@ describe("transcriptions", () => {
     const failed = await showTranscription(videoId);
     expect(failed).toMatchObject({
       status: "FAILED",
-      failure: { code: "unreadable_media", message: "The file holds neither picture nor sound." },
+      failure: { code: "unreadable_media", message: "The file contains neither audio nor video." },
       attempt: 1,
     });
     const reopened = await post(`/transcriptions/${videoId}/reprocess`);

@@ -22,7 +22,7 @@ test("the doctor reports an ffmpeg setting that names no ffmpeg, whatever else c
   const program = join(await temporaryFolder(), "ffmpeg");
   expect(await decoderOf(program)).toMatchObject({
     status: "missing",
-    remedy: expect.stringContaining(`There is nothing at ${program}.`),
+    remedy: expect.stringContaining(`${program} does not exist.`),
   });
   await writeFile(program, "#!/bin/sh\necho something else\n");
   await chmod(program, 0o755);
@@ -56,8 +56,8 @@ test("the service does not start with the path of a missing ffmpeg, and changes 
   });
   expect(code).toBe(1);
   expect(err).toBe(
-    `subtext: FFMPEG_PATH=${env.FFMPEG_PATH} cannot be used: There is nothing at ${env.FFMPEG_PATH}. ` +
-      "Name one of 5.1 or newer, with its ffprobe beside it, or none at all.\n",
+    `subtext: FFMPEG_PATH=${env.FFMPEG_PATH} cannot be used: ${env.FFMPEG_PATH} does not exist. ` +
+      "Configure the path of ffmpeg 5.1 or newer with ffprobe in the same folder, or remove the setting.\n",
   );
   expect(await readdir(folder)).toEqual([]);
 });

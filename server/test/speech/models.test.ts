@@ -86,7 +86,7 @@ describe("the commands", () => {
     expect(await run(["models", "verify", TINY.name], env)).toEqual({
       exitCode: 1,
       err: "",
-      out: `${TINY.name}  DAMAGED\n  tokenizer.json has other content than it was installed with.\n`,
+      out: `${TINY.name}  DAMAGED\n  tokenizer.json has changed since it was installed.\n`,
     });
     await truncate(join(folder, "config.json"), 1);
     const damaged = await run(["models", "list"], env);
@@ -300,8 +300,8 @@ describe("the service", () => {
     const hub = await startHub();
     hub.faults = { trickleMs: 5 };
     const persistence = {
-      timeouts: { answerMs: 5_000, stallMs: 200, leastBytesPerSecond: 10_000 },
-      tries: 2,
+      timeouts: { responseMs: 5_000, stallMs: 200, minBytesPerSecond: 10_000 },
+      maxAttempts: 2,
       firstDelayMs: 1,
     };
     const { models, clock, nextLook } = await service(hub, {}, { persistence });
@@ -310,7 +310,7 @@ describe("the service", () => {
     expect(models.isExpected()).toBe(true);
     models.start();
     await reaches(models, "failed");
-    expect(models.state().error).toMatch(/the server gives \d+ bytes a second, no more/);
+    expect(models.state().error).toMatch(/the server sends only \d+ bytes per second/);
     expect([models.isExpected(), names]).toEqual([false, [null]]);
 
     hub.faults = {};

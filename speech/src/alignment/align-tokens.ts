@@ -1,18 +1,9 @@
 import type { DecodedSequence } from "../onnx/decode-sequences.ts";
 
-/**
- * Word times from cross-attention: which frames the decoder attended to while it wrote each token.
- *
- * Whisper's own word timestamps warp tokens onto all frames (dynamic time warping over attention), so the
- * words beside a pause absorb it: attention carries little information about frames without speech. Here the
- * path may also pause between two words, before the first and after the last, and pausing is cheap if the
- * sound is quiet.
- */
-
 export interface AlignmentInput extends Pick<DecodedSequence, "attention" | "steps"> {
-  /** Frames of the utterance; those after them are padding. */
+  /** Frames of the utterance, without padding. */
   frames: number;
-  /** Frames that `attention` has values for, padding included. */
+  /** Frames of `attention`, including padding. */
   attentionFrames: number;
   /** For each step, whether its token starts a word. */
   wordStarts: readonly boolean[];
@@ -27,17 +18,19 @@ export interface FrameSpan {
 }
 
 const ATTENTION_FLOOR = 1e-3;
-// Costs are natural logarithms, comparable to −log(attention share), which is 0 … 6.9. Tuned on 100 synthetic
-// utterances in ten voices, with and without noise, and verified on 100 others.
+// Costs are on the scale of −log(attention share), which is 0 … 6.9. They were tuned on 100 synthetic utterances in ten
+// voices, with and without noise, and verified on 100 others.
 const PAUSE_COST_QUIET = 0.4;
 const PAUSE_COST_LOUD = 4;
 const PAUSE_BEGIN_COST = 2;
 const WORD_COST_QUIET = 0.5;
 
 /**
- * Finds the most likely path through tokens, pauses and frames. Every token gets at least one frame.
- * @returns A span for each step, in order, not overlapping, inside `frames`. If there are fewer frames than
- * steps, all tokens get the same fraction of a frame.
+ * Finds the frames of each token from cross-attention, i.e. from the frames that the decoder attended to when it wrote
+ * the token. Whisper's own method, dynamic time warping, assigns every frame to a token, so words absorb the pauses next
+ * to them. Here the path may pause before, between and after words, which is cheap in quiet frames.
+ * @returns a span for each step, in order and without overlaps. A span has at least one frame, or a fraction of a frame
+ * if there are more steps than frames.
  */
 export function alignTokens(input: AlignmentInput): FrameSpan[] {
   const { steps, frames } = input;
@@ -50,7 +43,7 @@ export function alignTokens(input: AlignmentInput): FrameSpan[] {
   return steps === 0 ? [] : cheapestPath(tokenCosts(input), input);
 }
 
-/** `[steps, frames]`: −log of each token's share of a frame's attention, averaged over the heads. */
+/** Returns −log of each token's share of a frame's attention, averaged over the heads, `[steps, frames]`. */
 function tokenCosts({ attention, steps, frames, attentionFrames, quiet }: AlignmentInput): Float32Array {
   const heads = attention.length / (steps * attentionFrames);
   const costs = new Float32Array(steps * frames);
@@ -66,24 +59,24 @@ function tokenCosts({ attention, steps, frames, attentionFrames, quiet }: Alignm
       for (let frame = 0; frame < frames; frame++) sums[frame] = sums[frame]! + filtered[to + frame]!;
     }
     for (let frame = 0; frame < frames; frame++) sums[frame] = sums[frame]! * heads;
-    for (let place = 0; place < costs.length; ) {
-      for (let frame = 0; frame < frames; frame++, place++) {
-        costs[place] = costs[place]! + filtered[place]! / sums[frame]!;
+    for (let index = 0; index < costs.length; ) {
+      for (let frame = 0; frame < frames; frame++, index++) {
+        costs[index] = costs[index]! + filtered[index]! / sums[frame]!;
       }
     }
   }
-  for (let place = 0; place < costs.length; ) {
-    for (let frame = 0; frame < frames; frame++, place++) {
-      costs[place] = WORD_COST_QUIET * quiet[frame]! - Math.log(costs[place]! + ATTENTION_FLOOR);
+  for (let index = 0; index < costs.length; ) {
+    for (let frame = 0; frame < frames; frame++, index++) {
+      costs[index] = WORD_COST_QUIET * quiet[frame]! - Math.log(costs[index]! + ATTENTION_FLOOR);
     }
   }
   return costs;
 }
 
 /**
- * Median of each value and its two neighbors; the first and the last value are repeated at the ends. Values
- * are the bits of non-negative floats, which have the same order as the floats. The minimum of two integers
- * needs no branch, which the processor could not predict; that is three times as fast.
+ * Writes the median of each value and its two neighbors. The first and the last value are repeated at the ends. The
+ * values are the bits of non-negative floats, whose order is the same. Integers are three times as fast, because their
+ * minimum can be computed without an unpredictable branch.
  */
 function medianFilter(
   values: Int32Array,
@@ -94,27 +87,26 @@ function medianFilter(
 ): void {
   let before = values[from]!;
   let here = before;
-  // Does not read beyond the ends, which would cost as much as everything else.
+  // Reads outside the array would double the running time.
   for (let index = 0; index < count; index++) {
     const after = index + 1 < count ? values[from + index + 1]! : here;
-    const step = belowZero(before - here);
+    const step = minWithZero(before - here);
     const low = here + step;
     const high = before - step;
-    const upper = after + belowZero(high - after);
-    filtered[to + index] = low - belowZero(low - upper);
+    const upper = after + minWithZero(high - after);
+    filtered[to + index] = low - minWithZero(low - upper);
     before = here;
     here = after;
   }
 }
 
-/** Returns the number if it is negative, else 0. */
-function belowZero(difference: number): number {
+function minWithZero(difference: number): number {
   return difference & (difference >> 31);
 }
 
 /**
- * Viterbi algorithm over the states pause, token, pause, token, … pause. State 2k is a pause before token k
- * (allowed if the token starts a word, and after the last token), state 2k + 1 is token k.
+ * Runs the Viterbi algorithm over the states pause, token, pause, token, …, pause. State 2k + 1 is token k. State 2k is
+ * the pause before it, which is allowed only if the token starts a word. The last state is the pause after all tokens.
  */
 function cheapestPath(
   costs: Float32Array,

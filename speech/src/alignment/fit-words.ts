@@ -1,47 +1,46 @@
 import type { TimedWord } from "../transcript.ts";
 import { MIN_WORD_SECONDS } from "./timed-words.ts";
 
-/** Seconds of the media that contain speech. */
+/** A part of the media that contains speech, in seconds. */
 export interface SpeechSpan {
   start: number;
   end: number;
 }
 
-/** Shorter gaps may be stop consonants inside a word. */
+/** Shorter gaps may be stop consonants. */
 const MIN_PAUSE_SECONDS = 0.2;
 /** Voice activity detection reports the start and the end of speech up to one window late. */
-const LATE_SECONDS = 0.03;
-/** Uncovered speech next to a pause belongs to the adjacent word if it is not longer than this. */
-const UNCOVERED_SECONDS = 0.25;
-/** A word longer than this, plus this much for each character, has absorbed speech that the engine omitted. */
-const LONGEST_WORD_SECONDS = 2;
-const LONGEST_CHARACTER_SECONDS = 0.1;
+const DETECTION_DELAY_SECONDS = 0.03;
+/** A gap of at most this length between a word and the edge of its speech span is closed. */
+const MAX_EDGE_GAP_SECONDS = 0.25;
+/** A word is longer than this, plus this much per character, only if it has absorbed speech that the engine omitted. */
+const MAX_WORD_SECONDS = 2;
+const MAX_CHARACTER_SECONDS = 0.1;
 
 /**
- * Fits words to the pauses between them. An aligner may start a word after a pause inside the pause or too
- * late, and end a word before it inside the pause or too early. Each word is limited to the span of speech
- * that it overlaps most, and a word at the edge of a span extends to that edge. A word entirely inside a
- * pause keeps its times. A word that is implausibly long keeps its end if it is the first of its span, else
- * its start.
+ * Corrects the times of words next to pauses, where aligners are inaccurate. Each word is limited to the speech span that
+ * it overlaps most. The first and the last word of a span extend to its edges. A word inside a pause keeps its times. An
+ * implausibly long word is cut at the start if it is the first of its span, else at the end.
  * @param words in order, not overlapping
  * @param speech in order
  */
 export function fitToPauses(words: readonly TimedWord[], speech: readonly SpeechSpan[]): TimedWord[] {
   const spans = betweenPauses(speech);
-  const places = words.map((word) => mostOverlapping(spans, word));
+  const spanOfWord = words.map((word) => mostOverlapping(spans, word));
   const fitted: TimedWord[] = [];
   for (const [index, word] of words.entries()) {
-    const span = places[index];
+    const span = spanOfWord[index];
     if (span === undefined) {
       fitted.push(shortened(word, "start"));
       continue;
     }
-    let start = Math.max(word.start, span.start - LATE_SECONDS);
+    let start = Math.max(word.start, span.start - DETECTION_DELAY_SECONDS);
     let end = Math.min(word.end, span.end);
-    const isFirst = places[index - 1] !== span;
-    const isLast = places[index + 1] !== span;
-    if (isFirst && start - span.start <= UNCOVERED_SECONDS) start = Math.min(start, span.start);
-    if (isLast && span.end - end <= UNCOVERED_SECONDS) end = Math.max(end, span.end - LATE_SECONDS);
+    const isFirst = spanOfWord[index - 1] !== span;
+    const isLast = spanOfWord[index + 1] !== span;
+    if (isFirst && start - span.start <= MAX_EDGE_GAP_SECONDS) start = Math.min(start, span.start);
+    if (isLast && span.end - end <= MAX_EDGE_GAP_SECONDS)
+      end = Math.max(end, span.end - DETECTION_DELAY_SECONDS);
     const trimmed = {
       ...word,
       start: Math.max(start, words[index - 1]?.end ?? start),
@@ -53,17 +52,16 @@ export function fitToPauses(words: readonly TimedWord[], speech: readonly Speech
 }
 
 function shortened(word: TimedWord, kept: "start" | "end"): TimedWord {
-  const longest = LONGEST_WORD_SECONDS + LONGEST_CHARACTER_SECONDS * [...word.word].length;
+  const longest = MAX_WORD_SECONDS + MAX_CHARACTER_SECONDS * [...word.word].length;
   if (word.end - word.start <= longest) return word;
   return kept === "end" ? { ...word, start: word.end - longest } : { ...word, end: word.start + longest };
 }
 
 /**
- * Joins words that were aligned separately into one sequence without overlaps, inside the media. Each word
- * lasts at least 40 ms, less only if the media is too short for so many words. Times are rounded to 3
- * decimals.
+ * Removes overlaps between words that were aligned separately, and limits them to the media. Each word lasts at least
+ * `MIN_WORD_SECONDS`, or less if the media is too short. Times are rounded to milliseconds.
  */
-export function inOrder(words: readonly TimedWord[], duration: number): TimedWord[] {
+export function removeOverlaps(words: readonly TimedWord[], duration: number): TimedWord[] {
   const media = Math.floor(1000 * duration + 1e-6);
   const shortest = Math.min(1000 * MIN_WORD_SECONDS, Math.floor(media / Math.max(1, words.length)));
   const times: { start: number; end: number }[] = [];

@@ -1,12 +1,12 @@
 import type { SpelledWord } from "./timed-words.ts";
 
-/** Signs that are pronounced are words of their own; other punctuation belongs to a neighboring word. */
+/** Pronounced signs such as `&` are separate words. Other punctuation belongs to a neighboring word. */
 const PUNCTUATION_ONLY = /^(?![&%@#*§])\p{P}+$/u;
 const OPENING = /^[\p{Ps}\p{Pi}¿¡]+$/u;
 
 /**
- * Attaches free-standing punctuation to the word before it and opening marks to the word after it. Drops
- * blanks, and marks without any word.
+ * Attaches standalone punctuation to the previous word, or to the next word if it is an opening mark. Drops empty words,
+ * and punctuation without a word.
  */
 export function joinPunctuation(spelled: readonly SpelledWord[]): SpelledWord[] {
   const words: SpelledWord[] = [];
@@ -21,7 +21,7 @@ export function joinPunctuation(spelled: readonly SpelledWord[]): SpelledWord[] 
       };
     } else if (isPunctuationOnly(word.text)) {
       if (!previous) continue;
-      // An opening mark before a closing one has no word after it to belong to.
+      // An opening mark directly before a closing mark belongs to the previous word too.
       previous.text += (opening?.text ?? "") + word.text;
       previous.endToken = word.endToken;
       opening = undefined;
@@ -37,12 +37,12 @@ export function joinPunctuation(spelled: readonly SpelledWord[]): SpelledWord[] 
   return words;
 }
 
-/** Returns whether the text consists only of marks that are not pronounced. */
+/** Returns whether the text is only punctuation that is not pronounced. */
 export function isPunctuationOnly(text: string): boolean {
   return PUNCTUATION_ONLY.test(text);
 }
 
-/** Returns whether the text consists only of marks that belong to the word after them. */
+/** Returns whether the text is only punctuation that belongs to the next word. */
 export function isOpeningOnly(text: string): boolean {
   return OPENING.test(text);
 }

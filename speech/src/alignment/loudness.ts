@@ -1,35 +1,29 @@
-/**
- * How quiet each frame of an utterance is, relative to the utterance: 0 for speech, 1 for silence. It has a
- * finer time resolution than voice activity detection, so it can locate the edges of words at pauses.
- */
-
 /** Maps a model's frames to samples: frame i covers `[offset + i·length, offset + (i+1)·length)`. */
 export interface FrameLayout {
-  /** Samples. */
   length: number;
-  /** Samples; half the receptive field of the model's convolutions. */
+  /** Half the receptive field of the model's convolutions. */
   offset: number;
 }
 
 const WINDOW_SAMPLES = 400;
-/** Decibels below the loud parts; anything softer counts as equally quiet. */
-const SPEECH_RANGE = 35;
-/** The position between quiet and loud of a frame that counts as half quiet, and the steepness in decibels. */
-const HALF_QUIET_SHARE = 0.4;
-const SHARPNESS = 2;
-/** If loud and quiet parts differ by less than this (music, noise), loudness says nothing about speech … */
-const MIN_RANGE = 6;
-/** … and from this difference on it is fully trusted. */
-const TRUSTED_RANGE = 14;
+/** Levels more than this below the loud parts count as equally quiet. */
+const SPEECH_RANGE_DB = 35;
+/** The level that counts as half quiet: 0 is that of the quiet parts, 1 that of the loud parts. */
+const HALF_QUIET = 0.4;
+const TRANSITION_DB = 2;
+/** If loud and quiet parts differ by less, as in music and noise, loudness does not indicate speech. */
+const MIN_RANGE_DB = 6;
+/** From this difference on, loudness is fully trusted. */
+const TRUSTED_RANGE_DB = 14;
 
-/** Quantiles of the frames' levels that define loud and quiet. */
-const LOUD_SHARE = 0.9;
-const QUIET_SHARE = 0.05;
+/** Quantiles of the levels that define loud and quiet. */
+const LOUD_QUANTILE = 0.9;
+const QUIET_QUANTILE = 0.05;
 
 /**
- * Difference between the loud and the quiet parts of an utterance, decibels: 35 and more for clean synthetic
- * speech, with noise (20, 10, 5, 0 dB) about the signal-to-noise ratio plus five.
- * @param samples At 16 kHz.
+ * Returns the difference between the loud and the quiet parts of an utterance in decibels. It is at least 35 for clean
+ * speech, and about the signal-to-noise ratio plus 5 for noisy speech.
+ * @param samples at 16 kHz
  */
 export function loudnessRange(samples: Float32Array): number {
   const loudness: number[] = [];
@@ -37,12 +31,13 @@ export function loudnessRange(samples: Float32Array): number {
     loudness.push(decibels(samples, from));
   }
   const sorted = loudness.toSorted((a, b) => a - b);
-  return levelAt(sorted, LOUD_SHARE) - levelAt(sorted, QUIET_SHARE);
+  return quantile(sorted, LOUD_QUANTILE) - quantile(sorted, QUIET_QUANTILE);
 }
 
 /**
- * Returns how quiet each frame is, 0 … 1.
- * @param samples At 16 kHz.
+ * Returns how quiet each frame is compared with the rest of the utterance: 0 (speech) … 1 (silence). The time resolution
+ * is finer than that of voice activity detection, so it locates the edges of words at pauses.
+ * @param samples at 16 kHz
  */
 export function quietFrames(samples: Float32Array, frames: number, layout: FrameLayout): Float32Array {
   const loudness = new Float32Array(frames);
@@ -51,14 +46,14 @@ export function quietFrames(samples: Float32Array, frames: number, layout: Frame
     loudness[frame] = decibels(samples, Math.round(middle - WINDOW_SAMPLES / 2));
   }
   const sorted = loudness.toSorted();
-  const loud = levelAt(sorted, LOUD_SHARE);
-  const quiet = Math.max(levelAt(sorted, QUIET_SHARE), loud - SPEECH_RANGE);
-  const trust = Math.min(1, Math.max(0, (loud - quiet - MIN_RANGE) / (TRUSTED_RANGE - MIN_RANGE)));
-  const half = quiet + HALF_QUIET_SHARE * (loud - quiet);
-  return loudness.map((level) => trust / (1 + Math.exp((level - half) / SHARPNESS)));
+  const loud = quantile(sorted, LOUD_QUANTILE);
+  const quiet = Math.max(quantile(sorted, QUIET_QUANTILE), loud - SPEECH_RANGE_DB);
+  const trust = Math.min(1, Math.max(0, (loud - quiet - MIN_RANGE_DB) / (TRUSTED_RANGE_DB - MIN_RANGE_DB)));
+  const half = quiet + HALF_QUIET * (loud - quiet);
+  return loudness.map((level) => trust / (1 + Math.exp((level - half) / TRANSITION_DB)));
 }
 
-function levelAt(sorted: ArrayLike<number>, share: number): number {
+function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
 }
 

@@ -1,41 +1,38 @@
 import type { TimedWord } from "../transcript.ts";
 import type { FrameSpan } from "./align-tokens.ts";
 
-/** A word of decoded text and the tokens that spell it: `[firstToken, endToken)`, never empty. */
+/** A word of decoded text and its tokens `[firstToken, endToken)`, at least one. */
 export interface SpelledWord {
   text: string;
   firstToken: number;
   endToken: number;
   /**
-   * The pronounced part of these tokens if it is not all of them, as fractional token positions: from 3.5 to
-   * 5 is the second half of token 3 and all of token 4. Punctuation at the ends is not pronounced. If a token
-   * spells the end of one word and the start of the next, each gets its share of the token's time, so `to` of
-   * a word is never after `from` of the next.
+   * The range of the word without punctuation at its ends, in fractional tokens: 3.5 to 5 is the second half of token 3
+   * and all of token 4. Omitted if it contains all tokens. If two words share a token, their ranges do not overlap.
    */
   spoken?: { from: number; to: number };
 }
 
 export interface TimedWordsInput {
   words: readonly SpelledWord[];
-  /** The frames of each token. */
   spans: readonly FrameSpan[];
   /** Natural logarithm of each token's probability. */
   logProbabilities: readonly number[];
-  /** Seconds of the media at the start of the utterance. */
+  /** Start of the utterance in the media, seconds. */
   start: number;
-  /** Length of the utterance, seconds. */
+  /** Length of the utterance. */
   seconds: number;
   secondsPerFrame: number;
-  /** Seconds that are added to every time. */
+  /** Added to every time, seconds. */
   correction: number;
 }
 
-/** Minimum length of a word, if there is room. */
+/** Words are shorter only if there is no room. */
 export const MIN_WORD_SECONDS = 0.04;
 
 /**
- * Returns words with times: in order, not overlapping, inside the utterance, none of zero length. Words that
- * share a token share its time. A word's confidence is the geometric mean of its tokens' probabilities.
+ * Returns words with times, in order and without overlaps. Every word is inside the utterance and longer than zero. Its
+ * confidence is the geometric mean of its tokens' probabilities.
  */
 export function timedWords(input: TimedWordsInput): TimedWord[] {
   const { words, spans, start, seconds } = input;
@@ -64,10 +61,10 @@ export function timedWords(input: TimedWordsInput): TimedWord[] {
   }));
 }
 
-/** Frame at a fractional token position: `place` is from `token` to `token + 1`. */
-function frameAt(spans: readonly FrameSpan[], token: number, place: number): number {
+/** @param position from `token` to `token + 1` */
+function frameAt(spans: readonly FrameSpan[], token: number, position: number): number {
   const span = spans[Math.max(0, Math.min(token, spans.length - 1))];
-  return span === undefined ? 0 : span.start + (place - token) * (span.end - span.start);
+  return span === undefined ? 0 : span.start + (position - token) * (span.end - span.start);
 }
 
 /** Returns 0 for an empty list. */

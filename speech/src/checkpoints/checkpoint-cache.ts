@@ -10,13 +10,12 @@ type Kind = "recognitions" | "languages";
 type ResultOf<K extends Kind> = ModelResults[K][number][1];
 
 /**
- * Caches the results of the models for one recording. A transcript follows from the samples and these results
- * alone, so a transcription that resumes from any of its checkpoints produces the same words, and language tracking
- * and evidence over the whole recording need no persisted state. The key of a result contains the engine's name:
- * another engine computes its own.
+ * Caches the models' results for one recording. The words depend only on the samples and these results, so a resumed
+ * transcription produces the same words, and no other state needs to be saved. Keys contain the engine's name, so
+ * engines do not share results.
  */
 export class CheckpointCache {
-  /** End of the checkpoints, in seconds of the media. */
+  /** Words before this time are final, in seconds of the media. */
   readonly settledSeconds: number;
   readonly #speech: Map<number, Float32Array>;
   readonly #recognitions: Map<string, ResultOf<"recognitions">>;
@@ -25,8 +24,8 @@ export class CheckpointCache {
   #new = noResults();
 
   /**
-   * @param checkpoints Of earlier work on the same recording.
-   * @param recordsNew Whether to hold new results for `takeCheckpoint`.
+   * @param checkpoints from earlier attempts at the same recording
+   * @param recordsNew whether to keep new results for `takeCheckpoint`
    */
   constructor(checkpoints: readonly Checkpoint[], { recordsNew }: { recordsNew: boolean }) {
     this.#recordsNew = recordsNew;
@@ -40,7 +39,7 @@ export class CheckpointCache {
     this.#languages = new Map(readable.flatMap(({ languages }) => languages));
   }
 
-  /** Wraps voice activity detection. @param score Called block by block, from the first. */
+  /** Wraps voice activity detection. Call the result once for each block, in order. */
   scores(score: Score): Score {
     let blocks = 0;
     return async (samples, preceding) => {
@@ -53,7 +52,7 @@ export class CheckpointCache {
     };
   }
 
-  /** Wraps the engines: they compute only what is not cached. */
+  /** Wraps the engines so that they compute only missing results. */
   engines({ bundled, multilingual, ...engines }: Engines): Engines {
     return {
       ...engines,
@@ -107,7 +106,7 @@ export class CheckpointCache {
     );
   }
 
-  /** Returns one result for each key. Missing results are computed in one batch. */
+  /** Computes all missing results in one batch. */
   async #cached<K extends Kind>(
     kind: K,
     keys: readonly string[],
@@ -117,8 +116,8 @@ export class CheckpointCache {
     const results = keys.map((key) => take(cache, key));
     const missing = [...results.keys()].filter((index) => results[index] === undefined);
     const computed = missing.length === 0 ? [] : await compute(missing);
-    for (const [place, index] of missing.entries()) {
-      const result = computed[place]!;
+    for (const [position, index] of missing.entries()) {
+      const result = computed[position]!;
       results[index] = result;
       if (this.#recordsNew) (this.#new[kind] as [string, ResultOf<K>][]).push([keys[index]!, result]);
     }
@@ -134,7 +133,7 @@ function keyOf({ name }: Engine, { start, samples }: Utterance): string {
   return `${name} ${Math.round(start * SAMPLE_RATE)} ${samples.length}`;
 }
 
-/** Returns and removes an entry. Each entry is needed only once, so its memory can be freed. */
+/** Removes the entry to free its memory: each is needed only once. */
 function take<Key, Result>(cache: Map<Key, Result>, key: Key): Result | undefined {
   const result = cache.get(key);
   cache.delete(key);

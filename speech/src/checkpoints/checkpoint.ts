@@ -1,7 +1,7 @@
 import type { RecognitionResult } from "../engines/engine.ts";
 import type { TimedWord } from "../transcript.ts";
 
-/** Results of the models for a part of a recording. A transcription that gets its checkpoints back does not compute them again. */
+/** The models' results for a part of a recording. A resumed transcription does not compute them again. */
 export interface Checkpoint {
   /** Seconds of the media up to which the words are final. */
   settledSeconds: number;
@@ -9,15 +9,15 @@ export interface Checkpoint {
   results: string;
 }
 
-/** Results of models, each with a key that identifies its input. */
+/** Results of the models. Keys identify the input. */
 export interface ModelResults {
-  /** The speech probability of each window, by block number. */
+  /** Speech probability of each window of a block. */
   speech: [block: number, probabilities: Float32Array][];
   recognitions: [key: string, result: RecognitionResult][];
   languages: [key: string, probabilities: ReadonlyMap<string, number>][];
 }
 
-/** Checkpoints in another format, from other releases, are ignored. */
+/** Checkpoints of releases with another format are ignored. */
 const FORMAT = 2;
 
 interface Serialized {
@@ -31,7 +31,7 @@ type SerializedRecognition = Omit<RecognitionResult, "words"> & {
   words: [word: string, start: number, end: number, confidence: number][];
 };
 
-/** Serializes results to JSON that parses to exactly the same numbers. */
+/** All numbers are preserved exactly. */
 export function serializeResults({ speech, recognitions, languages }: ModelResults): string {
   const serialized: Serialized = {
     format: FORMAT,
@@ -39,7 +39,7 @@ export function serializeResults({ speech, recognitions, languages }: ModelResul
       block,
       Buffer.from(buffer, byteOffset, byteLength).toString("base64"),
     ]),
-    // JSON has no NaN and no infinity.
+    // JSON cannot represent NaN and infinity.
     recognitions: recognitions.filter(hasOnlyFiniteNumbers).map(([key, result]) => [
       key,
       {
@@ -52,7 +52,7 @@ export function serializeResults({ speech, recognitions, languages }: ModelResul
   return JSON.stringify(serialized);
 }
 
-/** Returns null if another release wrote the text. */
+/** Returns null if the text has another format. */
 export function parseResults(text: string): ModelResults | null {
   const serialized = parse(text);
   if (serialized === null) return null;
@@ -80,7 +80,7 @@ function toWord([word, start, end, confidence]: SerializedRecognition["words"][n
 }
 
 function floatsOf(base64: string): Float32Array {
-  // A copy, because a Float32Array must begin at a multiple of four bytes.
+  // The copy is aligned to four bytes, as Float32Array requires.
   return new Float32Array(new Uint8Array(Buffer.from(base64, "base64")).buffer);
 }
 

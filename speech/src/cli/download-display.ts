@@ -1,18 +1,16 @@
 import type { DownloadProgress } from "../models/download-progress.ts";
 import { clockTime, openProgressBar, type ProgressTerminal } from "./terminal.ts";
 
-/** Shows the progress of a download. */
 export interface DownloadDisplay {
   show(progress: DownloadProgress): void;
-  /** Leaves the last state on a separate line. Call it once, whether the download succeeded or failed. */
+  /** Leaves the last state on the screen. Call it once, even if the download failed. */
   end(): void;
 }
 
 const LINE_EVERY_PERCENT = 10;
-/** If the total size is unknown. */
+/** Used if the total size is unknown. */
 const LINE_EVERY_BYTES = 50e6;
 
-/** A progress bar that redraws itself. */
 export function drawBar(name: string, terminal: ProgressTerminal, now?: () => number): DownloadDisplay {
   const bar = openProgressBar(name, terminal, now);
   return {
@@ -21,7 +19,7 @@ export function drawBar(name: string, terminal: ProgressTerminal, now?: () => nu
   };
 }
 
-/** Prints a line for each 10%, for logs and files. */
+/** For output that is not a terminal. */
 export function writeLines(write: (line: string) => void): DownloadDisplay {
   let reportedStep = -1;
   return {
@@ -49,7 +47,7 @@ export function describeProgress(progress: DownloadProgress): string {
       : `${Math.floor(share * 100)} %  ${megabytes(receivedBytes)} of ${megabytes(totalBytes)}`,
     bytesPerSecond === null ? null : `${megabytes(bytesPerSecond)}/s`,
     remainingSeconds === null ? null : `${clockTime(remainingSeconds)} left`,
-    elsewhere ? "(another process downloads)" : null,
+    elsewhere ? "(downloaded by another process)" : null,
   ];
   return parts.filter((part) => part !== null).join("  ");
 }

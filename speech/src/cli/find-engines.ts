@@ -4,16 +4,13 @@ import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "../models/catalog.
 import { type ModelStore, openModelStore } from "../models/store.ts";
 import type { TranscribeSettings } from "./settings.ts";
 
-/**
- * Chooses the engines for the settings.
- * @throws SpeechError `model_not_found`, `model_corrupt`
- */
+/** @throws SpeechError `model_not_found`, `model_corrupt` */
 export async function findEngines(settings: TranscribeSettings): Promise<EngineSelection> {
   const { engine, configured, calledAs } = settings;
   const mayUseWhisper = engine === "whisper" || (engine === "auto" && configured.length === 0);
   return chooseEngines(engine, {
     whisper: mayUseWhisper ? await findWhisper(settings) : null,
-    whisperRemedy: `\`${calledAs} models pull ${DEFAULT_MODEL_NAME}\` gets one that knows some 99 languages.`,
+    whisperRemedy: `\`${calledAs} models pull ${DEFAULT_MODEL_NAME}\` installs a model for about 99 languages.`,
     configured,
   });
 }
@@ -24,18 +21,15 @@ async function findWhisper({
   calledAs,
 }: TranscribeSettings): Promise<AvailableEngines["whisper"]> {
   const store = openModelStore({ folder: modelsFolder, calledAs: `${calledAs} models` });
-  const wanted = model ?? (await nameOfInstalled(store));
+  const wanted = model ?? (await bestInstalledModel(store));
   if (wanted === null) return null;
   const { folder, manifest, name } = await store.find(wanted);
   const known = knownModel(manifest?.name ?? name);
   return { folder, englishNoBetterThanBundled: known?.englishNoBetterThanBundled ?? false };
 }
 
-/**
- * Returns the default model if it is installed, otherwise the largest installed model, or null if no model is
- * installed.
- */
-async function nameOfInstalled(store: ModelStore): Promise<string | null> {
+/** Returns the name of the default model if it is installed, else that of the largest installed model. */
+async function bestInstalledModel(store: ModelStore): Promise<string | null> {
   const installed = new Set(
     (await store.list()).filter(({ state }) => state !== "partial").map(({ name }) => name),
   );

@@ -1,7 +1,7 @@
 import { readMemoryLimit } from "../processes/memory-limit.ts";
 import { runCommandLine } from "./program.ts";
 
-// A reader that closes the pipe (`| head`) is not an error.
+// A closed pipe (`| head`) is not an error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : 1);
 });
@@ -14,6 +14,6 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   errColumns: () => (process.stderr.isTTY ? process.stderr.columns || 80 : null),
   memoryLimit: () => readMemoryLimit(),
 });
-// A failed command may have left handles open that would keep the process alive.
+// Open handles of a failed command could keep the process alive.
 if (exitCode === 0) process.exitCode = 0;
 else process.exit(exitCode);

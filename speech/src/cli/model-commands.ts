@@ -13,7 +13,7 @@ export interface ModelSettings {
   /** Absolute path of the models folder. */
   folder: string;
   hub: Hub;
-  /** A name or an absolute path. The model to pull by default. */
+  /** Name or absolute path of the model to pull by default. */
   wanted: string;
 }
 
@@ -34,7 +34,7 @@ export interface ModelCommandsOptions {
   };
 }
 
-/** One entry of `models list --json`. */
+/** An entry of `models list --json`. */
 export interface ModelView {
   name: string;
   state: "available" | StoredModel["state"];
@@ -44,9 +44,9 @@ export interface ModelView {
   license: string | null;
   repository: string | null;
   commit: string | null;
-  /** Size on disk. */
+  /** Bytes on disk. */
   bytes: number;
-  /** Estimated until the hub has reported it. */
+  /** An estimate until the hub reports the size. */
   totalBytes: number | null;
   memoryBytes: number | null;
   folder: string | null;
@@ -54,11 +54,11 @@ export interface ModelView {
   damage: string[];
 }
 
-/** Adds `models list`, `pull`, `verify` and `rm` to a program that has the option `--json`. */
+/** Adds `models list`, `pull`, `verify` and `rm`. The program must have the option `--json`. */
 export function addModelCommands(program: Command, options: ModelCommandsOptions): void {
   const { terminal, settings, calledAs, wantedBy, inUse } = options;
   const group = program.command("models").description("speech models: available and installed");
-  const answer = <T>(command: Command, value: T, text: string) => {
+  const print = <T>(command: Command, value: T, text: string) => {
     const { json } = command.optsWithGlobals<{ json?: boolean }>();
     terminal.out(json ? `${JSON.stringify(value, null, 2)}\n` : `${text}\n`);
   };
@@ -70,7 +70,7 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
     .action(async (_options: object, command: Command) => {
       const chosen = settings(command);
       const models = await listModels(openStore(chosen), chosen.wanted);
-      answer(command, models, describeModels(models, wantedBy));
+      print(command, models, describeModels(models, wantedBy));
     });
 
   group
@@ -80,8 +80,8 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
       const chosen = settings(command);
       const model = chooseModel(name ?? chosen.wanted);
       const { folder, already } = await pull(openStore(chosen), model, chosen.hub, terminal);
-      const text = already ? "is installed already" : "installed";
-      answer(command, { name: model.name, folder, already }, `${model.name} ${text}: ${folder}`);
+      const text = already ? "is already installed" : "installed";
+      print(command, { name: model.name, folder, already }, `${model.name} ${text}: ${folder}`);
     });
 
   group
@@ -99,7 +99,7 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
         `${name}  ${damage.length === 0 ? "ok" : "DAMAGED"}`,
         ...damage.map((line) => `  ${line}`),
       ]);
-      answer(command, checked, lines.join("\n") || "There is no model to check.");
+      print(command, checked, lines.join("\n") || "There are no models to verify.");
       if (checked.some(({ damage }) => damage.length > 0)) throw new CommanderError(1, DAMAGED, "");
     });
 
@@ -109,7 +109,7 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
     const store = openStore(settings(command));
     if (!force) await inUse?.check(name);
     const removed = await store.remove(name);
-    answer(command, { name, removed }, removed ? `${name} removed` : `${name} is not installed`);
+    print(command, { name, removed }, removed ? `${name} removed` : `${name} is not installed`);
   });
 }
 
@@ -151,7 +151,7 @@ function describeModels(models: readonly ModelView[], wantedBy: string): string 
     model.repository ?? "–",
   ]);
   const damage = models.flatMap(({ name, damage }) => damage.map((line) => `${name}: ${line}`));
-  const note = `* ${wantedBy}; memory is a rough figure`;
+  const note = `* ${wantedBy}; memory usage is approximate`;
   return [...aligned([headings.map((heading) => heading.toUpperCase()), ...rows]), ...damage, "", note].join(
     "\n",
   );
@@ -171,10 +171,10 @@ function chooseModel(name: string): KnownModel {
   const model = knownModel(name);
   if (model) return model;
   if (name.includes("/")) {
-    throw new Error(`The model is a folder of its own, ${name}; name one: ${DEFAULT_MODEL_NAME}.`);
+    throw new Error(`${name} is a folder and cannot be downloaded. Name a model, such as ${DEFAULT_MODEL_NAME}.`);
   }
   const names = KNOWN_MODELS.map((known) => known.name).join(", ");
-  throw new Error(`There is no model ${name}; there are ${names}.`);
+  throw new Error(`There is no model ${name}. Available models: ${names}.`);
 }
 
 async function pull(
@@ -190,7 +190,7 @@ async function pull(
   try {
     const installed = await store.install(model, {
       hub,
-      // Ctrl-C ends the process; the partial download is kept and resumed.
+      // Ctrl-C ends the process. The next download resumes.
       signal: new AbortController().signal,
       onProgress: (progress) => display.show(progress),
     });

@@ -3,29 +3,32 @@ import type { TranscribeResult, Transcript } from "../transcript.ts";
 import { paragraphsOf } from "./paragraphs.ts";
 
 export interface OutcomeError {
-  /** One of `SPEECH_ERRORS`; the system's own (`ENOENT`) if the file cannot be opened; else `internal_error`. */
+  /** A code of `SPEECH_ERRORS`, a system error such as `ENOENT` if the file cannot be opened, or `internal_error`. */
   code: SpeechErrorCode | (string & {});
   message: string;
 }
 
-/** The result for one file. */
 export type FileOutcome = TranscribeResult | { outcome: "failed"; error: OutcomeError };
 
 export interface OutcomeForm {
   form: "text" | "json" | "words";
-  /** Whether several files were named: then each result names its file. */
-  several: boolean;
+  /** Whether to print the file's name with its result. */
+  withFileName: boolean;
 }
 
-/** Renders the result for one file; empty if there is nothing to print. */
-export function renderOutcome(file: string, outcome: FileOutcome, { form, several }: OutcomeForm): string {
+/** Returns an empty string if there is nothing to print. */
+export function renderOutcome(
+  file: string,
+  outcome: FileOutcome,
+  { form, withFileName }: OutcomeForm,
+): string {
   if (form === "json") return `${JSON.stringify(jsonOf(file, outcome))}\n`;
   if (outcome.outcome !== "transcribed") return "";
-  if (form === "words") return wordLines(file, outcome, several);
+  if (form === "words") return wordLines(outcome, withFileName ? `${file}\t` : "");
   const text = paragraphsOf(outcome.words)
     .map((paragraph) => `${paragraph}\n`)
     .join("\n");
-  return several ? `==> ${file} <==\n${text}\n` : text;
+  return withFileName ? `==> ${file} <==\n${text}\n` : text;
 }
 
 function jsonOf(file: string, outcome: FileOutcome) {
@@ -49,9 +52,8 @@ function jsonOf(file: string, outcome: FileOutcome) {
   };
 }
 
-function wordLines(file: string, { words }: Transcript, several: boolean): string {
-  const before = several ? `${file}\t` : "";
+function wordLines({ words }: Transcript, prefix: string): string {
   return words
-    .map(({ word, start, end }) => `${before}${start.toFixed(3)}\t${end.toFixed(3)}\t${word}\n`)
+    .map(({ word, start, end }) => `${prefix}${start.toFixed(3)}\t${end.toFixed(3)}\t${word}\n`)
     .join("");
 }

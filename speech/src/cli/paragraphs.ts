@@ -1,17 +1,16 @@
 import type { TimedWord } from "../transcript.ts";
 
-/** A pause that starts a new paragraph. */
 const PARAGRAPH_PAUSE_SECONDS = 2;
 
 const IDEOGRAPHS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fb\u30fc\uff01-\uff60`;
 const UNSPACED = String.raw`${IDEOGRAPHS}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
-/** Between two characters of scripts without spaces, and between ideographs and a number. */
+/** Matches two characters of scripts without spaces, and an ideograph next to a digit. */
 const NO_SPACE = new RegExp(
   `^(?:[${UNSPACED}][${UNSPACED}]|[${IDEOGRAPHS}]\\p{Nd}|\\p{Nd}[${IDEOGRAPHS}])$`,
   "u",
 );
 
-/** Joins words into text, with a paragraph for each span between long pauses. */
+/** Joins words into paragraphs, which are separated by long pauses. */
 export function paragraphsOf(words: readonly TimedWord[]): string[] {
   const paragraphs: string[] = [];
   let previous: TimedWord | undefined;

@@ -8,12 +8,11 @@ import type { Terminal } from "./terminal.ts";
 import { stopSignal, transcribeFiles } from "./transcribe-files.ts";
 
 const FAILED = 1;
-const USED_WRONGLY = 2;
+const INVALID_USAGE = 2;
 
 /**
- * Runs one command.
- * @param args without the names of node and of the program
- * @returns the exit code: 0, 1 if something failed, 2 for wrong usage, 130 after Ctrl-C
+ * @param args without the paths of Node.js and the program
+ * @returns the exit code: 0 for success, 1 for a failure, 2 for invalid usage, 130 after Ctrl-C
  */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode = 0;
@@ -31,13 +30,15 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
 }
 
 const NOTES = `
-A file without an audio track, or with a silent one, is reported and is not a failure.
-Exit codes: 0 done, 1 a file or a command failed, 2 used wrongly, 130 stopped by Ctrl-C.
+A file without sound is reported, but is not a failure.
+Exit codes: 0 success, 1 a file or a command failed, 2 invalid usage, 130 interrupted by Ctrl-C.
 
-Environment: MODELS_DIR as --models-dir; SPEECH_SERVER_KEYS, the key for --server, or one for each, with commas
-between them; MODEL_HUB_URL and MODEL_HUB_TOKEN, where \`models pull\` downloads from.`;
+Environment variables:
+  MODELS_DIR                      same as --models-dir
+  SPEECH_SERVER_KEYS              API key for --server, or one for each server, separated by commas
+  MODEL_HUB_URL, MODEL_HUB_TOKEN  server from which \`models pull\` downloads`;
 
-function createProgram(terminal: Terminal, endWith: (exitCode: number) => void): Command {
+function createProgram(terminal: Terminal, onExit: (exitCode: number) => void): Command {
   const program = new Command("subtext-speech")
     .description("Transcribes recordings, with the time of each word.")
     .version(packageJson.version)
@@ -66,9 +67,9 @@ function createProgram(terminal: Terminal, endWith: (exitCode: number) => void):
     if (files.length === 0) program.help({ error: true });
     const settings = readSettings(options, terminal.env, (message) => program.error(`error: ${message}`));
     const stop = stopSignal();
-    const form = { form: settings.form, several: files.length > 1 };
+    const form = { form: settings.form, withFileName: files.length > 1 };
     const print = (file: string, outcome: FileOutcome) => terminal.out(renderOutcome(file, outcome, form));
-    endWith(await transcribeFiles(files, settings, terminal, stop, print));
+    onExit(await transcribeFiles(files, settings, terminal, stop, print));
   });
   addModelCommands(program, {
     terminal,
@@ -88,8 +89,8 @@ function parseCount(text: string): number {
   return Number(text);
 }
 
-/** Commander exits with 1 for invalid usage. */
+/** Commander would exit with 1 for invalid usage. */
 function exitCodeOf({ code, exitCode }: CommanderError): number {
   if (exitCode === 0) return 0;
-  return code.startsWith("commander.") ? USED_WRONGLY : exitCode;
+  return code.startsWith("commander.") ? INVALID_USAGE : exitCode;
 }

@@ -13,14 +13,13 @@ import { DEFAULT_MODEL_NAME } from "../models/catalog.ts";
 import type { ModelSettings } from "./model-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Name of this program, for advice. */
+/** The command of this program in messages. */
 export const CALLED_AS = "npx subtext-speech";
 
 const MAX_DEFAULT_THREADS = 4;
 const PUBLIC_HUB = "https://huggingface.co";
 const SECONDS_OF_UNIT = { s: 1, m: 60, h: 3600 };
 
-/** Command-line options. */
 export interface Options {
   json?: true;
   words?: true;
@@ -36,20 +35,18 @@ export interface Options {
   quiet?: true;
 }
 
-/** Settings of every command that transcribes files. */
 export interface TranscribeSettings {
-  /** Name of the program, for advice: `npx subtext-speech`. */
+  /** The command in messages: `npx subtext-speech`. */
   calledAs: string;
   engine: EngineChoice;
-  /** A name, or an absolute path to a folder; null if not given. */
+  /** Name or absolute folder of the model; null if not given. */
   model: string | null;
-  /** Absolute. */
   modelsFolder: string;
-  /** The engines that options and the environment configure. */
+  /** Engines configured by options or environment variables. */
   configured: EngineSpec[];
   threads: number;
   memoryLimitBytes: number;
-  /** Null to search for it. */
+  /** Null to search the PATH. */
   ffmpegPath: string | null;
   maxDurationSeconds: number;
   quiet: boolean;
@@ -61,21 +58,21 @@ export interface Settings extends TranscribeSettings {
 
 type Env = Terminal["env"];
 
-/** @param fail Ends the command if options contradict each other. */
+/** @param fail ends the command if options contradict each other */
 export function readSettings(options: Options, env: Env, fail: (message: string) => never): Settings {
   const { engine, json, words, model } = options;
-  if (json && words) fail("--json and --words exclude each other");
+  if (json && words) fail("--json and --words cannot be used together");
   const configured = readConfiguredEngines(engineSettings(options, env, fail), true);
   for (const { kind, enabledBy } of CONFIGURABLE_ENGINES) {
     const isConfigured = configured.some((spec) => spec.kind === kind);
     const option = optionOf(enabledBy);
-    if (engine === kind && !isConfigured) fail(`--engine ${kind} needs ${option}`);
+    if (engine === kind && !isConfigured) fail(`--engine ${kind} requires ${option}`);
     if (engine !== kind && engine !== "auto" && isConfigured) {
-      fail(`${option} goes with --engine ${kind}, or without --engine, not with ${engine}`);
+      fail(`${option} cannot be used with --engine ${engine}`);
     }
   }
   if (model !== undefined && (configured.length > 0 || engine === "moonshine")) {
-    fail("--model names a Whisper model; for servers use --server-model");
+    fail("--model is only for Whisper models; for servers, use --server-model");
   }
   return {
     calledAs: CALLED_AS,
@@ -92,7 +89,7 @@ export function readSettings(options: Options, env: Env, fail: (message: string)
   };
 }
 
-/** Command-line options that take the place of settings of engines. */
+/** Command-line options that replace engine settings. */
 const OPTIONS: Partial<Record<string, string>> = {
   SPEECH_SERVERS: "--server",
   SPEECH_SERVER_MODEL: "--server-model",
@@ -121,7 +118,7 @@ function engineSettings(options: Options, env: Env, fail: (message: string) => n
 export function readModelSettings(options: Options, env: Env): ModelSettings {
   const url = (env.MODEL_HUB_URL?.trim() || PUBLIC_HUB).replace(/\/+$/, "");
   if (!/^https?:\/\/[^/@]+(\/[^@?#]*)?$/.test(url)) {
-    throw new Error("MODEL_HUB_URL is an http(s) address alone; MODEL_HUB_TOKEN says who asks.");
+    throw new Error("MODEL_HUB_URL must be an http(s) URL without credentials; put a token in MODEL_HUB_TOKEN.");
   }
   return {
     folder: modelsFolder(options, env),
@@ -130,16 +127,16 @@ export function readModelSettings(options: Options, env: Env): ModelSettings {
   };
 }
 
-/** The cache folder of the XDG Base Directory Specification. */
+/** By default, uses the cache folder of the XDG Base Directory Specification. */
 function modelsFolder({ modelsDir }: Options, env: Env): string {
   const cache = env.XDG_CACHE_HOME || join(homedir(), ".cache");
   return resolve(modelsDir ?? (env.MODELS_DIR?.trim() || join(cache, "subtext", "models")));
 }
 
-/** `5400`, `90m`, `12h`; in seconds. */
+/** Parses `5400`, `90m` or `12h`. */
 export function parseSeconds(text: string): number {
   const match = /^(\d{1,7})([smh]?)$/.exec(text);
   const seconds = Number(match?.[1]) * SECONDS_OF_UNIT[(match?.[2] || "s") as keyof typeof SECONDS_OF_UNIT];
-  if (!(seconds > 0)) throw new InvalidArgumentError("It is seconds, or a number with m or h: 90m.");
+  if (!(seconds > 0)) throw new InvalidArgumentError("It must be a number of seconds, or a number with m or h, such as 90m.");
   return seconds;
 }

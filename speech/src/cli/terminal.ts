@@ -1,6 +1,5 @@
 import type { MemoryLimit } from "../processes/memory-limit.ts";
 
-/** The environment of a command. */
 export interface Terminal {
   env: Record<string, string | undefined>;
   out(text: string): void;
@@ -11,32 +10,29 @@ export interface Terminal {
   memoryLimit(): MemoryLimit | null;
 }
 
-/** A terminal in which a line can be redrawn. */
 export interface ProgressTerminal {
   write(text: string): void;
   columns(): number;
 }
 
 export interface BarState {
-  /** Completed share, 0 … 1; null, and no bar, if unknown. */
+  /** Completed share, 0 … 1. If null, no bar is drawn. */
   share: number | null;
-  /** Text after the bar. */
   text: string;
 }
 
-/** A line that is redrawn a few times per second. */
+/** A line that is redrawn at most every 100 ms. */
 export interface ProgressBar {
   show(state: BarState): void;
-  /** Leaves the last state on a separate line. Does nothing if none was shown. */
+  /** Draws the last state and ends the line. */
   end(): void;
-  /** Erases the line. */
   erase(): void;
 }
 
 const REDRAW_AFTER_MS = 100;
 const CELLS = 24;
-/** In a narrow terminal the bar shrinks to make room for the text. */
-const LEAST_CELLS = 8;
+/** In a narrow terminal, the bar shrinks to make room for the text. */
+const MIN_CELLS = 8;
 const CLEAR_TO_END = "\u001b[K";
 
 /** @param now milliseconds of a monotonic clock */
@@ -48,10 +44,10 @@ export function openProgressBar(
   let drawnAt = Number.NEGATIVE_INFINITY;
   let last: BarState | null = null;
   const draw = ({ share, text }: BarState) => {
-    // A line as wide as the terminal would wrap.
+    // A line as wide as the terminal may wrap.
     const columns = terminal.columns() - 1;
     const room = columns - `${label}  []  ${text}`.length;
-    const cells = Math.max(LEAST_CELLS, Math.min(CELLS, room));
+    const cells = Math.max(MIN_CELLS, Math.min(CELLS, room));
     const bar = share === null ? "" : `${barOf(share, cells)}  `;
     const line = `${label}  ${bar}${text}`.slice(0, columns);
     terminal.write(`\r${line}${CLEAR_TO_END}`);
@@ -80,7 +76,7 @@ function barOf(share: number, cells: number): string {
   return `[${"#".repeat(full)}${"-".repeat(cells - full)}]`;
 }
 
-/** `0:07`, `1:02:03`; fractions of a second are rounded up. */
+/** Returns `0:07` or `1:02:03`. Fractions of a second are rounded up. */
 export function clockTime(seconds: number): string {
   const whole = Math.ceil(seconds);
   const two = (part: number) => String(part).padStart(2, "0");

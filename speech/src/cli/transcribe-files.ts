@@ -15,17 +15,17 @@ import { showTranscription, summaryOf } from "./transcription-display.ts";
 type TranscribeTerminal = Pick<Terminal, "err" | "errColumns" | "memoryLimit">;
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
-/** Memory of this command, in addition to its speech process. */
+/** Memory of this process; the speech process has its own limit. */
 const COMMAND_BYTES = 100_000_000;
 const FAILED = 1;
 const NO_WORDS: Record<string, string> = {
-  zxx: "nobody speaks",
+  zxx: "no speech",
   und: "the language could not be determined",
 };
-/** Shells add this to the number of the signal that ended a process. */
-const SIGNALLED = 128;
+/** By convention, the exit code is this plus the number of the signal that ended the process. */
+const SIGNAL_EXIT_CODE = 128;
 
-/** Aborts on Ctrl-C and SIGTERM; the reason is the signal's name. */
+/** Returns a signal that aborts on SIGINT and SIGTERM with the signal's name as the reason. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => stop.abort(name));
@@ -34,8 +34,7 @@ export function stopSignal(): AbortSignal {
 
 /**
  * Transcribes files one after another. A failure does not stop the remaining files.
- * @param stop aborts the command within a second
- * @param onOutcome receives the result of each file
+ * @param stop ends the command within a second
  * @returns the exit code
  */
 export async function transcribeFiles(
@@ -46,42 +45,42 @@ export async function transcribeFiles(
   onOutcome: (file: string, outcome: FileOutcome) => void | Promise<void>,
 ): Promise<number> {
   const program = settings.calledAs.replace("npx ", "");
-  const remark = (text: string) => {
+  const note = (text: string) => {
     if (!settings.quiet) terminal.err(`${program}: ${text}\n`);
   };
-  const complain = (subject: string, { code, message }: OutcomeError) =>
+  const printError = (subject: string, { code, message }: OutcomeError) =>
     terminal.err(`${program}: ${subject}${code}: ${message}\n`);
 
   let speech: Speech | null = null;
   let exitCode = 0;
   try {
-    speech = await openSpeech(settings, terminal, stop, remark);
+    speech = await openSpeech(settings, terminal, stop, note);
     for (const file of files) {
       const outcome = await transcribeFile(speech, file, settings, terminal, stop);
       if (outcome.outcome === "failed") {
         exitCode = FAILED;
-        complain(`${file}: `, outcome.error);
+        printError(`${file}: `, outcome.error);
       } else {
-        for (const text of remarksOn(outcome)) remark(`${file}: ${text}`);
+        for (const text of notesOn(outcome)) note(`${file}: ${text}`);
       }
       await onOutcome(file, outcome);
     }
     return exitCode;
   } catch (error) {
-    if (stop.aborted) return SIGNALLED + osConstants.signals[stop.reason as NodeJS.Signals];
-    complain("", describeError(error));
+    if (stop.aborted) return SIGNAL_EXIT_CODE + osConstants.signals[stop.reason as NodeJS.Signals];
+    printError("", describeError(error));
     return FAILED;
   } finally {
     await speech?.close();
   }
 }
 
-/** Loads the engines, so that their errors are reported before the first file. */
+/** Loads the engines, so their errors are reported before the first file. */
 async function openSpeech(
   settings: TranscribeSettings,
   terminal: TranscribeTerminal,
   stop: AbortSignal,
-  remark: (text: string) => void,
+  note: (text: string) => void,
 ): Promise<Speech> {
   const { threads, memoryLimitBytes, ffmpegPath, quiet, calledAs } = settings;
   const parts = await findEngines(settings);
@@ -103,7 +102,7 @@ async function openSpeech(
     display?.show({ share: null, text: "loading engines" });
     const { engines } = await speech.describe();
     display?.erase();
-    for (const { name, warnings } of engines) for (const each of warnings) remark(`${name}: ${each}`);
+    for (const { name, warnings } of engines) for (const each of warnings) note(`${name}: ${each}`);
     return speech;
   } catch (error) {
     display?.erase();
@@ -112,7 +111,7 @@ async function openSpeech(
   }
 }
 
-/** The terminal to draw on; null if the output is not a terminal. */
+/** Returns null if the output is not a terminal. */
 function screenOf({ err, errColumns }: TranscribeTerminal): ProgressTerminal | null {
   return errColumns() === null ? null : { write: err, columns: () => errColumns() ?? 80 };
 }
@@ -146,7 +145,7 @@ async function transcribeFile(
   return result;
 }
 
-/** Rejects everything except regular files: other files may be endless, or readable only once. */
+/** Accepts only regular files, because a pipe or a device may be endless or readable only once. */
 async function requireFile(path: string): Promise<void> {
   await access(path, constants.R_OK);
   const found = await stat(path);
@@ -155,7 +154,7 @@ async function requireFile(path: string): Promise<void> {
   throw new SpeechError("unsupported_media", `This is ${what}, not a file.`);
 }
 
-function remarksOn(result: TranscribeResult): string[] {
+function notesOn(result: TranscribeResult): string[] {
   if (result.outcome === "skipped") return [`nothing to transcribe: ${result.reason}`];
   return [
     ...(result.incomplete ? ["parts are damaged and missing from the transcript"] : []),

@@ -1,16 +1,14 @@
 import type { TranscribeProgress, Transcript } from "../transcript.ts";
 import { clockTime, openProgressBar, type ProgressTerminal } from "./terminal.ts";
 
-/** Shows the progress of a transcription. */
 export interface TranscriptionDisplay {
   show(progress: TranscribeProgress): void;
-  /** Erases the progress, to make room for the result. */
   erase(): void;
 }
 
-/** Before this much work, the speed is dominated by opening files. */
-const LEAST_WORK_MS = 500;
-const LONGEST_NAME = 24;
+/** Earlier than this, the speed mostly reflects the time to open files. */
+const SPEED_KNOWN_AFTER_MS = 500;
+const MAX_NAME_LENGTH = 24;
 
 /** @param now milliseconds of a monotonic clock */
 export function showTranscription(
@@ -18,7 +16,7 @@ export function showTranscription(
   terminal: ProgressTerminal,
   now: () => number = () => performance.now(),
 ): TranscriptionDisplay {
-  const label = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
+  const label = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name;
   const bar = openProgressBar(label, terminal, now);
   let begun: { at: number; done: number } | null = null;
   return {
@@ -26,7 +24,7 @@ export function showTranscription(
       begun ??= { at: now(), done: progress.done };
       const { done, duration } = progress;
       const workedMs = now() - begun.at;
-      const pace = workedMs < LEAST_WORK_MS ? null : (1000 * (done - begun.done)) / workedMs;
+      const pace = workedMs < SPEED_KNOWN_AFTER_MS ? null : (1000 * (done - begun.done)) / workedMs;
       bar.show({
         share: duration === null ? null : Math.min(1, done / (duration || 1)),
         text: describeTranscription(progress, pace),
@@ -36,7 +34,7 @@ export function showTranscription(
   };
 }
 
-/** `42 %  12:30/29:55  118×  0:09 left`: × real time. */
+/** Returns `42 %  12:30/29:55  118×  0:09 left`. */
 function describeTranscription(
   { done, duration, remainingSeconds }: TranscribeProgress,
   pace: number | null,
@@ -51,7 +49,7 @@ function describeTranscription(
   return parts.filter((part) => part !== null).join("  ");
 }
 
-/** `43.3 s of en in 1.3 s, 33 × real time, by moonshine-tiny` */
+/** Returns `43.3 s of en in 1.3 s, 33 × real time, by moonshine-tiny`. */
 export function summaryOf({ duration, language, stages, engine }: Transcript): string {
   const pace = describePace(duration / Math.max(0.001, stages.total));
   return `${duration.toFixed(1)} s of ${language} in ${stages.total.toFixed(1)} s, ${pace} × real time, by ${engine}`;

@@ -1,59 +1,58 @@
 import type { Engine } from "./engine.ts";
 
-/** Identifies an engine and its model: plain data, because it is sent to speech processes. */
+/** Identifies an engine and its model. Specs are plain data, because they are sent to speech processes. */
 export interface AnyEngineSpec {
-  /** The engine's name in the registry. */
+  /** Key of the engine in the registry. */
   kind: string;
 }
 
 /**
- * How one kind of engine is configured and opened. Definitions import the engine on demand: a process that only
- * chooses engines must not load the ONNX runtime.
+ * How to configure and open an engine. Definitions must import the engine on demand, because a process that only chooses
+ * engines does not need the ONNX runtime.
  */
 export interface EngineDefinition<Spec extends AnyEngineSpec> {
-  /** For engines that settings alone describe. */
+  /** Only for engines that need no other data than their settings. */
   configuration?: EngineConfiguration<Spec>;
-  /** Worker threads that run the model, and threads for each run. Null if the engine computes on other machines. */
+  /** Returns the number of workers that run the model, and the threads of each. Null if the model runs on a server. */
   workers(threads: number): { count: number; threads: number } | null;
   /**
-   * Reads what all workers share. Runs in a thread of its own, which ends afterwards: reading may leave a heap that
-   * every garbage collection would have to scan. The result is structured-cloned.
+   * Reads the files that all workers share. Runs in a separate thread, so its garbage does not burden the others. The
+   * result must be structured-cloneable.
    */
   prepare?(): Promise<unknown>;
   /** @throws SpeechError `model_unusable` */
   open(spec: Spec, options: { threads: number; batchShare?: number; prepared: unknown }): Promise<Engine>;
-  /** Bytes of the model files that a process loads. Memory grows in proportion to them. */
+  /** Total size of the model files that a process loads, from which its memory is estimated. */
   modelFileBytes(spec: Spec): Promise<number>;
-  /** For logs: which model. */
   modelName(spec: Spec): string;
 }
 
 export interface EngineConfiguration<Spec> {
-  /** By the names of environment variables. */
+  /** Keyed by environment variable. */
   settings: Readonly<Record<string, EngineSetting>>;
-  /** The setting that turns the engine on. It has no default; the other settings require it. */
+  /** The setting that enables the engine. It has no default. The other settings require it. */
   enabledBy: string;
-  /** @param interactive whether a person waits: an engine that was never reachable fails at once */
+  /** @param interactive true if a user waits, so an unreachable server is an error instead of being retried */
   read(settings: EngineSettingsReader, interactive: boolean): Spec;
 }
 
 export interface EngineSetting {
   /** Sentences in Markdown, for the documentation. */
   description: string;
-  /** What it takes, such as a unit. */
+  /** The unit, or what the value is. */
   value: string;
   /** A valid value other than the default. */
   example: string;
-  /** As it would be written; null if there is none. */
+  /** Text of the environment variable; null if there is no default. */
   default: string | null;
   secret?: true;
 }
 
 export interface EngineSettingsReader {
-  /** Null if it is not set and has no default. */
+  /** Returns null if the setting has no value and no default. */
   text(name: string): string | null;
-  /** Values that are separated by commas or spaces. */
+  /** Splits the value at commas and spaces. */
   list(name: string): string[];
-  /** Reports an invalid value. The result of `read` is then not used. */
+  /** Reports an invalid value. The result of `read` is then discarded. */
   refuse(name: string, value: string, expected: string): void;
 }

@@ -1,28 +1,28 @@
 import type { TimedWord } from "../transcript.ts";
 import type { Utterance } from "../vad/utterances.ts";
 
-/** What an engine recognized in one utterance. */
+/** The result for one utterance. */
 export interface RecognitionResult {
   /** Times are seconds of the media. */
   words: TimedWord[];
   /**
-   * Language of the words: an ISO 639-1 (or 639-3) code. Null if the engine cannot detect it: an engine of
-   * one language transcribes everything as that language.
+   * ISO 639-1 (or 639-3) code. Null if the engine does not detect languages. An engine with only one language transcribes
+   * all speech as that language.
    */
   language: string | null;
   /** Mean natural log-probability of the chosen tokens, ≤ 0. */
   meanLogProbability: number;
-  /** How repetitive the text is, as measured by `compressionRatio`. */
+  /** Result of `compressionRatio`, which is high for repetitive text. */
   compressionRatio: number;
   /** Probability that the audio contains no speech, 0 … 1; null if the engine does not report it. */
   noSpeechProbability: number | null;
-  /** True if the engine stopped at its token limit or in a repetition loop instead of at an end of text. */
+  /** True if decoding stopped at the token limit or in a repetition loop instead of at the end of the text. */
   truncated: boolean;
   /** True if word times are estimated from segments or from voice activity. */
   hasEstimatedTimes?: boolean;
 }
 
-/** Probabilities by ISO 639-1 (or 639-3) code; their sum is at most 1. */
+/** Keyed by ISO 639-1 (or 639-3) code. The sum is at most 1. */
 export type LanguageProbabilities = ReadonlyMap<string, number>;
 
 export interface RecognizeOptions {
@@ -32,28 +32,26 @@ export interface RecognizeOptions {
 }
 
 /**
- * A speech-to-text model with its runtime: audio in, timed words out. Engines get samples only, never files,
- * the database or the storage. To add one: a folder beside this file, an entry in `registry.ts`, settings and
- * documentation.
+ * A speech-to-text model with its runtime. Engines receive only samples, never files or database connections. To add an
+ * engine, add a folder next to this file, an entry in `registry.ts`, settings and documentation.
  */
 export interface Engine {
   /** Name for users and logs: `moonshine-tiny`. */
   readonly name: string;
-  /** ISO 639-1 (or 639-3) codes of the languages that it can transcribe. */
+  /** ISO 639-1 (or 639-3) codes. */
   readonly languages: readonly string[];
-  /** Longest utterance that it accepts, seconds. */
   readonly maxUtteranceSeconds: number;
-  /** Sentences for operators: known limitations of this model or installation. */
+  /** Limitations of this model or installation, as sentences for operators. */
   readonly warnings?: readonly string[];
   /**
    * Transcribes a batch of utterances.
-   * @returns One result for each utterance, in the same order.
-   * @throws SpeechError `model_unusable` if the model's output contradicts its files.
+   * @returns one result for each utterance, in the same order
+   * @throws SpeechError `model_unusable` if the model's output does not match its files
    */
   recognize(utterances: readonly Utterance[], options: RecognizeOptions): Promise<RecognitionResult[]>;
   /**
-   * Detects the language of each utterance without transcribing it. Absent if the engine supports one
-   * language, or reports the language only with the transcribed text.
+   * Detects the language of each utterance without transcribing it. Absent if the engine supports only one language, or
+   * detects the language only while it transcribes.
    */
   detectLanguages?(utterances: readonly Utterance[], signal: AbortSignal): Promise<LanguageProbabilities[]>;
   close(): Promise<void>;

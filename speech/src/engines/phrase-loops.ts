@@ -1,18 +1,13 @@
 import type { TimedWord } from "../transcript.ts";
 import type { RecognitionResult } from "./engine.ts";
 
-/**
- * Finds phrases that a model repeats because decoding runs in a loop: faster than anyone speaks, or until it is
- * stopped. What people repeat in songs, prayers and lessons takes its time and comes to an end.
- */
-
-/** How often a phrase occurs in a loop at least; the last occurrence may be incomplete. */
+/** The last occurrence of a phrase may be incomplete. */
 const MIN_OCCURRENCES = 2.5;
-/** Of those after the first: a few syllables prove nothing. */
+/** Minimum length of the repetitions, without the first occurrence. */
 const MIN_LETTERS = 16;
-/** 300 words per minute. Fast speakers reach it for some seconds, but not while they repeat themselves. */
+/** 300 words per minute. Fast speakers reach this for a few seconds, but not while they repeat themselves. */
 const MAX_LETTERS_PER_SECOND = 20;
-/** Letters of an alphabet that one character stands for. */
+/** Number of alphabetic letters to which one character corresponds. */
 const SYLLABLES = { pattern: /[\p{Script=Han}\p{Script=Hangul}\p{Script=Ethiopic}]/u, letters: 2.2 };
 const KANA = { pattern: /[\p{Script=Hiragana}\p{Script=Katakana}]/u, letters: 1.6 };
 
@@ -24,13 +19,17 @@ export interface PhraseLoop {
   to: number;
 }
 
-/** Returns the first loop of the shortest phrase, null if there is none. */
+/**
+ * Finds a phrase that a model repeats because its decoding runs in a loop: faster than people speak, or until decoding is
+ * stopped. Real repetitions, as in songs, prayers and lessons, are slower and end. Returns the first loop of the shortest
+ * phrase.
+ */
 export function findPhraseLoop({ words, truncated }: LoopEvidence): PhraseLoop | null {
-  const { characters, places } = plainCharacters(words);
+  const { characters, wordIndexes } = plainCharacters(words);
   for (const { start, end } of repetitions(characters)) {
     // Only whole words.
-    const from = places[start]! + (places[start - 1] === places[start] ? 1 : 0);
-    const to = places[end - 1]! + (places[end] === places[end - 1] ? 0 : 1);
+    const from = wordIndexes[start]! + (wordIndexes[start - 1] === wordIndexes[start] ? 1 : 0);
+    const to = wordIndexes[end - 1]! + (wordIndexes[end] === wordIndexes[end - 1] ? 0 : 1);
     const repeated = words.slice(from, to);
     if (countLetters(repeated) < MIN_LETTERS) continue;
     if (!isSayable(repeated) || (truncated && to === words.length)) return { from, to };
@@ -38,7 +37,7 @@ export function findPhraseLoop({ words, truncated }: LoopEvidence): PhraseLoop |
   return null;
 }
 
-/** Returns the words with each phrase that is repeated in a loop once. */
+/** Keeps only the first occurrence of each phrase that is repeated in a loop. */
 export function withoutPhraseLoops({ words, truncated }: LoopEvidence): TimedWord[] {
   let kept = words;
   for (;;) {
@@ -48,34 +47,37 @@ export function withoutPhraseLoops({ words, truncated }: LoopEvidence): TimedWor
   }
 }
 
-/** Returns whether a phrase occurs so often in a row that it may be a loop. */
+/** Returns whether a phrase is repeated often enough to be a loop. */
 export function repeatsPhrase(words: readonly { word: string }[]): boolean {
   return !repetitions(plainCharacters(words).characters).next().done;
 }
 
-/** The ranges of characters that repeat a phrase, without its first occurrence; short phrases first. */
+/** Yields the ranges of characters that repeat a phrase, without its first occurrence. Short phrases come first. */
 function* repetitions(characters: readonly string[]): Generator<{ start: number; end: number }> {
   for (let period = 1; MIN_OCCURRENCES * period <= characters.length; period++) {
     let start = period;
-    for (let place = period; place <= characters.length; place++) {
-      if (place < characters.length && characters[place] === characters[place - period]) continue;
-      if (place - start >= (MIN_OCCURRENCES - 1) * period) yield { start, end: place };
-      start = place + 1;
+    for (let index = period; index <= characters.length; index++) {
+      if (index < characters.length && characters[index] === characters[index - period]) continue;
+      if (index - start >= (MIN_OCCURRENCES - 1) * period) yield { start, end: index };
+      start = index + 1;
     }
   }
 }
 
-/** Letters and digits in lower case, and the word of each. */
-function plainCharacters(words: readonly { word: string }[]): { characters: string[]; places: number[] } {
+/** Returns the letters and digits in lower case, and the index of the word that contains each. */
+function plainCharacters(words: readonly { word: string }[]): {
+  characters: string[];
+  wordIndexes: number[];
+} {
   const characters: string[] = [];
-  const places: number[] = [];
-  for (const [place, { word }] of words.entries()) {
+  const wordIndexes: number[] = [];
+  for (const [index, { word }] of words.entries()) {
     for (const character of word.toLowerCase().match(/[\p{L}\p{M}\p{N}]/gu) ?? []) {
       characters.push(character);
-      places.push(place);
+      wordIndexes.push(index);
     }
   }
-  return { characters, places };
+  return { characters, wordIndexes };
 }
 
 function isSayable(words: readonly TimedWord[]): boolean {

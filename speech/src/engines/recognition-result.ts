@@ -1,22 +1,19 @@
 import { deflateSync } from "node:zlib";
 import type { RecognitionResult } from "./engine.ts";
 
-/**
- * Text with a higher compression ratio counts as a failed decoding: the limit of the Whisper paper (section
- * 4.5).
- */
+/** Text with a higher compression ratio counts as a failed decoding. The limit is from the Whisper paper (section 4.5). */
 export const MAX_COMPRESSION_RATIO = 2.4;
 
-/** Frequent symbols take one byte; rarer characters of a large script take two. */
+/** In a large script, characters after the first 255 take two bytes, of which this is the first. */
 const ESCAPE = 255;
 
 /**
- * Measures how repetitive a text is: its length in characters ÷ its length after compression (zlib). Ordinary
- * prose has 1 to 1.6 in every script.
+ * Measures how repetitive a text is: its length in characters ÷ its compressed length in bytes (zlib). Ordinary prose has
+ * 1 to 1.6 in every script.
  *
- * The published decoder compares bytes of UTF-8. Most Indic and Southeast Asian scripts take three bytes for
- * each character, two of them nearly always the same, so their ordinary prose exceeds the limit of 2.4.
- * @returns 1 for an empty text.
+ * OpenAI's decoder compresses UTF-8 instead. In most Indic and Southeast Asian scripts, two of the three bytes of each
+ * character are nearly always the same, so ordinary prose would exceed the limit of 2.4.
+ * @returns 1 for an empty text
  */
 export function compressionRatio(text: string): number {
   if (text === "") return 1;
@@ -35,7 +32,7 @@ export function compressionRatio(text: string): number {
 
 /**
  * Combines the results of consecutive parts of an utterance into one.
- * @param parts At least one, in order. Their mean log-probabilities are weighted by their words.
+ * @param parts at least one, in order
  */
 export function combineResults(parts: readonly RecognitionResult[]): RecognitionResult {
   const [first, ...rest] = parts;

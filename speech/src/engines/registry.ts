@@ -4,10 +4,10 @@ import { moonshine } from "./moonshine/definition.ts";
 import { openAi } from "./openai/definition.ts";
 import { whisper } from "./whisper/definition.ts";
 
-/** All engines. `auto` prefers those that settings configure, in this order. */
+/** If several engines are configured, `auto` selects the first. */
 const ENGINES = { moonshine, whisper, openai: openAi };
 
-/** Settings of all engines, by the names of environment variables. */
+/** Settings of all engines, keyed by environment variable. */
 export const ENGINE_SETTINGS = { ...openAi.configuration.settings };
 type EngineSettingName = keyof typeof ENGINE_SETTINGS;
 
@@ -16,7 +16,7 @@ const KINDS = Object.keys(ENGINES) as EngineKind[];
 
 export type EngineSpec = Parameters<(typeof ENGINES)[EngineKind]["open"]>[0];
 
-/** `auto` selects the best available engine; every other choice selects only that engine. */
+/** `auto` selects the best available engines. Any other choice selects only that engine. */
 export type EngineChoice = "auto" | EngineKind;
 export const ENGINE_CHOICES: readonly [EngineChoice, ...EngineChoice[]] = ["auto", ...KINDS];
 
@@ -24,7 +24,7 @@ export function engineDefinition({ kind }: { kind: EngineKind }): EngineDefiniti
   return ENGINES[kind] as EngineDefinition<EngineSpec>;
 }
 
-/** Engines that settings alone describe. */
+/** Engines that need no other data than their settings. */
 export const CONFIGURABLE_ENGINES = KINDS.flatMap((kind) => {
   const { configuration } = engineDefinition({ kind });
   if (configuration === undefined) return [];
@@ -36,41 +36,40 @@ export const CONFIGURABLE_ENGINES = KINDS.flatMap((kind) => {
   };
 });
 
-/** The engines that the settings configure. */
+/** Returns the engines that are enabled by settings. */
 export function readConfiguredEngines(settings: EngineSettingsReader, interactive = false): EngineSpec[] {
   return CONFIGURABLE_ENGINES.filter(({ enabledBy }) => settings.text(enabledBy) !== null).map(({ read }) =>
     read(settings, interactive),
   );
 }
 
-/** Which engines transcribe. */
+/** The engines to use. */
 export interface EngineSelection {
-  /** Whether to use the bundled engine. */
   bundled: boolean;
   multilingual: EngineSpec | null;
-  /** Whether the bundled engine transcribes what is clearly English. */
+  /** Whether the bundled engine transcribes clearly English speech instead of the multilingual engine. */
   bundledTakesEnglish: boolean;
-  /** What to do if people speak a language that no selected engine supports: a sentence for people. */
+  /** A sentence for users that explains what to do if no selected engine supports the spoken language. */
   remedy: string;
 }
 
 export interface AvailableEngines {
-  /** The multilingual model on this machine; null if there is none (yet). */
+  /** The installed Whisper model; null if there is none yet. */
   whisper: {
     /** Absolute. */
     folder: string;
-    /** Whether the bundled engine transcribes English about as well, many times as fast. */
+    /** Whether the bundled engine transcribes English as accurately and many times faster. */
     englishNoBetterThanBundled: boolean;
   } | null;
-  /** A sentence for people: how to install that model. */
+  /** A sentence for users that explains how to install a Whisper model. */
   whisperRemedy: string;
-  /** The result of `readConfiguredEngines`. */
+  /** Result of `readConfiguredEngines`. */
   configured: readonly EngineSpec[];
 }
 
 /**
- * Chooses the engines. `auto`: an engine that settings configure; else the multilingual model, beside which the
- * bundled engine may take English; else only the bundled engine.
+ * Chooses the engines. `auto` selects the first configured engine, else the Whisper model together with the bundled
+ * engine, else only the bundled engine.
  * @throws SpeechError `model_not_found` if the requested engine is not available
  */
 export function chooseEngines(choice: EngineChoice, available: AvailableEngines): EngineSelection {
@@ -80,7 +79,7 @@ export function chooseEngines(choice: EngineChoice, available: AvailableEngines)
     case "moonshine":
       return {
         ...bundledOnly,
-        remedy: "The engine was set to moonshine: set it to auto, and transcribe the recording again.",
+        remedy: "Set the engine to auto instead of moonshine, then transcribe the recording again.",
       };
     case "whisper":
       if (whisper === null) {

@@ -6,26 +6,24 @@ import type { DetectLanguages } from "./language-tracker.ts";
 
 /** Minimum detected probability of English. */
 export const ENGLISH_PROBABILITY = 0.9;
-/** Minimum score of the bundled engine (`englishScore`), which other languages do not reach. */
+/** Minimum `englishScore` of the bundled engine. Other languages do not reach it. */
 const CLEAR_SCORE = -0.4;
-/** Maximum time between two utterances whose language is detected in any case. */
+/** Maximum time between two utterances that are probed first. */
 const PROBE_INTERVAL_SECONDS = 80;
 
-/** The utterances that the bundled engine may transcribe, and what was learned while finding them. */
 export interface EnglishUtterances {
-  /** Utterances that are clearly English, with the bundled engine's results. */
+  /** Results of the bundled engine for utterances that are clearly English. */
   accepted: ReadonlyMap<SpokenUtterance, RecognitionResult>;
   /** Detected languages of the utterances that were probed. */
   detected: ReadonlyMap<SpokenUtterance, LanguageProbabilities>;
 }
 
 /**
- * Finds the utterances that an English-only engine may transcribe. Detecting a language costs most of what
- * transcribing with a large model costs, and is wasted on utterances that the bundled engine transcribes. So
- * a few utterances are probed first. If none of them is English, the bundled engine is not used. Otherwise it
- * transcribes everything that may be English, and utterances next to anything uncertain are probed too, until
- * all borders are English.
- * @param group in order of time
+ * Finds the utterances that the bundled, English-only engine can transcribe. Language detection with a large model costs
+ * nearly as much as transcription, so it is limited to a few probes. If no probe is English, the bundled engine is not
+ * used. Otherwise it transcribes all utterances that may be English. Then accepted utterances next to rejected ones are
+ * probed until all borders are English.
+ * @param group in chronological order
  */
 export async function findEnglishUtterances(
   group: readonly SpokenUtterance[],
@@ -41,7 +39,7 @@ export async function findEnglishUtterances(
   const isEnglish = (utterance: SpokenUtterance) =>
     (detected.get(utterance)?.get("en") ?? 0) >= ENGLISH_PROBABILITY;
 
-  const probes = spread(group);
+  const probes = chooseProbes(group);
   await probe(probes);
   if (!probes.some(isEnglish)) return { accepted: new Map(), detected };
 
@@ -57,7 +55,7 @@ export async function findEnglishUtterances(
       (utterance, index) =>
         accepted.has(utterance) &&
         !detected.has(utterance) &&
-        [group[index - 1], group[index + 1]].some((beside) => beside !== undefined && !accepted.has(beside)),
+        [group[index - 1], group[index + 1]].some((neighbor) => neighbor !== undefined && !accepted.has(neighbor)),
     );
     if (borders.length === 0) return { accepted, detected };
     await probe(borders);
@@ -65,8 +63,8 @@ export async function findEnglishUtterances(
   }
 }
 
-/** The first, the last, and some between them. */
-function spread(group: readonly SpokenUtterance[]): SpokenUtterance[] {
+/** Returns the first utterance, the last, and some between them. */
+function chooseProbes(group: readonly SpokenUtterance[]): SpokenUtterance[] {
   let next = Number.NEGATIVE_INFINITY;
   return group.filter((utterance, index) => {
     if (utterance.start < next && index < group.length - 1) return false;

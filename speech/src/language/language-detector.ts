@@ -2,16 +2,13 @@ import type { Engine, LanguageProbabilities, RecognitionResult } from "../engine
 import type { BatchLimits } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 
-/** Detects languages with an engine, whether or not the engine can detect them before transcribing. */
+/** Detects languages with any engine, even if the engine detects them only while it transcribes. */
 export interface LanguageDetector {
-  /** How many utterances to detect at once. */
+  /** Maximum number of utterances for one call of `detect`. */
   readonly batch: BatchLimits;
-  /** Detects the language of each utterance. The map of an utterance without words is empty. */
+  /** Returns an empty map for an utterance without words. */
   detect(utterances: readonly SpokenUtterance[], signal: AbortSignal): Promise<LanguageProbabilities[]>;
-  /**
-   * Transcribes utterances.
-   * @param languages The language of each utterance; null if unknown.
-   */
+  /** @param languages language of each utterance; null if unknown */
   recognize(
     utterances: readonly SpokenUtterance[],
     languages: readonly (string | null)[],
@@ -39,21 +36,15 @@ export function languageDetector(engine: Engine): LanguageDetector {
   return new DetectorByRecognition(engine);
 }
 
-/**
- * These engines report a language without a probability. This value lets a passage of 4 s count as a language
- * of its own.
- */
+/** These engines report no probability. With this value, a passage of 4 s counts as a change of language. */
 const CONFIDENT_PROBABILITY = 0.95;
 const UNSURE_PROBABILITY = 0.5;
-/** Natural logarithm. Results with a lower confidence were often transcribed in the wrong language. */
+/** Results with a lower mean log-probability were often transcribed in the wrong language. */
 const CONFIDENT_LOG_PROBABILITY = -0.7;
 
-/**
- * Transcribes an utterance to learn its language and caches the result. Transcribes it missing only if its
- * language turns out to be another.
- */
+/** Transcribes utterances to detect their language, and again only if the final language is different. */
 class DetectorByRecognition implements LanguageDetector {
-  /** Twice as large as for a local model, because several servers work at once. */
+  /** Twice as large as for a local model, because several servers work in parallel. */
   readonly batch = { utterances: 16, speechSeconds: 120 };
   readonly #engine: Engine;
   readonly #results = new WeakMap<SpokenUtterance, RecognitionResult>();
@@ -96,7 +87,7 @@ class DetectorByRecognition implements LanguageDetector {
     return utterances.map((utterance) => this.#results.get(utterance) as RecognitionResult);
   }
 
-  /** An utterance without words has none in any language. */
+  /** An utterance without words is assumed to have none in any language. */
   #isTranscribedIn(utterance: SpokenUtterance, language: string | null): boolean {
     const result = this.#results.get(utterance);
     if (result === undefined) return false;

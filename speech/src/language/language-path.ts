@@ -1,51 +1,43 @@
 import type { LanguageProbabilities } from "../engines/engine.ts";
 
-/**
- * Finds which language is spoken when: the most likely path through the detected probabilities, with a cost
- * for each change of language (Viterbi, "Error bounds for convolutional codes", 1967). The detection for a
- * single utterance is often wrong (Norwegian for Danish, an accent for a language), and recordings rarely
- * change their language.
- *
- * The constants follow from what must not cause a switch. A passage between two of another language takes two
- * changes: it counts as a language of its own from 3.5 s of speech on, and only if that language is 55 times
- * as likely as the surrounding one. A permanent change takes e² = 7.4 times, or two or three short utterances
- * that agree. Wrong detections reach neither, and detecting a passage a few seconds late does less harm than
- * inventing one.
+/*
+ * Wrong detections must not cause a change of language, and a late change is better than a wrong one. A passage between
+ * two of another language needs two changes. With these constants, it needs 3.5 s of speech and a language that is e⁴ =
+ * 55 times as likely as its surroundings. A permanent change needs e² = 7.4 times, or two or three short utterances.
  */
 
 /** Natural log-odds that a change of language must have. */
 const CHANGE_COST = 2;
-/**
- * A few seconds of speech do not identify a language well: less speech has proportionally less weight, more
- * has the same.
- */
+/** A few seconds of speech do not identify a language well, so shorter speech has proportionally less weight. */
 const FULL_WEIGHT_SECONDS = 4;
-/** Lower limit of probabilities, so that no single detection rules out a language. */
-const LEAST_PROBABILITY = 0.01;
+/** Lower limit of probabilities, so no single detection excludes a language. */
+const MIN_PROBABILITY = 0.01;
 
 export interface LanguageObservation {
   /** Empty if no language was detected. */
   probabilities: LanguageProbabilities;
-  /** Of speech. */
+  /** Seconds of speech. */
   seconds: number;
 }
 
 /**
- * Natural log-likelihood of each language after all observations so far; 0 for the most likely. A language
- * that is missing is one change away from the most likely.
+ * Natural log-likelihood of each language after all observations so far; 0 for the most likely. A missing language has
+ * −`CHANGE_COST`.
  */
 export type LanguageScores = ReadonlyMap<string, number>;
 
 /**
- * Returns the most likely language of each observation; null for all if nothing identifies a language.
- * @param before The scores of everything before the first observation.
+ * Returns the most likely language of each observation, or null for all if no language was detected. Single detections
+ * are often wrong (Norwegian instead of Danish, or because of an accent), and recordings rarely change their language.
+ * Therefore this is the Viterbi path through the detected probabilities, with a cost for each change.
+ * @param before scores before the first observation
  */
 export function mostLikelyLanguages(
   before: LanguageScores,
   observations: readonly LanguageObservation[],
 ): (string | null)[] {
   const languages = languagesOf(before, observations);
-  /** For each observation and language: the language of the observation before it. */
+  /** For each observation and language, the language of the previous observation on the best path. */
   const origins: Map<string, string>[] = [];
   let scores = withAll(before, languages);
   for (const observation of observations) {
@@ -59,7 +51,7 @@ export function mostLikelyLanguages(
         ]),
       ),
     );
-    scores = follow(scores, observation);
+    scores = scoresWith(scores, observation);
   }
   let language = mostLikelyOf(scores);
   const path: (string | null)[] = [];
@@ -75,15 +67,18 @@ export function scoresAfter(
   observations: readonly LanguageObservation[],
 ): LanguageScores {
   let scores = withAll(before, languagesOf(before, observations));
-  for (const observation of observations) scores = follow(scores, observation);
+  for (const observation of observations) scores = scoresWith(scores, observation);
   return scores;
 }
 
-function follow(scores: LanguageScores, { probabilities, seconds }: LanguageObservation): LanguageScores {
+function scoresWith(
+  scores: LanguageScores,
+  { probabilities, seconds }: LanguageObservation,
+): LanguageScores {
   const best = Math.max(...scores.values());
   const weight = probabilities.size === 0 ? 0 : Math.min(1, seconds / FULL_WEIGHT_SECONDS);
   const after = Array.from(scores, ([language, score]): [string, number] => {
-    const probability = Math.max(LEAST_PROBABILITY, probabilities.get(language) ?? 0);
+    const probability = Math.max(MIN_PROBABILITY, probabilities.get(language) ?? 0);
     return [language, Math.max(score, best - CHANGE_COST) + weight * Math.log(probability)];
   });
   const highest = Math.max(...after.map(([, score]) => score));
@@ -94,7 +89,7 @@ function languagesOf(scores: LanguageScores, observations: readonly LanguageObse
   const languages = new Set(scores.keys());
   for (const { probabilities } of observations) {
     for (const [language, probability] of probabilities) {
-      if (probability > LEAST_PROBABILITY) languages.add(language);
+      if (probability > MIN_PROBABILITY) languages.add(language);
     }
   }
   return languages;

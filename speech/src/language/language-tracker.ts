@@ -8,13 +8,13 @@ import {
   scoresAfter,
 } from "./language-path.ts";
 
-/** Less speech, a word or two, does not identify a language even together with its neighbors. */
+/** Less speech, a word or two, does not identify a language even with the help of its neighbors. */
 const MIN_PART_SECONDS = 0.6;
-/** Each part costs an engine as much as the whole. */
+/** Each part costs an engine as much as the whole utterance. */
 const MAX_PARTS = 8;
 /** If the language of an utterance is less likely than this, parts of it may be in another language. */
 const DIVIDED_PROBABILITY = 0.85;
-/** After so many split utterances whose parts have the same language, the cause is sound quality or a dialect. */
+/** After this many splits into parts of the same language, the cause is probably sound quality or a dialect. */
 const FRUITLESS_SPLITS = 3;
 
 export interface DetectedUtterance {
@@ -29,28 +29,27 @@ export interface LanguageUtterance {
   utterance: SpokenUtterance;
   /** Null if undetermined. */
   language: string | null;
-  /** Detected probability of that language, 0 … 1. */
+  /** Detected probability of the language, 0 … 1. */
   probability: number;
 }
 
 export type DetectLanguages = (utterances: readonly SpokenUtterance[]) => Promise<LanguageProbabilities[]>;
 
 interface Part extends UtterancePart, LanguageObservation {
-  /** The same object as was detected, because an engine may have cached results for it. */
+  /** The object that was passed to the engine, which may have cached results for it. */
   utterance: SpokenUtterance;
   isPure: boolean;
 }
 
-/** Tracks languages through one recording and finds changes between utterances and inside them. */
+/** Finds changes of language in one recording, between utterances and inside them. */
 export class LanguageTracker {
   #scores: LanguageScores = new Map();
   #last: string | null = null;
   #fruitlessSplits = 0;
 
   /**
-   * Determines the languages of the next utterances. Utterances inside which the language changes are
-   * returned in parts.
-   * @param ahead Utterances that follow; they may resolve doubt.
+   * Determines the languages of the next utterances. Splits utterances in which the language changes.
+   * @param ahead later utterances, which may resolve ambiguity
    */
   async settle(
     next: readonly DetectedUtterance[],
@@ -68,7 +67,7 @@ export class LanguageTracker {
         if (part.isPure) continue;
         const language = path[index] ?? null;
         const isBesideChange = [index === 0 ? this.#last : path[index - 1], path[index + 1]].some(
-          (neighbour) => neighbour !== undefined && neighbour !== null && neighbour !== language,
+          (neighbor) => neighbor !== undefined && neighbor !== null && neighbor !== language,
         );
         const isDivided = this.#fruitlessSplits < FRUITLESS_SPLITS && isDividedIn(part, language);
         if (isDivided && !isBesideChange) divided.add(part.whole);
@@ -121,7 +120,7 @@ function isDividedIn({ probabilities }: Part, language: string | null): boolean 
   );
 }
 
-/** Splits each of them once; one without pauses stays as it is. */
+/** Splits each of the parts at pauses. Parts without pauses remain. */
 async function splitUp(
   parts: readonly Part[],
   toSplit: ReadonlySet<Part>,
@@ -147,10 +146,10 @@ async function splitUp(
     ]),
   );
   return parts.flatMap((part) => {
-    const piecesOfIt = pieces.get(part);
-    if (piecesOfIt === undefined) return [part];
-    if (piecesOfIt.length === 1) return [{ ...part, isPure: true }];
-    return piecesOfIt.map((piece) => split.get(piece) as Part);
+    const partPieces = pieces.get(part);
+    if (partPieces === undefined) return [part];
+    if (partPieces.length === 1) return [{ ...part, isPure: true }];
+    return partPieces.map((piece) => split.get(piece) as Part);
   });
 }
 

@@ -3,10 +3,10 @@ const ENGLISH_NAMES = new Intl.DisplayNames(["en"], { type: "language", fallback
 /** ISO 639 codes that do not identify a single language. */
 const NO_LANGUAGE = new Set(["mis", "mul", "zxx"]);
 
-/** Languages whose canonical tag is not their two-letter code. */
+/** Languages that `Intl` canonicalizes to a three-letter code. */
 const TWO_LETTER_CODES: Readonly<Record<string, string>> = { fil: "tl" };
 
-/** English names that models print or people write, in addition to those of the platform. */
+/** English names that `Intl` does not contain. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   bengali: "bn",
   bokmal: "nb",
@@ -41,24 +41,24 @@ const CODES_BY_NAME: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the code of a language given by its English name (`Spanish`, `haitian creole`), an ISO 639 code of
- * any part (`es`, `spa`, `ger`), a tag (`pt-BR`, `zh_CN`) or a retired code (`iw`, `jw`).
- * @returns lower-case ISO 639-1 if one exists, else 639-3; null if the name does not identify one language
+ * Accepts an English name (`Spanish`, `haitian creole`), an ISO 639 code (`es`, `spa`, `ger`), a tag (`pt-BR`, `zh_CN`)
+ * or a retired code (`iw`, `jw`).
+ * @returns lower-case ISO 639-1 if it exists, else 639-3; null if the name does not identify one language
  */
 export function languageCode(name: string): string | null {
   const written = plain(name);
   return CODES_BY_NAME.get(written) ?? canonicalCode(written.replaceAll("_", "-"));
 }
 
-/** Returns the English name of a language; the code itself if it has none. */
+/** Returns the English name of a language, or the code if it has no name. */
 export function languageName(code: string): string {
   const canonical = canonicalCode(code);
   return (canonical === null ? undefined : ENGLISH_NAMES.of(canonical)) ?? code;
 }
 
-/** Returns null for anything but the tag of a language that has a name. */
+/** Returns null unless the tag identifies a language with an English name. */
 function canonicalCode(tag: string): string | null {
-  // The platform returns no language for `und`.
+  // `Intl.Locale` returns no language for `und`.
   let language: string | undefined;
   try {
     language = new Intl.Locale(tag).language;
@@ -69,7 +69,7 @@ function canonicalCode(tag: string): string | null {
   return TWO_LETTER_CODES[language] ?? language;
 }
 
-/** Removes parentheses (`Chinese (Simplified)`) and accents, and converts to lower case. */
+/** Removes parentheses (`Chinese (Simplified)`) and accents and converts to lower case. */
 function plain(name: string): string {
   return name
     .replace(/\(.*\)/u, "")

@@ -1,6 +1,6 @@
 /**
- * Yields the same items but fetches up to `count` of them ahead, while the consumer processes those before.
- * An error of the source is thrown in place of its item.
+ * Yields the same items, but fetches up to `count` items ahead while the consumer processes earlier ones. Errors of the
+ * source are thrown after the items before them.
  */
 export async function* prefetch<T>(items: AsyncIterable<T>, count: number): AsyncGenerator<T> {
   const iterator = items[Symbol.asyncIterator]();
@@ -8,7 +8,7 @@ export async function* prefetch<T>(items: AsyncIterable<T>, count: number): Asyn
   let last: Promise<unknown> = Promise.resolve();
   let ended = false;
   const fetchNext = () => {
-    // One call at a time, because not every iterator supports concurrent calls of `next`.
+    // Not every iterator supports concurrent calls of `next`.
     const next = last.then(() => iterator.next());
     last = next.then(
       ({ done }) => {

@@ -2,12 +2,11 @@ import type { StageSeconds } from "../transcript.ts";
 
 type Stage = Exclude<keyof StageSeconds, "total">;
 
-/** Adds up the wall-clock time that each stage takes. */
+/** Measures the wall-clock time of each stage. */
 export class StageTimer {
   readonly #started = performance.now();
   readonly #milliseconds: Record<Stage, number> = { probe: 0, decode: 0, voiceActivity: 0, engine: 0 };
 
-  /** Times one call. */
   async time<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
     const started = performance.now();
     try {
@@ -17,7 +16,7 @@ export class StageTimer {
     }
   }
 
-  /** Yields the same items and counts the time that the consumer waits for the source. */
+  /** Yields the same items and measures the time spent waiting for them. */
   async *timeEach<T>(stage: Stage, items: AsyncIterable<T>): AsyncGenerator<T> {
     const iterator = items[Symbol.asyncIterator]();
     try {
@@ -31,7 +30,7 @@ export class StageTimer {
     }
   }
 
-  /** Seconds so far, 3 decimals. */
+  /** Returns the seconds so far, rounded to milliseconds. */
   stages(): StageSeconds {
     const { probe, decode, voiceActivity, engine } = this.#milliseconds;
     const total = performance.now() - this.#started;

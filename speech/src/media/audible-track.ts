@@ -3,12 +3,12 @@ import { isSilence } from "./audio.ts";
 import { SILENCE_PEAK } from "./decode-summary.ts";
 import type { DecodeOptions, Decoder, Probe } from "./media.ts";
 
-/** Each silent track requires a pass over the whole file, so a file with a thousand tracks would take hours. */
+/** Each silent track requires a pass over the whole file. Without a limit, a file with a thousand tracks would take hours. */
 const MAX_TRACKS = 32;
 
 /**
- * Returns the probe of the first audio track with sound, the default track first. If none has sound, returns the
- * first that is damaged and may have had sound, else the default track. Files with one track are not decoded for this.
+ * Returns the probe of the first audio track with sound, starting with the default track. If no track has sound, returns
+ * the first damaged track, which may have had sound, or else the default track. A single track is not decoded.
  * @throws SpeechError
  */
 export async function chooseAudibleTrack(
@@ -49,5 +49,5 @@ async function findSound(
     if (error instanceof SpeechError && error.code === "undecodable_audio") return "unknown";
     throw error;
   }
-  return audio.summary().nothing === null ? "unknown" : "none";
+  return audio.summary().skipReason === null ? "unknown" : "none";
 }

@@ -1,11 +1,11 @@
-/** One audio track as stated by the file's headers. */
+/** An audio track, as described by the file's headers. */
 export interface AudioTrack {
   /** Index among all streams of the file. */
   stream: number;
-  /** Name of the codec; null if this decoder does not support it. */
+  /** Null if the decoder does not support the codec. */
   codec: string | null;
   channels: number;
-  /** Samples per second; 0 if the headers do not state it. */
+  /** Hertz; 0 if unknown. */
   sampleRate: number;
   /** Seconds on the container's clock. */
   start: number | null;
@@ -15,20 +15,20 @@ export interface AudioTrack {
   encrypted: boolean;
 }
 
-/** What a decoder found in the headers of a file. */
+/** Properties of a file, from its headers. */
 export interface Inspection {
   /** Number of streams of any type. */
   streams: number;
   /** Seconds on the container's clock at playback time 0. */
   start: number | null;
-  /** Seconds; null if the container does not state it or the decoder only estimated it from the bit rate. */
+  /** Seconds; null if the container has no duration and the decoder can only estimate it from the bit rate. */
   duration: number | null;
   audio: AudioTrack[];
 }
 
 /** Contiguous decoded audio, 16 kHz. */
 export interface AudioBlock {
-  /** Playback time of the first sample, seconds; null if it follows the previous block. */
+  /** Playback time of the first sample, seconds; null if the block follows the previous one. */
   at: number | null;
   /** −1 … 1, with as many interleaved channels as `DecodeRequest.channels`. */
   samples: Float32Array;
@@ -36,44 +36,37 @@ export interface AudioBlock {
 
 export interface DecodeRequest {
   stream: number;
-  /** Output channels: 1 for a mono track, else 2 (left and right, or a mix to two). */
+  /** Output channels: 1 for a mono track, else 2. */
   channels: 1 | 2;
-  /** Channels of the track; more than 8 have no standard layout and are mixed by their number. */
+  /** Channels of the track. More than 8 have no standard layout, so they are mixed equally. */
   trackChannels: number;
-  /** Expected maximum duration of the recording, seconds; bounds the time of the decoder. */
+  /** Expected maximum duration of the recording, from which the decoder's timeout follows. */
   durationSeconds: number;
   signal: AbortSignal;
 }
 
-/** Statistics of decoding, known after the last block. */
 export interface DecodeReport {
-  /** Packets that were damaged or could not be decoded. */
+  /** Number of packets that were damaged or could not be decoded. */
   failedPackets: number;
-  /** True if the container itself is damaged, or ends earlier than its headers state. */
+  /** True if the container is damaged or truncated. */
   damaged: boolean;
   /** The decoder's last message, for error messages. */
-  complaint: string | null;
+  lastMessage: string | null;
 }
 
 export interface RunningDecode {
-  /**
-   * Blocks in the groups in which they arrived. Ending the iteration ends the decoder. Throws SpeechError
-   * `decoder_crashed`.
-   */
+  /** Blocks in groups as they arrive. Ending the iteration stops the decoder. Throws SpeechError `decoder_crashed`. */
   blocks: AsyncIterable<readonly AudioBlock[]>;
   /** Valid after `blocks` has been read to its end. */
   report(): DecodeReport;
 }
 
-/**
- * What a media library must provide. `decode.ts` turns it into a `Decoder` and makes all decisions, once for
- * all libraries.
- */
+/** The interface to a media library. `decode.ts` turns it into a `Decoder` and makes all decisions. */
 export interface Backend {
   readonly name: string;
   /** @throws SpeechError `unreadable_media`, `unsupported_media` */
   inspect(path: string, signal: AbortSignal): Promise<Inspection>;
-  /** Reads every packet of audio and video without decoding and returns the seconds that they span. */
+  /** Reads all packets of audio and video without decoding and returns the seconds that they span. */
   measure(path: string, signal: AbortSignal): Promise<number>;
   decode(path: string, request: DecodeRequest): RunningDecode;
 }

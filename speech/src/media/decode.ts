@@ -7,7 +7,7 @@ import type { DecodedAudio, DecodeOptions, Decoder, DecodeSummary, Probe } from 
 import { MonoMixer } from "./mono.ts";
 import { Timeline } from "./timeline.ts";
 
-/** Creates a decoder from a media library. Decides which track, which times, the mono mix and the outcome. */
+/** Creates a decoder. Track selection, timestamps, the mono mix and the outcome do not depend on the media library. */
 export function decoderOf(backend: Backend): Decoder {
   return {
     name: backend.name,
@@ -18,13 +18,13 @@ export function decoderOf(backend: Backend): Decoder {
 
 async function probe(backend: Backend, path: string, signal: AbortSignal): Promise<Probe> {
   const inspection = await inspect(backend, path, signal);
-  // The decoder may accept arbitrary bytes as a raw audio stream, but then finds no frame.
+  // The decoder may accept arbitrary bytes as a raw audio stream without frames.
   const [only] = inspection.streams === 1 ? inspection.audio : [];
   if (inspection.streams === 0 || (only !== undefined && only.sampleRate === 0)) {
-    throw new SpeechError("unreadable_media", "The file holds neither picture nor sound.");
+    throw new SpeechError("unreadable_media", "The file contains neither audio nor video.");
   }
   const usable = usableTracks(inspection.audio);
-  // A recorder that could not seek back to the header leaves the duration empty or 0.
+  // The duration is missing or 0 if the recorder could not seek back to the header.
   const duration = inspection.duration || (await backend.measure(path, signal));
   const probeOf = (track: AudioTrack | null): Probe => ({
     duration: duration > 0 ? roundToMs(duration) : null,
@@ -41,17 +41,14 @@ async function probe(backend: Backend, path: string, signal: AbortSignal): Promi
   return { ...probeOf(track), otherTracks };
 }
 
-/** Newer libraries recognize playlists only by file name and report others as unreadable. */
+/** Newer libraries recognize playlists only by their file names and report others as unreadable. */
 async function inspect(backend: Backend, path: string, signal: AbortSignal): Promise<Inspection> {
   try {
     return await backend.inspect(path, signal);
   } catch (error) {
     const unreadable = error instanceof SpeechError && error.code === "unreadable_media";
     if (unreadable && (await isPlaylist(path))) {
-      throw new SpeechError(
-        "unsupported_media",
-        "A playlist only points at recordings; it is not transcribed.",
-      );
+      throw new SpeechError("unsupported_media", "A playlist cannot be transcribed: it contains no media.");
     }
     throw error;
   }
@@ -68,11 +65,11 @@ async function isPlaylist(path: string): Promise<boolean> {
   }
 }
 
-/** @throws SpeechError `undecodable_audio` if there are tracks and none can be decoded */
+/** @throws SpeechError `undecodable_audio` if none of the tracks can be decoded */
 function usableTracks(tracks: readonly AudioTrack[]): AudioTrack[] {
   const usable = tracks.filter((track) => track.codec !== null && !track.encrypted);
   if (tracks.length > 0 && usable.length === 0) {
-    const reason = tracks.some((track) => track.encrypted) ? "is encrypted" : "is of an unknown codec";
+    const reason = tracks.some((track) => track.encrypted) ? "is encrypted" : "has an unknown codec";
     throw new SpeechError("undecodable_audio", `The audio ${reason}.`);
   }
   return usable;
@@ -90,7 +87,7 @@ function decode(backend: Backend, path: string, options: DecodeOptions): Decoded
       summary = result;
     }),
     summary: () => {
-      if (summary === null) throw new Error("The summary was asked for before the last chunk was read.");
+      if (summary === null) throw new Error("The summary is not available before the last chunk.");
       return summary;
     },
   };
@@ -103,7 +100,7 @@ async function* decodeChunks(
   finish: (summary: DecodeSummary) => void,
 ): AsyncGenerator<Float32Array> {
   if (probe.audioStream === null) throw new Error("There is no audio stream to decode.");
-  const duration = await honestDuration(backend, path, { probe, maxDurationSeconds, signal });
+  const duration = await plausibleDuration(backend, path, { probe, maxDurationSeconds, signal });
   const channels = probe.channels === 1 ? 1 : 2;
   const running = backend.decode(path, {
     stream: probe.audioStream,
@@ -123,7 +120,7 @@ async function* decodeChunks(
       if (probe.audioOffset + timeline.samples / SAMPLE_RATE > maxDurationSeconds + 1) {
         throw tooLong(maxDurationSeconds);
       }
-      // Not `yield*`, which awaits each of these generators even if it yields nothing.
+      // `yield*` would be slower, because it awaits each generator even if it yields nothing.
       if (silence > 0) for (const chunk of mixer.addSilence(silence)) yield chunk;
       for (const chunk of mixer.add(block.samples, drop)) yield chunk;
     }
@@ -142,14 +139,14 @@ async function* decodeChunks(
   );
 }
 
-/** A clock jump falsifies the track's length as well as the recording's. */
+/** A clock jump may have made both durations too long. */
 function expectedAudio(probe: Probe, duration: number | null): number | null {
   if (probe.audioDuration == null || duration === null) return probe.audioDuration ?? null;
   return Math.min(probe.audioDuration, duration);
 }
 
-/** Measures a recording that claims to be too long before rejecting it, because its clock may have jumped. */
-async function honestDuration(
+/** Before a recording is rejected as too long, its duration is measured, because its clock may have jumped. */
+async function plausibleDuration(
   backend: Backend,
   path: string,
   { probe, maxDurationSeconds, signal }: DecodeOptions,
@@ -162,5 +159,5 @@ async function honestDuration(
 
 function tooLong(maxDurationSeconds: number): SpeechError {
   const hours = Math.round((maxDurationSeconds / 3600) * 100) / 100;
-  return new SpeechError("media_too_long", `The recording is longer than ${hours} h, the limit set here.`);
+  return new SpeechError("media_too_long", `The recording is longer than the limit of ${hours} h.`);
 }

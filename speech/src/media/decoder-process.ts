@@ -4,7 +4,7 @@ import { SpeechError } from "../errors.ts";
 import { DecoderLog } from "./decoder-log.ts";
 import { MEMORY_BYTES } from "./limits.ts";
 
-/** The environment of a decoder: where to find programs, and English messages. */
+/** `LC_ALL` selects English messages, which `DecoderLog` parses. */
 const ENVIRONMENT = { PATH: process.env.PATH ?? "", LC_ALL: "C" };
 
 /** Delay between SIGTERM and SIGKILL. */
@@ -15,23 +15,20 @@ export interface ChildOptions {
   args: readonly string[];
   /** Path of util-linux's `prlimit`, which sets limits; null if it is missing. */
   prlimit: string | null;
-  /** Which limit bounds the memory: Node reserves far more address space than it uses. */
+  /** The limit to set. Node.js reserves far more address space than it uses, so only its data can be limited. */
   memory: "address-space" | "data";
-  /** Limit for CPU seconds and for the total time that the reader waits; time between reads is not counted. */
+  /** Limit for CPU time, and for the time that the reader waits. Time between reads does not count. */
   timeoutSeconds: number;
   signal: AbortSignal;
-  /** Index of the stream that it decodes. */
+  /** Index of the stream to decode. */
   stream?: number;
-  /** If given, the process gets an IPC channel and this gets its messages. */
+  /** Receives IPC messages of the process. */
   onMessage?: (message: unknown) => void;
 }
 
-/**
- * A decoder in a separate process: with limits, without a shell, with a minimal environment, and ended with
- * its reader.
- */
+/** A decoder in a child process with resource limits and a minimal environment. It ends when its reader ends. */
 export class DecoderProcess {
-  readonly complaints: DecoderLog;
+  readonly log: DecoderLog;
   /** Resolves when the process has exited and its standard error has been read. */
   readonly closed: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   readonly #process: ChildProcess;
@@ -42,31 +39,29 @@ export class DecoderProcess {
   constructor(options: ChildOptions) {
     options.signal.throwIfAborted();
     this.#options = options;
-    this.complaints = new DecoderLog(options.stream ?? null);
+    this.log = new DecoderLog(options.stream ?? null);
     const [command, args] = limited(options);
     this.#process = spawn(command, args, {
       stdio: options.onMessage ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"],
       env: ENVIRONMENT,
     });
     this.#stdout = this.#process.stdout!;
-    this.#process.stderr!.setEncoding("utf8").on("data", (text: string) => this.complaints.add(text));
+    this.#process.stderr!.setEncoding("utf8").on("data", (text: string) => this.log.add(text));
     if (options.onMessage) this.#process.on("message", options.onMessage);
     this.closed = new Promise((resolve, reject) => {
       this.#process.once("error", reject);
       this.#process.once("close", (code, signal) => {
         this.#ended = true;
-        this.complaints.end();
+        this.log.end();
         resolve({ code, signal });
       });
     });
-    // A reader of `output` awaits `closed` at the end; until then a failure to start must not be an unhandled
-    // rejection.
+    // `output` awaits `closed` only at the end. Until then, a failed start must not be an unhandled rejection.
     this.closed.catch(() => {});
   }
 
   /**
-   * Yields standard output, at most one pipe buffer ahead. Ends the process if the iteration ends early, the
-   * signal aborts or the timeout passes.
+   * Yields standard output. Kills the process if the iteration ends early, the signal aborts or the timeout expires.
    * @throws the signal's reason; SpeechError `decoder_crashed`
    */
   async *output(): AsyncGenerator<Buffer> {
@@ -78,7 +73,7 @@ export class DecoderProcess {
     let timedOut = false;
     try {
       while (true) {
-        const asked = performance.now();
+        const startedAt = performance.now();
         const timer = setTimeout(
           () => {
             timedOut = true;
@@ -86,22 +81,23 @@ export class DecoderProcess {
           },
           Math.max(0, timeoutSeconds * 1000 - waitedMs),
         );
-        // An error here means that the process was ended; the reason is examined below.
+        // An error means that the process was killed, for the reason found below.
         const next = await chunks.next().catch(() => ({ done: true as const, value: undefined }));
         clearTimeout(timer);
-        waitedMs += performance.now() - asked;
+        waitedMs += performance.now() - startedAt;
         if (next.done) break;
         yield next.value;
       }
       const { code, signal: killedBy } = await this.closed;
       signal.throwIfAborted();
       if (timedOut) {
-        throw new SpeechError("decoder_crashed", `The decoder took more than ${timeoutSeconds} s of work.`);
+        throw new SpeechError("decoder_crashed", `The decoder exceeded its time limit of ${timeoutSeconds} s.`);
       }
-      // ffmpeg turns SIGXCPU and SIGTERM into exit codes above 128 if it still can.
+      // ffmpeg handles SIGXCPU and SIGTERM and exits with a code above 128.
       if (killedBy !== null || (code ?? 0) > 128) {
-        const detail = this.complaints.last === null ? "" : `: ${this.complaints.last}`;
-        throw new SpeechError("decoder_crashed", `The decoder was ended by ${killedBy ?? code}${detail}.`);
+        const detail = this.log.last === null ? "" : `: ${this.log.last}`;
+        const cause = killedBy === null ? `exited with code ${code}` : `was killed by ${killedBy}`;
+        throw new SpeechError("decoder_crashed", `The decoder ${cause}${detail}.`);
       }
     } finally {
       signal.removeEventListener("abort", stop);
@@ -109,14 +105,14 @@ export class DecoderProcess {
     }
   }
 
-  /** Returns the entire output. For programs with little output. */
+  /** Returns the entire output. */
   async text(maxCharacters = 16_000_000): Promise<string> {
     let text = "";
     const decoder = new TextDecoder();
     for await (const chunk of this.output()) {
       text += decoder.decode(chunk, { stream: true });
       if (text.length > maxCharacters)
-        throw new SpeechError("decoder_crashed", "The decoder wrote too much.");
+        throw new SpeechError("decoder_crashed", "The decoder's output is too long.");
     }
     return text;
   }
@@ -128,7 +124,7 @@ export class DecoderProcess {
     const timer = setTimeout(() => this.#process.kill("SIGKILL"), GRACE_MS);
     this.#process.once("exit", () => {
       clearTimeout(timer);
-      // Its own child processes may still hold the pipe; do not wait for them.
+      // Child processes of the decoder may still have the pipe open. Do not wait for them.
       this.#process.stderr!.destroy();
     });
   }

@@ -1,17 +1,17 @@
 import { SAMPLE_RATE } from "./audio.ts";
 
-/** A filter of libavfilter with its options. */
+/** A libavfilter filter. */
 export interface Filter {
   name: string;
   options: string;
 }
 
-/** Maximum number of channels whose layout (front left, center, …) libswresample can mix. */
+/** libswresample mixes by position (front left, center, …) up to this number of channels. */
 const MAX_PLACED_CHANNELS = 8;
 
 /**
- * Returns the filters that convert any track to one or two channels at 16 kHz. They do not fill gaps:
- * `aresample=async=1` holds a whole gap in memory, 1.6 GB for 50 minutes.
+ * Returns the filters that convert any track to one or two channels at 16 kHz. They do not fill gaps, because
+ * `aresample=async=1` would keep a whole gap in memory: 1.6 GB for 50 minutes.
  */
 export function downmixFilters(trackChannels: number, channels: 1 | 2): Filter[] {
   const layout = channels === 1 ? "mono" : "stereo";

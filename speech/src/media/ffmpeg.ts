@@ -10,29 +10,28 @@ import type { Decoder } from "./media.ts";
 import { PacketClock } from "./timeline.ts";
 
 export interface FfmpegOptions {
-  /** The ffmpeg to use, with `ffprobe` beside it. By default both are searched for in the usual folders. */
+  /** Path of ffmpeg, with ffprobe in the same folder. By default, both are searched on the PATH. */
   ffmpegPath?: string;
 }
 
-/** An installed ffmpeg. */
 export interface FfmpegInstallation {
   ffmpeg: string;
   ffprobe: string;
   /** As reported: `5.1.9-0+deb12u1`. */
   version: string;
-  /** True from 5.1 on. */
+  /** True for 5.1 or newer. */
   supported: boolean;
-  /** The program that limits memory and CPU time; null if it is missing (it is part of util-linux). */
+  /** Program of util-linux that limits memory and CPU time; null if it is missing. */
   prlimit: string | null;
 }
 
-/** libavformat of ffmpeg 5.1; builds from git have no other version number. */
+/** Version of libavformat in ffmpeg 5.1. Builds from git have no other version number. */
 const OLDEST_LIBAVFORMAT = [59, 27] as const;
 const SHORT_SECONDS = 30;
-/** Disables ffmpeg's timestamp corrections; `timeline.ts` corrects them in the same way for every decoder. */
+/** Disables ffmpeg's timestamp corrections, because `timeline.ts` corrects timestamps for all decoders. */
 const NEVER = "1000000000";
 
-/** Opens a decoder that runs the system's ffmpeg; null if there is none, or only one older than 5.1. */
+/** Returns null if ffmpeg is missing or older than 5.1. */
 export async function openFfmpeg(options: FfmpegOptions = {}): Promise<Decoder | null> {
   const found = await findFfmpeg(options);
   return found?.supported ? decoderOf(new FfmpegBackend(found)) : null;
@@ -41,29 +40,29 @@ export async function openFfmpeg(options: FfmpegOptions = {}): Promise<Decoder |
 export async function findFfmpeg(options: FfmpegOptions = {}): Promise<FfmpegInstallation | null> {
   const ffmpeg = options.ffmpegPath ?? "ffmpeg";
   const ffprobe = join(dirname(ffmpeg), basename(ffmpeg).replace("ffmpeg", "ffprobe"));
-  const [said, probeSaid, prlimitSaid] = await Promise.all([
+  const [ffmpegText, ffprobeText, prlimitText] = await Promise.all([
     versionText(ffmpeg, ["-version"]),
     versionText(options.ffmpegPath === undefined ? "ffprobe" : ffprobe, ["-version"]),
     versionText("prlimit", ["--version"]),
   ]);
-  const version = /^ffmpeg version (\S+)/.exec(said ?? "")?.[1];
-  if (said === null || version === undefined || !probeSaid?.startsWith("ffprobe version")) return null;
+  const version = /^ffmpeg version (\S+)/.exec(ffmpegText ?? "")?.[1];
+  if (ffmpegText === null || version === undefined || !ffprobeText?.startsWith("ffprobe version")) return null;
   return {
     ffmpeg,
     ffprobe: options.ffmpegPath === undefined ? "ffprobe" : ffprobe,
     version,
-    supported: isSupported(said),
-    prlimit: prlimitSaid?.includes("util-linux") ? "prlimit" : null,
+    supported: isSupported(ffmpegText),
+    prlimit: prlimitText?.includes("util-linux") ? "prlimit" : null,
   };
 }
 
-function isSupported(said: string): boolean {
-  const [, major, minor] = /libavformat\s+(\d+)\.\s*(\d+)/.exec(said) ?? [];
+function isSupported(versionOutput: string): boolean {
+  const [, major, minor] = /libavformat\s+(\d+)\.\s*(\d+)/.exec(versionOutput) ?? [];
   const [oldestMajor, oldestMinor] = OLDEST_LIBAVFORMAT;
   return Number(major) > oldestMajor || (Number(major) === oldestMajor && Number(minor) >= oldestMinor);
 }
 
-/** Output of a program's version option; null if it cannot be run. */
+/** Returns null if the program cannot be run. */
 export async function versionText(command: string, args: readonly string[]): Promise<string | null> {
   const signal = AbortSignal.timeout(SHORT_SECONDS * 1000);
   const options = { command, args, prlimit: null, timeoutSeconds: SHORT_SECONDS, signal };
@@ -83,10 +82,10 @@ class FfmpegBackend implements Backend {
 
   async inspect(path: string, signal: AbortSignal): Promise<Inspection> {
     const shown = ["-v", "warning", "-show_entries", INSPECTED, ...FIRST_PACKETS, "-of", "json"];
-    const { result, complaints } = await this.#ffprobe(shown, path, signal, (child) => child.text());
+    const { result, log } = await this.#ffprobe(shown, path, signal, (child) => child.text());
     const headers = parseHeaders(result);
-    // The exit code is less informative, because ffprobe may also fail after complete output.
-    if (headers?.format === undefined) throw complaints.openError();
+    // The exit code is unreliable, because ffprobe may fail after complete output.
+    if (headers?.format === undefined) throw log.openError();
     const { format, streams } = headers;
     const audio = (streams ?? []).filter((stream) => stream.codec_type === "audio").map(toTrack);
     if (format.format_name?.startsWith("mov,")) {
@@ -98,12 +97,12 @@ class FfmpegBackend implements Backend {
     return {
       streams: format.nb_streams ?? 0,
       start: toSeconds(format.start_time),
-      duration: complaints.durationGuessed ? null : toSeconds(format.duration),
+      duration: log.durationGuessed ? null : toSeconds(format.duration),
       audio,
     };
   }
 
-  /** For a track whose first packet is late in the file. */
+  /** Reads the first packet of a track, if it is not among the first packets of the file. */
   async #isEncrypted(path: string, stream: number, signal: AbortSignal): Promise<boolean> {
     const shown = ["-select_streams", `${stream}`, "-read_intervals", "%+#1", "-show_packets", "-of", "json"];
     const { result } = await this.#ffprobe(["-v", "error", ...shown], path, signal, (child) => child.text());
@@ -124,22 +123,22 @@ class FfmpegBackend implements Backend {
   }
 
   /**
-   * ffprobe opens a decoder for every stream and gives up if one refuses, as the video decoder does for
-   * oversized frames; then it runs again without that limit, bounded by the memory limit.
+   * ffprobe opens a decoder for every stream and gives up if one fails, e.g. because of the limit for video frames. In
+   * this case it runs again without that limit, but still with the memory limit.
    */
   async #ffprobe<Result>(
     shown: string[],
     path: string,
     signal: AbortSignal,
     read: (child: DecoderProcess) => Promise<Result>,
-  ): Promise<{ result: Result; complaints: DecoderLog }> {
+  ): Promise<{ result: Result; log: DecoderLog }> {
     const timeoutSeconds = decodeTimeoutSeconds(await fileBytes(path), 0);
     for (const pixels of [PIXEL_LIMIT, []]) {
       const args = [...pixels, ...INPUT_LIMITS, ...shown, input(path)];
       const child = this.#start(this.#found.ffprobe, args, { timeoutSeconds, signal });
       const result = await read(child);
-      const { complaints } = child;
-      if (!complaints.decoderRefused || pixels.length === 0) return { result, complaints };
+      const { log } = child;
+      if (!log.decoderRefused || pixels.length === 0) return { result, log };
     }
     throw new Error("unreachable");
   }
@@ -159,9 +158,9 @@ class FfmpegBackend implements Backend {
         yield* readMatroskaBlocks(started.output());
       })(),
       report: () => ({
-        failedPackets: child!.complaints.failedPackets,
-        damaged: child!.complaints.damaged,
-        complaint: child!.complaints.last,
+        failedPackets: child!.log.failedPackets,
+        damaged: child!.log.damaged,
+        lastMessage: child!.log.last,
       }),
     };
   }
@@ -172,12 +171,12 @@ class FfmpegBackend implements Backend {
   }
 }
 
-/** With the scheme, because a name may begin with a dash or contain a colon. */
+/** The scheme is needed because a name may begin with a dash or contain a colon. */
 function input(path: string): string {
   return `file:${path}`;
 }
 
-// Without the list of formats, a playlist named `.mp4` could read other local files.
+// Without the whitelist of formats, a playlist named `.mp4` could read other local files.
 const INPUT_LIMITS = ["-protocol_whitelist", "file", "-format_whitelist", CONTAINERS];
 const PIXEL_LIMIT = ["-max_pixels", `${MAX_PIXELS}`];
 
@@ -188,7 +187,7 @@ function decodeArguments(path: string, { stream, channels, trackChannels }: Deco
     ...["-dts_error_threshold", NEVER, "-dts_delta_threshold", NEVER],
     ...["-i", input(path), "-map", `0:${stream}`, "-vn", "-sn", "-dn"],
     ...["-af", filters.join(","), "-c:a", "pcm_f32le"],
-    // Checksums are useless in a pipe and take a tenth of its time.
+    // Checksums are useless in a pipe and would take a tenth of the time.
     ...["-avoid_negative_ts", "disabled", "-f", "matroska", "-write_crc32", "0", "pipe:1"],
   ];
 }
@@ -198,12 +197,12 @@ const INSPECTED =
   "stream=index,codec_type,codec_name,channels,sample_rate,start_time,duration:stream_disposition=default";
 
 /**
- * Only a track's first packet shows whether it is encrypted. Requesting it together with the headers saves
- * another start of the program, which costs more than reading them.
+ * Only a track's first packet shows whether it is encrypted. Reading packets together with the headers is faster than
+ * running ffprobe twice.
  */
 const FIRST_PACKETS = ["-show_packets", "-read_intervals", "%+#64"];
 
-/** Used part of ffprobe's JSON; any field may be missing. */
+/** The fields of ffprobe's JSON that are used. Any may be missing. */
 interface Headers {
   packets?: HeaderPacket[];
   format?: { format_name?: string; nb_streams?: number; start_time?: string; duration?: string };
@@ -256,7 +255,7 @@ function toSeconds(text: string | undefined): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** Seconds spanned by the packets of audio and video, from ffprobe's `compact` lines. */
+/** Returns the seconds spanned by the packets of audio and video, from ffprobe's `compact` format. */
 async function measurePackets(bytes: AsyncIterable<Buffer>): Promise<number> {
   const clock = new PacketClock();
   for await (const line of linesOf(bytes)) {

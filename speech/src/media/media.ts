@@ -1,40 +1,40 @@
 import type { SkipReason } from "../transcript.ts";
 
-/** What the headers of a file state. */
+/** Properties of a file and of the audio track to decode. */
 export interface Probe {
-  /** Seconds of the media as shown by a player, 3 decimals; null if the container does not state it. */
+  /** Seconds that a player would show, with 3 decimals; null if unknown. */
   duration: number | null;
-  /** Index of the audio stream to decode (the default track, else the first); null if there is none. */
+  /** Index of the stream to decode: the default track, else the first. Null if there is none. */
   audioStream: number | null;
-  /** Channels of that stream. */
   channels: number;
   /** Seconds to add to times in the audio to match the video. */
   audioOffset: number;
-  /** Seconds of that stream, including gaps; null if unknown. Anything missing counts as lost. */
+  /** Seconds of the track, including gaps; null if unknown. */
   audioDuration?: number | null;
-  /** Number of that stream among the audio tracks, from 1; 0 if there is none. */
+  /** Number among the audio tracks, from 1; 0 if there is none. */
   audioTrack: number;
-  /** The same file with each of the other audio tracks that can be decoded, in order. */
+  /** Probes of the other audio tracks that can be decoded. */
   otherTracks: readonly Probe[];
-  /** Whether a track cannot be decoded, so it is unknown whether it is silent. */
+  /** True if there is an audio track that cannot be decoded. */
   hasUndecodableTrack: boolean;
 }
 
-/** Known after the last sample. */
 export interface DecodeSummary {
-  /** Output samples, at 16 kHz. */
+  /** Output samples at 16 kHz. */
   samples: number;
-  /** Seconds of the media, 3 decimals; measured if the container does not state it. */
+  /** Seconds of the media with 3 decimals, measured if the container has no duration. */
   duration: number;
-  /** Why there is nothing to transcribe; null if there is something. */
-  nothing: Exclude<SkipReason, "no_audio_track"> | null;
+  /** Why there is nothing to transcribe; null if there is sound. */
+  skipReason: Exclude<SkipReason, "no_audio_track"> | null;
   /** True if damaged parts were skipped. */
   incomplete: boolean;
 }
 
-/** A running decoder: 16 kHz mono samples, −1 … 1, in read-only chunks of at most a minute. */
 export interface DecodedAudio {
-  /** Ending the iteration ends the decoder. Throws SpeechError. */
+  /**
+   * Samples at 16 kHz mono, −1 … 1, in chunks of at most a minute, which must not be modified. Ending the iteration stops
+   * the decoder. Throws SpeechError.
+   */
   chunks: AsyncIterable<Float32Array>;
   /** Valid after `chunks` has been read to its end. */
   summary(): DecodeSummary;
@@ -42,12 +42,12 @@ export interface DecodedAudio {
 
 export interface DecodeOptions {
   probe: Probe;
-  /** Seconds; a longer recording throws `media_too_long`. */
+  /** Longer recordings fail with `media_too_long`. */
   maxDurationSeconds: number;
   signal: AbortSignal;
 }
 
-/** Reads local media files; a file cannot cause access to another file or an address. Paths are absolute. */
+/** Decodes local media files. A file cannot cause access to other files or the network. Paths are absolute. */
 export interface Decoder {
   /** `ffmpeg 5.1.9` or `node-av 6.1.1`. */
   readonly name: string;

@@ -1,56 +1,51 @@
 import { SAMPLE_RATE, silence } from "./audio.ts";
 
-/** Samples per chunk. */
-const CHUNK = SAMPLE_RATE;
-/** Samples over which one mix fades into another. */
-const FADE = SAMPLE_RATE / 100;
-/**
- * If the sum keeps at most this share of the energy, the channels cancel each other; unrelated channels keep
- * half.
- */
-const CANCELLED = 0.05;
-/** A mix that keeps this much is used again. One channel with the other silent keeps a quarter. */
-const KEPT = 0.15;
+const CHUNK_SAMPLES = SAMPLE_RATE;
+/** Duration of the fade from one mix to another. */
+const FADE_SAMPLES = SAMPLE_RATE / 100;
+/** With at most this share of the louder channel's energy in the average, the channels cancel each other. */
+const CANCELED_ENERGY = 0.05;
+/** With more than this share, the average is used again. If one channel is silent, the share is a quarter. */
+const RESTORED_ENERGY = 0.15;
 
 /**
- * Mixes interleaved samples to mono in chunks of one second. Two channels are averaged; if they cancel each
- * other (reversed polarity), only the louder one is used. Uses constant memory.
+ * Mixes interleaved samples to mono in chunks of one second. Averages two channels, or uses only the louder one if they
+ * cancel each other because of reversed polarity. Uses constant memory.
  */
 export class MonoMixer {
   /** Largest absolute value of any channel in the output so far. */
   peak = 0;
-  /** The same for the chunk that is being filled. */
   #chunkPeak = 0;
   readonly #channels: 1 | 2;
-  #left = new Float32Array(CHUNK);
+  #left = new Float32Array(CHUNK_SAMPLES);
   #right: Float32Array;
   #filled = 0;
   #weights: readonly [left: number, right: number];
 
   constructor(channels: 1 | 2) {
     this.#channels = channels;
-    this.#right = channels === 2 ? new Float32Array(CHUNK) : this.#left;
+    this.#right = channels === 2 ? new Float32Array(CHUNK_SAMPLES) : this.#left;
     this.#weights = channels === 2 ? [0.5, 0.5] : [1, 0];
   }
 
-  /** @param from first frame to use; a frame is one sample of every channel */
+  /** @param from first frame to use; a frame is one sample of each channel */
   *add(samples: Float32Array, from = 0): Generator<Float32Array> {
     const frames = Math.floor(samples.length / this.#channels);
     for (let frame = from; frame < frames; ) {
-      const end = Math.min(frames, frame + CHUNK - this.#filled);
-      if (this.#channels === 1) this.#takeAll(samples.subarray(frame, end));
+      const end = Math.min(frames, frame + CHUNK_SAMPLES - this.#filled);
+      if (this.#channels === 1) this.#addMono(samples.subarray(frame, end));
       else {
-        this.#take(samples, frame, end, this.#left, 0, 2);
-        this.#take(samples, frame, end, this.#right, 1, 2);
+        this.#addChannel(samples, frame, end, this.#left, 0, 2);
+        this.#addChannel(samples, frame, end, this.#right, 1, 2);
       }
       this.#filled += end - frame;
       frame = end;
-      if (this.#filled === CHUNK) yield* this.#mix();
+      if (this.#filled === CHUNK_SAMPLES) yield* this.#mix();
     }
   }
 
-  /** For mono samples, most of which only need to be copied. */
-  #takeAll(samples: Float32Array): void {
+  /** Copies the samples, unless one of them is out of range. */
+  #addMono(samples: Float32Array): void {
     let highest = 0;
     let lowest = 0;
     let sum = 0;
@@ -60,14 +55,14 @@ export class MonoMixer {
       if (sample < lowest) lowest = sample;
       sum += sample;
     }
-    // The sum is NaN if any sample is.
+    // The sum is NaN if any sample is NaN.
     if (highest <= 1 && lowest >= -1 && !Number.isNaN(sum)) {
       this.#left.set(samples, this.#filled);
       this.#chunkPeak = Math.max(this.#chunkPeak, highest, -lowest);
-    } else this.#take(samples, 0, samples.length, this.#left);
+    } else this.#addChannel(samples, 0, samples.length, this.#left);
   }
 
-  #take(
+  #addChannel(
     samples: Float32Array,
     from: number,
     end: number,
@@ -76,10 +71,10 @@ export class MonoMixer {
     channels = 1,
   ): void {
     let peak = this.#chunkPeak;
-    let place = this.#filled;
+    let index = this.#filled;
     for (let frame = from; frame < end; frame++) {
       const sample = clean(samples[frame * channels + channel]!);
-      side[place++] = sample;
+      side[index++] = sample;
       if (sample > peak) peak = sample;
       else if (-sample > peak) peak = -sample;
     }
@@ -88,21 +83,20 @@ export class MonoMixer {
 
   *addSilence(frames: number): Generator<Float32Array> {
     for (let left = frames; left > 0; ) {
-      if (this.#filled === 0 && left >= CHUNK) {
-        yield* silence(left - (left % CHUNK));
-        left %= CHUNK;
+      if (this.#filled === 0 && left >= CHUNK_SAMPLES) {
+        yield* silence(left - (left % CHUNK_SAMPLES));
+        left %= CHUNK_SAMPLES;
         continue;
       }
-      const step = Math.min(left, CHUNK - this.#filled);
+      const step = Math.min(left, CHUNK_SAMPLES - this.#filled);
       this.#left.fill(0, this.#filled, this.#filled + step);
       this.#right.fill(0, this.#filled, this.#filled + step);
       this.#filled += step;
       left -= step;
-      if (this.#filled === CHUNK) yield* this.#mix();
+      if (this.#filled === CHUNK_SAMPLES) yield* this.#mix();
     }
   }
 
-  /** Yields the rest, less than a second. */
   *flush(): Generator<Float32Array> {
     if (this.#filled > 0) yield* this.#mix();
   }
@@ -116,10 +110,10 @@ export class MonoMixer {
     if (isSilent) return silence(length);
     if (this.#channels === 1) return [this.#left.slice(0, length)];
     const [fromLeft, fromRight] = this.#weights;
-    const [toLeft, toRight] = this.#choose(length);
+    const [toLeft, toRight] = this.#chooseWeights(length);
     this.#weights = [toLeft, toRight];
     const mono = new Float32Array(length);
-    const fade = fromLeft === toLeft ? 0 : Math.min(FADE, length);
+    const fade = fromLeft === toLeft ? 0 : Math.min(FADE_SAMPLES, length);
     for (let i = 0; i < length; i++) {
       const share = i < fade ? i / fade : 1;
       mono[i] =
@@ -129,7 +123,7 @@ export class MonoMixer {
     return [mono];
   }
 
-  #choose(length: number): readonly [number, number] {
+  #chooseWeights(length: number): readonly [number, number] {
     let left = 0;
     let right = 0;
     let mix = 0;
@@ -142,13 +136,13 @@ export class MonoMixer {
     }
     const louder = Math.max(left, right);
     if (louder === 0) return this.#weights;
-    const kept = mix / louder;
-    if (kept < CANCELLED) return left >= right ? [1, 0] : [0, 1];
-    return kept > KEPT ? [0.5, 0.5] : this.#weights;
+    const share = mix / louder;
+    if (share < CANCELED_ENERGY) return left >= right ? [1, 0] : [0, 1];
+    return share > RESTORED_ENERGY ? [0.5, 0.5] : this.#weights;
   }
 }
 
-/** Files of float samples may contain any value. */
+/** Files with float samples may contain any value. */
 function clean(sample: number): number {
   if (sample >= -1 && sample <= 1) return sample;
   return Number.isNaN(sample) ? 0 : Math.sign(sample);

@@ -1,6 +1,6 @@
 /**
- * Entry point of the process in which node-av decodes. `node-av.ts` starts it with one request. Uses the
- * synchronous API, because the asynchronous one switches threads for each packet; hence a separate process.
+ * Entry point of the process in which node-av decodes. `node-av.ts` starts it with one request. The process uses
+ * node-av's synchronous API, because the asynchronous API switches threads for each packet.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import {
@@ -21,10 +21,10 @@ import type { NodeAvReply, NodeAvRequest } from "./node-av-messages.ts";
 import { PacketClock } from "./timeline.ts";
 
 const MICROSECONDS = 1e6;
-/** Packets between turns of the event loop, so that a lost parent is noticed. */
-const PACKETS_A_TURN = 5000;
+/** Packets between turns of the event loop, which detect that the parent process has exited. */
+const PACKETS_PER_TURN = 5000;
 
-async function answer(request: NodeAvRequest): Promise<NodeAvReply> {
+async function handleRequest(request: NodeAvRequest): Promise<NodeAvReply> {
   if (request.kind === "version") return { kind: "version", ffmpeg: getFFmpegInfo().version };
   Log.setLevel(request.kind === "inspect" ? AV_LOG_WARNING : AV_LOG_ERROR);
   const context = open(request.path);
@@ -37,7 +37,7 @@ async function answer(request: NodeAvRequest): Promise<NodeAvReply> {
     case "decode": {
       const stream = context.streams[request.stream];
       const codec = stream === undefined ? null : Codec.findDecoder(stream.codecpar.codecId);
-      if (stream === undefined || codec === null) throw new Error(`No decoder for stream ${request.stream}`);
+      if (stream === undefined || codec === null) throw new Error(`no decoder for stream ${request.stream}`);
       discardAllBut(context, [stream.index]);
       const startSeconds = Math.max(0, microseconds(context.startTime) ?? 0);
       return {
@@ -54,7 +54,7 @@ function open(path: string): FormatContext | null {
   const options = Dictionary.fromObject({
     protocol_whitelist: "file",
     format_whitelist: CONTAINERS,
-    // Never decodes frames to inspect a file: one frame of 16k × 16k takes 0.7 GB.
+    // Prevents decoding of video frames, because a frame of 16k × 16k pixels takes 0.7 GB.
     codec_whitelist: audioDecoders().join(","),
   });
   if (context.openInputSync(`file:${path}`, null, options) < 0) return null;
@@ -95,7 +95,7 @@ function toTrack(stream: Stream, encrypted: boolean): AudioTrack {
   };
 }
 
-/** Only the first packet of a track shows encryption; its headers do not. */
+/** Only the first packet of a track shows whether it is encrypted. */
 function encryptedStreams(context: FormatContext, tracks: readonly Stream[]): Set<number> {
   const unseen = new Set(tracks.map((stream) => stream.index));
   discardAllBut(context, [...unseen]);
@@ -116,24 +116,24 @@ async function measure(context: FormatContext): Promise<number> {
   const timeBases = new Map(context.streams.map((stream) => [stream.index, stream.timeBase]));
   discardAllBut(
     context,
-    context.streams.filter(isSoundOrPicture).map((stream) => stream.index),
+    context.streams.filter(isAudioOrVideo).map((stream) => stream.index),
   );
   const packet = newPacket();
   for (let packets = 1; context.readFrameSync(packet) >= 0; packets++) {
     const timeBase = timeBases.get(packet.streamIndex);
-    // Streams that appear late (transport streams) are not counted.
+    // Streams that appear later, as in transport streams, are not counted.
     if (timeBase !== undefined) {
       const second = timeBase.num / timeBase.den;
       const at = packet.pts === AV_NOPTS_VALUE ? null : Number(packet.pts) * second;
       clock.add(packet.streamIndex, at, Number(packet.duration) * second);
     }
     packet.unref();
-    if (packets % PACKETS_A_TURN === 0) await turn();
+    if (packets % PACKETS_PER_TURN === 0) await turn();
   }
   return clock.seconds;
 }
 
-function isSoundOrPicture({ codecpar }: Stream): boolean {
+function isAudioOrVideo({ codecpar }: Stream): boolean {
   return codecpar.codecType === AVMEDIA_TYPE_AUDIO || codecpar.codecType === AVMEDIA_TYPE_VIDEO;
 }
 
@@ -153,12 +153,12 @@ function microseconds(time: bigint): number | null {
   return time === AV_NOPTS_VALUE ? null : Number(time) / MICROSECONDS;
 }
 
-/** The parent has exited. */
+// The channel is disconnected if the parent exits.
 process.once("disconnect", () => process.exit(1));
 
 let reply: NodeAvReply;
 try {
-  reply = await answer(JSON.parse(process.argv[2]!) as NodeAvRequest);
+  reply = await handleRequest(JSON.parse(process.argv[2]!) as NodeAvRequest);
 } catch (error) {
   reply = { kind: "failed", message: error instanceof Error ? error.message : String(error) };
 }

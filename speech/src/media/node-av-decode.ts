@@ -21,12 +21,11 @@ import type { DecodeRequest } from "./backend.ts";
 import { downmixFilters } from "./downmix.ts";
 import { BLOCK_HEADER_BYTES } from "./node-av-messages.ts";
 
-/** Size of the write buffer. */
-const WRITE_BYTES = 65_536;
-/** Packets between turns of the event loop, so that a lost parent is noticed. */
-const PACKETS_A_TURN = 500;
+const WRITE_BUFFER_BYTES = 65_536;
+/** Packets between turns of the event loop, which detect that the parent process has exited. */
+const PACKETS_PER_TURN = 500;
 const STDOUT = 1;
-/** AV_CHANNEL_ORDER_UNSPEC: only the number of channels is known. */
+/** `AV_CHANNEL_ORDER_UNSPEC`: only the number of channels is known. */
 const ORDER_UNSPECIFIED = 0;
 
 export interface TrackRequest extends Pick<DecodeRequest, "channels" | "trackChannels"> {
@@ -37,7 +36,7 @@ export interface TrackRequest extends Pick<DecodeRequest, "channels" | "trackCha
   startSeconds: number;
 }
 
-/** Decodes one track to standard output, block by block; returns the number of failed packets. */
+/** Decodes one track to standard output. Returns the number of failed packets. */
 export async function decodeTrack(request: TrackRequest): Promise<number> {
   const { context, stream } = request;
   const decoder = openDecoder(request);
@@ -66,7 +65,7 @@ export async function decodeTrack(request: TrackRequest): Promise<number> {
     const code = context.readFrameSync(packet);
     if (code === AVERROR_EOF) break;
     if (code === AVERROR_EAGAIN) continue;
-    // Damage that ends the file early is reported on standard error; what was read so far counts.
+    // Damage that ends the file early is reported on standard error. Keep what was read so far.
     if (code < 0) break;
     if (packet.streamIndex === stream.index) {
       if (packet.hasFlags(AV_PKT_FLAG_CORRUPT)) failedPackets++;
@@ -74,7 +73,7 @@ export async function decodeTrack(request: TrackRequest): Promise<number> {
       receive();
     }
     packet.unref();
-    if (packets % PACKETS_A_TURN === 0) await turn();
+    if (packets % PACKETS_PER_TURN === 0) await turn();
   }
   decoder.sendPacketSync(null);
   receive();
@@ -87,14 +86,14 @@ function openDecoder({ codec, stream }: TrackRequest): CodecContext {
   const decoder = new CodecContext();
   decoder.allocContext3(codec);
   FFmpegError.throwIfError(decoder.parametersToContext(stream.codecpar), "parametersToContext");
-  // Needed to drop the samples that a codec outputs only to get started.
+  // Needed to drop a codec's priming samples.
   decoder.pktTimebase = stream.timeBase;
   decoder.threadCount = 1;
   FFmpegError.throwIfError(decoder.open2Sync(codec), "open2");
   return decoder;
 }
 
-/** Converts frames of any format to blocks of 16 kHz; a track may change its rate and channels. */
+/** Converts frames of any format to blocks at 16 kHz. The format may change within a track. */
 class Resampler {
   readonly #request: TrackRequest;
   readonly #blocks: BlockWriter;
@@ -102,8 +101,9 @@ class Resampler {
   #graph: FilterGraph | null = null;
   #source: FilterContext | null = null;
   #sink: FilterContext | null = null;
-  #kind = "";
-  /** Of the next frame if it has no timestamp. */
+  /** Format of the last frame. */
+  #format = "";
+  /** Used for a frame without a timestamp. */
   #nextSeconds: number | null = null;
 
   constructor(request: TrackRequest, blocks: BlockWriter) {
@@ -125,17 +125,16 @@ class Resampler {
         : (Number(pts) * timeBase.num) / timeBase.den - startSeconds;
     this.#nextSeconds = seconds + frame.nbSamples / frame.sampleRate;
 
-    const kind = describe(frame);
-    if (kind !== this.#kind) {
+    const format = describeFormat(frame);
+    if (format !== this.#format) {
       this.end();
-      this.#open(frame, kind);
+      this.#open(frame, format);
     }
     frame.pts = BigInt(Math.round(seconds * frame.sampleRate));
     FFmpegError.throwIfError(this.#source!.buffersrcAddFrameSync(frame), "buffersrc");
     this.#drain();
   }
 
-  /** Flushes the resampler. */
   end(): void {
     if (this.#graph === null) return;
     this.#source!.buffersrcAddFrameSync(null);
@@ -144,18 +143,18 @@ class Resampler {
     this.#graph = null;
   }
 
-  #open(frame: Frame, kind: string): void {
+  #open(frame: Frame, format: string): void {
     const { trackChannels, channels } = this.#request;
     const graph = new FilterGraph();
     graph.alloc();
     graph.nbThreads = 1;
-    const source = create(graph, "abuffer", kind);
-    const sink = create(graph, "abuffersink", "");
+    const source = createFilter(graph, "abuffer", format);
+    const sink = createFilter(graph, "abuffersink", "");
     let last = source;
-    // The mix by numbers refers to channels that a later, narrower part of the track may lack.
+    // A later part of the track may have fewer channels.
     const from = Math.min(trackChannels, frame.channelLayout.nbChannels);
     for (const { name, options } of downmixFilters(from, channels)) {
-      const filter = create(graph, name, options);
+      const filter = createFilter(graph, name, options);
       FFmpegError.throwIfError(last.link(0, filter, 0), "link");
       last = filter;
     }
@@ -164,7 +163,7 @@ class Resampler {
     this.#graph = graph;
     this.#source = source;
     this.#sink = sink;
-    this.#kind = kind;
+    this.#format = format;
   }
 
   #drain(): void {
@@ -178,39 +177,39 @@ class Resampler {
   }
 }
 
-/** Options of `abuffer` for frames of this format. */
-function describe(frame: Frame): string {
+/** Returns the options of `abuffer` for frames of this format. */
+function describeFormat(frame: Frame): string {
   const rate = frame.sampleRate;
   const layout = avChannelLayoutDescribe(frame.channelLayout) ?? `${frame.channelLayout.nbChannels}c`;
   const format = avGetSampleFmtName(frame.format as Parameters<typeof avGetSampleFmtName>[0]);
   return `time_base=1/${rate}:sample_rate=${rate}:sample_fmt=${format}:channel_layout=${layout}`;
 }
 
-function create(graph: FilterGraph, name: string, options: string): FilterContext {
+function createFilter(graph: FilterGraph, name: string, options: string): FilterContext {
   const filter = Filter.getByName(name);
   const context = filter === null ? null : graph.createFilter(filter, name, options);
-  if (context === null) throw new Error(`The filter ${name} cannot be created with ${options}`);
+  if (context === null) throw new Error(`cannot create the filter ${name} with ${options}`);
   return context;
 }
 
-/** Buffers blocks and writes them, blocking while the parent does not read. */
+/** Writes blocks to standard output through a buffer. Blocks until the parent process reads. */
 class BlockWriter {
-  readonly #buffer = Buffer.alloc(WRITE_BYTES);
+  readonly #buffer = Buffer.alloc(WRITE_BUFFER_BYTES);
   #filled = 0;
 
   write(at: number, samples: Buffer): void {
-    if (this.#filled + BLOCK_HEADER_BYTES > WRITE_BYTES) this.flush();
+    if (this.#filled + BLOCK_HEADER_BYTES > WRITE_BUFFER_BYTES) this.flush();
     this.#filled = this.#buffer.writeDoubleLE(at, this.#filled);
     this.#filled = this.#buffer.writeUInt32LE(samples.length, this.#filled);
     for (let from = 0; from < samples.length; ) {
-      if (this.#filled === WRITE_BYTES) this.flush();
+      if (this.#filled === WRITE_BUFFER_BYTES) this.flush();
       const copied = samples.copy(this.#buffer, this.#filled, from);
       this.#filled += copied;
       from += copied;
     }
   }
 
-  /** @throws EPIPE if the parent has exited */
+  /** @throws EPIPE if the parent process has exited */
   flush(): void {
     for (let from = 0; from < this.#filled; )
       from += writeSync(STDOUT, this.#buffer, from, this.#filled - from);

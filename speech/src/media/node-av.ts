@@ -14,18 +14,14 @@ import { BLOCK_HEADER_BYTES, type NodeAvReply, type NodeAvRequest } from "./node
 const CHILD = fileURLToPath(new URL("./node-av-child.ts", import.meta.url));
 const SHORT_SECONDS = 30;
 
-/** The installed optional package node-av. */
 export interface NodeAvInstallation {
   version: string;
-  /** Why its native part cannot be loaded; null if it can. */
+  /** Why the native part of node-av cannot be loaded; null if it can. */
   fault: string | null;
   prlimit: string | null;
 }
 
-/**
- * Opens a decoder that runs the npm package node-av in a child process; null if it is not installed or does
- * not load.
- */
+/** Returns null if the npm package node-av is not installed or cannot be loaded. */
 export async function openNodeAv(): Promise<Decoder | null> {
   const found = await findNodeAv();
   return found === null || found.fault !== null ? null : decoderOf(new NodeAvBackend(found));
@@ -37,10 +33,12 @@ export async function findNodeAv(): Promise<NodeAvInstallation | null> {
   const prlimit = (await versionText("prlimit", ["--version"]))?.includes("util-linux") ? "prlimit" : null;
   const installation = { version, fault: null, prlimit };
   const signal = AbortSignal.timeout(SHORT_SECONDS * 1000);
-  const fault = await new NodeAvBackend(installation).ask({ kind: "version" }, SHORT_SECONDS, signal).then(
-    () => null,
-    (error: Error) => error.message,
-  );
+  const fault = await new NodeAvBackend(installation)
+    .request({ kind: "version" }, SHORT_SECONDS, signal)
+    .then(
+      () => null,
+      (error: Error) => error.message,
+    );
   return { ...installation, fault };
 }
 
@@ -67,15 +65,15 @@ class NodeAvBackend implements Backend {
 
   async inspect(path: string, signal: AbortSignal): Promise<Inspection> {
     const seconds = decodeTimeoutSeconds(await fileBytes(path), 0);
-    const { reply, complaints } = await this.ask({ kind: "inspect", path }, seconds, signal);
-    if (reply.kind !== "inspection") throw complaints.openError();
-    return complaints.durationGuessed ? { ...reply.inspection, duration: null } : reply.inspection;
+    const { reply, log } = await this.request({ kind: "inspect", path }, seconds, signal);
+    if (reply.kind !== "inspection") throw log.openError();
+    return log.durationGuessed ? { ...reply.inspection, duration: null } : reply.inspection;
   }
 
   async measure(path: string, signal: AbortSignal): Promise<number> {
     const seconds = decodeTimeoutSeconds(await fileBytes(path), 0);
-    const { reply, complaints } = await this.ask({ kind: "measure", path }, seconds, signal);
-    if (reply.kind !== "length") throw complaints.openError();
+    const { reply, log } = await this.request({ kind: "measure", path }, seconds, signal);
+    if (reply.kind !== "length") throw log.openError();
     return reply.seconds;
   }
 
@@ -96,21 +94,21 @@ class NodeAvBackend implements Backend {
         if (reply.kind === "decoded") failedPackets = reply.failedPackets;
       })(),
       report: () => {
-        const { complaints } = run!.child;
-        return { failedPackets, damaged: complaints.damaged, complaint: complaints.last };
+        const { log } = run!.child;
+        return { failedPackets, damaged: log.damaged, lastMessage: log.last };
       },
     };
   }
 
-  /** Sends a request that is answered only over the channel. */
-  async ask(
+  /** Sends a request whose reply does not include blocks. */
+  async request(
     request: NodeAvRequest,
     timeoutSeconds: number,
     signal: AbortSignal,
-  ): Promise<{ reply: NodeAvReply; complaints: DecoderLog }> {
+  ): Promise<{ reply: NodeAvReply; log: DecoderLog }> {
     const run = this.#start(request, timeoutSeconds, signal);
     await run.child.text();
-    return { reply: run.reply(), complaints: run.child.complaints };
+    return { reply: run.reply(), log: run.child.log };
   }
 
   #start(request: NodeAvRequest, timeoutSeconds: number, signal: AbortSignal): Run {
@@ -129,7 +127,7 @@ class NodeAvBackend implements Backend {
     return {
       child,
       reply: () => {
-        if (reply === null) throw crashed(child.complaints.last ?? "it ended without an answer");
+        if (reply === null) throw crashed(child.log.last ?? "the process exited without a reply");
         if (reply.kind === "failed") throw crashed(reply.message);
         return reply;
       },
@@ -140,7 +138,7 @@ class NodeAvBackend implements Backend {
 interface Run {
   child: DecoderProcess;
   /**
-   * Valid once the output has been read to its end.
+   * Valid after the output has been read to its end.
    * @throws SpeechError `decoder_crashed`
    */
   reply(): NodeAvReply;

@@ -7,23 +7,24 @@ import type { Decoder } from "./media.ts";
 import { findNodeAv, openNodeAv } from "./node-av.ts";
 
 export interface OpenDecoderOptions {
-  /** The ffmpeg to use; `none` disables it. By default it is searched for in the usual folders. */
+  /** Path of ffmpeg, or `none` to use only node-av. By default, ffmpeg is searched on the PATH. */
   ffmpegPath?: string;
 }
 
 const REMEDY = "Install ffmpeg 5.1 or newer (on Debian: apt install ffmpeg), or the npm package node-av.";
-const REMEDY_OF_NAMED = "Name one of 5.1 or newer, with its ffprobe beside it, or none at all.";
+const CONFIGURED_REMEDY =
+  "Configure the path of ffmpeg 5.1 or newer with ffprobe in the same folder, or remove the setting.";
 
 /**
- * Opens the ffmpeg that was named; if none was, the system's, else node-av.
+ * Opens the configured ffmpeg. If none is configured, opens ffmpeg on the PATH, or else node-av.
  * @throws SpeechError `decoder_unavailable`
  */
 export async function openDecoder(options: OpenDecoderOptions = {}): Promise<Decoder> {
-  const decoder = isNamed(options)
+  const decoder = isConfigured(options)
     ? await openFfmpeg(options)
     : ((await openSystemFfmpeg(options)) ?? (await openNodeAv()));
   if (decoder !== null) return decoder;
-  const fault = await faultOfNamedFfmpeg(options);
+  const fault = await checkConfiguredFfmpeg(options);
   throw new SpeechError(
     "decoder_unavailable",
     fault ?? `Recordings cannot be decoded on this machine. ${REMEDY}`,
@@ -31,34 +32,33 @@ export async function openDecoder(options: OpenDecoderOptions = {}): Promise<Dec
 }
 
 /**
- * Returns why the named ffmpeg cannot be used and what to do; null if it can, or if none is named. There is
- * no fallback, because another decoder in its place would hide that it is missing.
+ * Returns a message if an ffmpeg is configured and cannot be used. There is no fallback, because another decoder would
+ * hide the wrong setting.
  */
-export async function faultOfNamedFfmpeg(options: OpenDecoderOptions): Promise<string | null> {
-  if (!isNamed(options)) return null;
+export async function checkConfiguredFfmpeg(options: OpenDecoderOptions): Promise<string | null> {
+  if (!isConfigured(options)) return null;
   const found = await findFfmpeg(options);
-  return found?.supported ? null : `${await whyUnusable(options.ffmpegPath, found)} ${REMEDY_OF_NAMED}`;
+  return found?.supported ? null : `${await whyUnusable(options.ffmpegPath, found)} ${CONFIGURED_REMEDY}`;
 }
 
 async function whyUnusable(ffmpegPath: string, found: FfmpegInstallation | null): Promise<string> {
   if (found !== null) return `${ffmpegPath} is ffmpeg ${found.version}, which is older than 5.1.`;
-  // A name without a folder is searched for in the usual ones.
   if (basename(ffmpegPath) === ffmpegPath) {
-    return `No ffmpeg with its ffprobe was found as ${ffmpegPath} in the usual folders.`;
+    return `${ffmpegPath} and its ffprobe were not found on the PATH.`;
   }
   const file = await stat(ffmpegPath).catch(() => null);
-  if (file === null) return `There is nothing at ${ffmpegPath}.`;
+  if (file === null) return `${ffmpegPath} does not exist.`;
   if (!file.isFile()) return `${ffmpegPath} is not a file.`;
   const runs = await access(ffmpegPath, constants.X_OK).then(
     () => true,
     () => false,
   );
   return runs
-    ? `${ffmpegPath} is not an ffmpeg that runs here with an ffprobe beside it.`
-    : `${ffmpegPath} may not be executed.`;
+    ? `${ffmpegPath} is not a working ffmpeg with ffprobe in the same folder.`
+    : `${ffmpegPath} is not executable.`;
 }
 
-function isNamed(options: OpenDecoderOptions): options is { ffmpegPath: string } {
+function isConfigured(options: OpenDecoderOptions): options is { ffmpegPath: string } {
   return options.ffmpegPath !== undefined && options.ffmpegPath !== "none";
 }
 
@@ -66,39 +66,39 @@ async function openSystemFfmpeg(options: OpenDecoderOptions): Promise<Decoder | 
   return options.ffmpegPath === "none" ? null : await openFfmpeg(options);
 }
 
-/** One line of the `doctor` command. */
+/** A row of the `doctor` command. */
 export interface DecoderDescription {
   name: "ffmpeg" | "node-av";
   /** Null if it is not installed. */
   version: string | null;
   usable: boolean;
-  /** What to know or do; null if everything is fine. */
+  /** Problem and remedy; null if everything is fine. */
   advice: string | null;
 }
 
 /** Describes the decoders on this machine, in order of preference. */
 export async function describeDecoders(options: OpenDecoderOptions = {}): Promise<DecoderDescription[]> {
   const ffmpeg = await describeFfmpeg(options);
-  if (isNamed(options)) return [ffmpeg];
+  if (isConfigured(options)) return [ffmpeg];
   const nodeAv = await describeNodeAv();
   return ffmpeg.usable || nodeAv.usable ? [ffmpeg, nodeAv] : [{ ...ffmpeg, advice: REMEDY }, nodeAv];
 }
 
-const NO_LIMITS = "prlimit (package util-linux) is missing, so a hostile file may use any amount of memory.";
+const NO_LIMITS = "prlimit (package util-linux) is missing, so a malicious file can exhaust the memory.";
 
 async function describeFfmpeg(options: OpenDecoderOptions): Promise<DecoderDescription> {
   const missing = { name: "ffmpeg" as const, version: null, usable: false };
-  if (options.ffmpegPath === "none") return { ...missing, advice: "It is left aside by the settings." };
+  if (options.ffmpegPath === "none") return { ...missing, advice: "Disabled by the settings." };
   const found = await findFfmpeg(options);
-  if (isNamed(options) && !found?.supported) {
-    const fault = await faultOfNamedFfmpeg(options);
+  if (isConfigured(options) && !found?.supported) {
+    const fault = await checkConfiguredFfmpeg(options);
     return { ...missing, version: found?.version ?? null, advice: fault };
   }
   if (found === null) {
-    return { ...missing, advice: "No ffmpeg with its ffprobe was found in the usual folders." };
+    return { ...missing, advice: "ffmpeg and ffprobe were not found on the PATH." };
   }
   const { version, supported, prlimit } = found;
-  if (!supported) return { ...missing, version, advice: "It is older than 5.1 and not used." };
+  if (!supported) return { ...missing, version, advice: "Not used, because it is older than 5.1." };
   return { name: "ffmpeg", version, usable: true, advice: prlimit === null ? NO_LIMITS : null };
 }
 
@@ -110,7 +110,7 @@ async function describeNodeAv(): Promise<DecoderDescription> {
   }
   const { version, fault, prlimit } = found;
   if (fault !== null) {
-    return { name, version, usable: false, advice: `It is installed but does not load here: ${fault}` };
+    return { name, version, usable: false, advice: `The package is installed but cannot be loaded: ${fault}` };
   }
   return { name, version, usable: true, advice: prlimit === null ? NO_LIMITS : null };
 }

@@ -1,25 +1,22 @@
 import { SAMPLE_RATE } from "./audio.ts";
 import type { AudioBlock } from "./backend.ts";
 
-/** Smaller steps between timestamps are rounding and clock drift; ffmpeg's resampler uses the same limit. */
+/** Smaller steps between timestamps are rounding errors or clock drift. ffmpeg's resampler uses the same limit. */
 const TOLERANCE_SECONDS = 0.1;
-/** A larger step back is a clock reset, not two overlapping blocks. */
-const LONGEST_OVERLAP_SECONDS = 1;
-/** A larger step ahead is a damaged clock, not a pause. */
-export const LONGEST_GAP_SECONDS = 3600;
+/** A larger step back is a clock reset, not an overlap. */
+const MAX_OVERLAP_SECONDS = 1;
+/** A larger step ahead is a clock error, not a gap. */
+export const MAX_GAP_SECONDS = 3600;
 
-/** How to place a block at its timestamp. */
+/** Samples per channel. */
 export interface Placement {
-  /** Samples of silence before it, per channel. */
+  /** Silence to insert before the block. */
   silence: number;
-  /** Samples to drop at its start, per channel. */
+  /** Samples to drop at the start of the block. */
   drop: number;
 }
 
-/**
- * Places blocks on one continuous timeline: gaps become silence, overlaps are cut, and clock jumps are
- * ignored, as a player does.
- */
+/** Places blocks on a continuous timeline. Like in a player, gaps become silence, overlaps are cut and jumps ignored. */
 export class Timeline {
   /** Samples placed so far. */
   samples = 0;
@@ -34,9 +31,9 @@ export class Timeline {
     const placement = { silence: 0, drop: 0 };
     if (block.at !== null) {
       const step = block.at + this.#shift - this.samples / SAMPLE_RATE;
-      // Samples that a codec needs only to start are cut off, so the first block may be slightly late.
+      // The decoder drops a codec's priming samples, so the first block may be slightly late.
       if (this.samples === 0 && Math.abs(step) <= TOLERANCE_SECONDS) this.#shift -= step;
-      else if (step > LONGEST_GAP_SECONDS || step < -LONGEST_OVERLAP_SECONDS) this.#shift -= step;
+      else if (step > MAX_GAP_SECONDS || step < -MAX_OVERLAP_SECONDS) this.#shift -= step;
       else if (step > TOLERANCE_SECONDS) placement.silence = Math.round(step * SAMPLE_RATE);
       else if (step < -TOLERANCE_SECONDS) placement.drop = Math.min(length, Math.round(-step * SAMPLE_RATE));
     }
@@ -45,20 +42,23 @@ export class Timeline {
   }
 }
 
-/** Measures the duration of a recording from the timestamps of its packets in file order. */
+/** Measures the duration of a recording from the timestamps of its packets. */
 export class PacketClock {
   readonly #ends = new Map<number, { end: number; shift: number }>();
   #first: number | null = null;
 
-  /** Seconds on the container's clock; `at` is null for packets without a timestamp. */
+  /**
+   * @param at seconds on the container's clock; null if the packet has no timestamp
+   * @param duration seconds
+   */
   add(stream: number, at: number | null, duration: number): void {
     this.#first ??= at;
     const clock = this.#ends.get(stream) ?? { end: 0, shift: 0 };
     this.#ends.set(stream, clock);
     const shifted = at === null ? clock.end : at - this.#first! + clock.shift;
     const step = shifted - clock.end;
-    // Video frames are stored out of order by a few frames, so small steps back are not jumps.
-    const jumped = step > LONGEST_GAP_SECONDS || step < -LONGEST_GAP_SECONDS;
+    // Video frames may be stored out of order, so small steps back are not jumps.
+    const jumped = step > MAX_GAP_SECONDS || step < -MAX_GAP_SECONDS;
     if (jumped) clock.shift -= step;
     clock.end = Math.max(clock.end, (jumped ? clock.end : shifted) + duration);
   }

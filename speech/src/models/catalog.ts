@@ -1,39 +1,32 @@
 /** A model that can be installed by name. */
 export interface KnownModel {
-  /** Also the name of its folder: `whisper-small`. */
+  /** Also the name of the folder: `whisper-small`. */
   name: string;
-  /** Number of supported languages. */
   languageCount: number;
   /** SPDX identifier of the license of the weights. */
   license: string;
   /** Repository on the hub: `owner/name`. */
   repository: string;
-  /** Branch, tag or commit; all files of a download come from the commit that it refers to at the start. */
+  /** Branch, tag or commit. It is resolved to a commit when a download starts. */
   revision: string;
   /** Paths inside the repository and inside the model's folder. */
   files: readonly string[];
-  /** Approximate download size, bytes; the hub states the exact one. */
+  /** Approximate download size. */
   downloadBytes: number;
-  /** Approximate memory of a process with this model, bytes. */
+  /** Approximate memory of a process with this model. */
   memoryBytes: number;
-  /** Whether the bundled English engine transcribes English about as well, many times as fast. */
+  /** Whether the bundled engine transcribes English as accurately and many times faster. */
   englishNoBetterThanBundled: boolean;
 }
 
-/**
- * The largest model that keeps up with speech on a few CPU cores: 244 million parameters, between 74 and 769
- * of its neighbors.
- */
+/** The largest model that transcribes in real time on a few CPU cores. */
 export const DEFAULT_MODEL_NAME = "whisper-small";
 
 const MB = 1e6;
 
 /**
- * All files that the engine reads. `tokenizer.json` contains the vocabulary and the added tokens.
- *
- * The 8-bit files are those that the hub's ONNX community calls `_quantized`: signed weights, unsigned for
- * convolutions. `_int8` files have signed convolution weights, which onnxruntime does not support on CPUs,
- * and half-precision files are computed in single precision there, slower than those.
+ * All files that the engine reads. Of the 8-bit graphs, `_quantized` works best on CPUs: onnxruntime does not support the
+ * signed convolution weights of `_int8`. Half precision would be converted to single precision, which is slower.
  */
 const FILES = [
   "config.json",
@@ -45,9 +38,9 @@ const FILES = [
 ] as const;
 
 /**
- * The Whisper models, smallest first. Exports whose names end in `_timestamped` output the cross-attention
- * that word times are computed from; for the other one it is added when the graph is loaded. OpenAI publishes
- * the weights under the MIT license. Which sizes were measured and which are estimates: `docs/models.md`.
+ * The Whisper models, smallest first. `_timestamped` exports output the cross-attention, from which word times are
+ * computed. For other exports, the outputs are added when the graph is loaded. OpenAI publishes the weights under the MIT
+ * license. `docs/models.md` explains which sizes were measured.
  */
 export const KNOWN_MODELS: readonly KnownModel[] = [
   {
@@ -118,7 +111,6 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   },
 ];
 
-/** Returns undefined if there is no model of this name. */
 export function knownModel(name: string): KnownModel | undefined {
   return KNOWN_MODELS.find((model) => model.name === name);
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 
-/** `git-blob-sha1` is git's hash of a file: SHA-1 over `blob <bytes>\0` and the content. */
+/** `git-blob-sha1` is git's hash of a file: the SHA-1 hash of `blob <bytes>\0` and the content. */
 const HASH_HEX_LENGTHS = { sha256: 64, "git-blob-sha1": 40 } as const;
 
 export type HashAlgorithm = keyof typeof HASH_HEX_LENGTHS;
@@ -12,10 +12,7 @@ export interface ContentHash {
   hex: string;
 }
 
-/**
- * Returns the hash in an entity tag of the hub: SHA-256 for files in Git LFS, git's own for the rest. Null
- * for any other tag.
- */
+/** Returns the hash in an ETag of the hub: SHA-256 for files in Git LFS, git's hash for others. Null for other ETags. */
 export function hashOfEntityTag(entityTag: string | null): ContentHash | null {
   const hex = entityTag?.match(/^(?:W\/)?"?(?:sha256:)?([0-9a-f]{40}|[0-9a-f]{64})"?$/i)?.[1]?.toLowerCase();
   if (hex === undefined) return null;
@@ -29,10 +26,7 @@ export function isContentHash(value: unknown): value is ContentHash {
   return typeof hex === "string" && /^[0-9a-f]+$/.test(hex) && hex.length === HASH_HEX_LENGTHS[algorithm];
 }
 
-/**
- * Hashes the file on disk, not what was written to it.
- * @param bytes the file's size
- */
+/** @param bytes size of the file */
 export async function hashFile(
   path: string,
   bytes: number,

@@ -1,18 +1,17 @@
-/** Progress of the download of a model. */
 export interface DownloadProgress {
   receivedBytes: number;
-  /** Null if the hub does not state the file sizes. */
+  /** Null if the hub does not report the sizes. */
   totalBytes: number | null;
   /** Rate over the last seconds; null until it can be estimated. */
   bytesPerSecond: number | null;
   /** Null until it can be estimated. */
   remainingSeconds: number | null;
-  /** True if another process downloads and this one waits for it. */
+  /** True if another process downloads the model and this process waits for it. */
   elsewhere: boolean;
 }
 
 const WINDOW_MS = 10_000;
-/** Rates over shorter times are noise. */
+/** Rates over shorter times are unreliable. */
 const SHORTEST_MS = 500;
 
 /** Estimates the rate and the remaining time of a download from the last ten seconds. */
@@ -25,10 +24,9 @@ export class ProgressMeter {
     this.#now = now;
   }
 
-  /** @param elsewhere as in `DownloadProgress` */
   progress(receivedBytes: number, totalBytes: number | null, elsewhere: boolean): DownloadProgress {
     const at = this.#now();
-    // Fewer bytes than before: a file was restarted, so the rate is unknown.
+    // A decrease means that a file was restarted, so the rate is unknown.
     if (receivedBytes < (this.#seen.at(-1)?.bytes ?? 0)) this.#seen = [];
     this.#seen = [...this.#seen.filter((each) => at - each.at <= WINDOW_MS), { at, bytes: receivedBytes }];
     const [oldest] = this.#seen;

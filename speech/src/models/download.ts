@@ -5,24 +5,24 @@ import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
 import type { ContentHash } from "./content-hash.ts";
 import { makeFolders, storeError } from "./file-system.ts";
-import { askHub, ConnectionError, type Hub, type HubAnswer, type HubFile, type HubTimeouts } from "./hub.ts";
+import { requestFile, ConnectionError, type Hub, type HubResponse, type HubFile, type HubTimeouts } from "./hub.ts";
 
 export interface Persistence {
   timeouts: HubTimeouts;
-  /** Consecutive attempts without progress before a download is given up. */
-  tries: number;
-  /** Delay after the first failed attempt, milliseconds; doubled after each further one, up to half a minute. */
+  /** Maximum consecutive attempts without progress. */
+  maxAttempts: number;
+  /** Delay after the first failed attempt. It doubles after each further failure, up to half a minute. */
   firstDelayMs: number;
 }
 
 export const PERSISTENCE: Persistence = {
-  // At that rate the default model takes 14 hours.
-  timeouts: { answerMs: 30_000, stallMs: 60_000, leastBytesPerSecond: 5_000 },
-  tries: 5,
+  // At the minimum rate, the default model takes 14 hours.
+  timeouts: { responseMs: 30_000, stallMs: 60_000, minBytesPerSecond: 5_000 },
+  maxAttempts: 5,
   firstDelayMs: 1_000,
 };
 
-/** Expected content of a file; each field is null if the hub does not state it. */
+/** Expected content of a file. Fields are null if the hub does not report them. */
 export interface ExpectedContent {
   bytes: number | null;
   hash: ContentHash | null;
@@ -31,48 +31,45 @@ export interface ExpectedContent {
 
 export interface DownloadContext {
   hub: Hub;
-  /** Upper limit for file sizes, whatever the hub states or sends. */
+  /** Larger files are rejected. */
   maxFileBytes: number;
   persistence: Persistence;
   signal: AbortSignal;
 }
 
-/** The hub returns different content or none for a commit that it served before, so the partial download is useless. */
+/** The content on the hub has changed or is missing, so the partial download is useless. */
 export class SourceChanged extends Error {
-  override name = "SourceMoved";
+  override name = "SourceChanged";
 }
 
 const MAX_DELAY_MS = 30_000;
-/**
- * An attempt that receives this much counts as progress, however it ends: a bad connection succeeds
- * eventually, a dead one is given up.
- */
+/** An attempt that receives this much counts as progress even if it fails, so unreliable connections succeed eventually. */
 const PROGRESS_BYTES = 1 << 20;
 
 /**
- * Asks the hub for the description of a file.
+ * Requests the size, hash and commit of a file.
  * @throws SourceChanged, SpeechError `model_download_failed`
  */
 export async function describeFile(context: DownloadContext, file: HubFile): Promise<ExpectedContent> {
-  return await persist(context, file, async () => {
+  return await retry(context, file, async () => {
     const options = { timeouts: context.persistence.timeouts, signal: context.signal };
-    let answer = await askHub(context.hub, file, { ...options, method: "HEAD" });
-    if (answer.status === 405 || answer.status === 501) {
-      await answer.discard();
-      answer = await askHub(context.hub, file, { ...options, method: "GET" });
+    let response = await requestFile(context.hub, file, { ...options, method: "HEAD" });
+    if (response.status === 405 || response.status === 501) {
+      await response.discard();
+      response = await requestFile(context.hub, file, { ...options, method: "GET" });
     }
-    await answer.discard();
-    requireSuccess(answer, file, context.hub);
-    if (answer.bytes !== null && answer.bytes > context.maxFileBytes) throw tooLarge(context, file);
-    return { bytes: answer.bytes, hash: answer.hash, commit: answer.commit };
+    await response.discard();
+    requireSuccess(response, file, context.hub);
+    if (response.bytes !== null && response.bytes > context.maxFileBytes) throw tooLarge(context, file);
+    return { bytes: response.bytes, hash: response.hash, commit: response.commit };
   });
 }
 
 /**
- * Downloads a file and resumes a partial download at `path`. Checks the size, but not the hash.
+ * Downloads a file to `path`, resuming a partial download. Checks the size, but not the hash.
  *
- * @param onBytes called with the bytes received so far
- * @returns the file's size
+ * @param onBytes receives the number of bytes so far
+ * @returns the size of the file
  * @throws SourceChanged, SpeechError `model_download_failed`, `model_store_failed`
  */
 export async function downloadFile(
@@ -80,18 +77,18 @@ export async function downloadFile(
   file: HubFile,
   path: string,
   expected: ExpectedContent,
-  onBytes: (arrivedBytes: number) => void,
+  onBytes: (receivedBytes: number) => void,
 ): Promise<number> {
   await makeFolders(dirname(path)).catch((error) => {
     throw storeError(error, dirname(path));
   });
   let entityTag: string | null = null;
   let furthest = 0;
-  return await persist(context, file, async (progress) => {
+  return await retry(context, file, async (progress) => {
     let from = await sizeOf(path);
-    // Without a hash only the server can tell whether the partial content is still valid.
-    const checkable = expected.hash !== null || entityTag !== null;
-    if (!checkable || (expected.bytes !== null && from > expected.bytes)) {
+    // Partial content can be resumed only if a hash or an ETag verifies it.
+    const isVerifiable = expected.hash !== null || entityTag !== null;
+    if (!isVerifiable || (expected.bytes !== null && from > expected.bytes)) {
       await rm(path, { force: true });
       from = 0;
     }
@@ -99,45 +96,45 @@ export async function downloadFile(
     furthest = Math.max(furthest, from);
     const before = furthest;
     if (from === expected.bytes) return from;
-    const answer = await askHub(context.hub, file, {
+    const response = await requestFile(context.hub, file, {
       method: "GET",
       ...(from > 0 && { headers: rangeHeaders(from, expected.hash === null ? entityTag : null) }),
       timeouts: context.persistence.timeouts,
       signal: context.signal,
     });
     try {
-      if (answer.status === 416) {
+      if (response.status === 416) {
         await rm(path, { force: true });
-        throw new ConnectionError("the server has less content than was already received");
+        throw new ConnectionError("the server has less content than already received");
       }
-      requireSuccess(answer, file, context.hub);
-      requireSame(answer, expected);
-      entityTag = strongTag(answer);
-      const start = answer.status === 206 ? firstByte(answer) : 0;
+      requireSuccess(response, file, context.hub);
+      requireSame(response, expected);
+      entityTag = strongTag(response);
+      const start = response.status === 206 ? firstByte(response) : 0;
       if (start !== 0 && start !== from)
         throw new ConnectionError("the server returned a different range than requested");
-      const arrived = await write(path, start, answer, expected.bytes, (bytes) => {
+      const received = await write(path, start, response, expected.bytes, (bytes) => {
         if (bytes > context.maxFileBytes) throw tooLarge(context, file);
         furthest = Math.max(furthest, bytes);
         progress(furthest - before);
         onBytes(bytes);
       });
-      const whole = expected.bytes ?? answer.bytes;
-      if (whole !== null && arrived !== whole) throw new ConnectionError("the connection ended early");
-      return arrived;
+      const whole = expected.bytes ?? response.bytes;
+      if (whole !== null && received !== whole) throw new ConnectionError("the connection was closed early");
+      return received;
     } finally {
-      await answer.discard();
+      await response.discard();
     }
   });
 }
 
-/** Retries only errors of the connection or the server. */
-async function persist<T>(
+/** Retries after a `ConnectionError`. */
+async function retry<T>(
   { hub, persistence, signal }: DownloadContext,
   file: HubFile,
   attempt: (progress: (newBytes: number) => void) => Promise<T>,
 ): Promise<T> {
-  let fruitless = 0;
+  let failures = 0;
   for (;;) {
     let newBytes = 0;
     try {
@@ -147,17 +144,17 @@ async function persist<T>(
       });
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
-      fruitless = newBytes >= PROGRESS_BYTES ? 1 : fruitless + 1;
-      if (fruitless >= persistence.tries) {
+      failures = newBytes >= PROGRESS_BYTES ? 1 : failures + 1;
+      if (failures >= persistence.maxAttempts) {
         throw new SpeechError(
           "model_download_failed",
           `${file.path} cannot be downloaded from ${hub.url}: ${error.message}.`,
           { cause: error },
         );
       }
-      const backoff = persistence.firstDelayMs * 2 ** (fruitless - 1);
-      const asked = error instanceof BusyError ? error.retryAfterMs : 0;
-      await delay(Math.min(Math.max(backoff, asked), MAX_DELAY_MS), undefined, { signal }).catch(() => {
+      const backoff = persistence.firstDelayMs * 2 ** (failures - 1);
+      const retryAfter = error instanceof BusyError ? error.retryAfterMs : 0;
+      await delay(Math.min(Math.max(backoff, retryAfter), MAX_DELAY_MS), undefined, { signal }).catch(() => {
         throw signal.reason;
       });
     }
@@ -167,7 +164,7 @@ async function persist<T>(
 function tooLarge({ hub, maxFileBytes }: DownloadContext, { path }: HubFile): SpeechError {
   return new SpeechError(
     "model_download_failed",
-    `${hub.url} gives for ${path} more than ${maxFileBytes} bytes: no such model is that large.`,
+    `${path} on ${hub.url} exceeds the limit of ${maxFileBytes} bytes for this model.`,
   );
 }
 
@@ -180,12 +177,12 @@ class BusyError extends ConnectionError {
   }
 }
 
-function requireSuccess(answer: HubAnswer, file: HubFile, hub: Hub): void {
-  const { status } = answer;
+function requireSuccess(response: HubResponse, file: HubFile, hub: Hub): void {
+  const { status } = response;
   if (status === 200 || status === 206) return;
   if (status >= 500 || status === 408 || status === 429) {
-    const seconds = Number(answer.headers.get("retry-after") ?? 0);
-    throw new BusyError(`the server answered ${status}`, Number.isFinite(seconds) ? seconds * 1000 : 0);
+    const seconds = Number(response.headers.get("retry-after") ?? 0);
+    throw new BusyError(`the server responded with ${status}`, Number.isFinite(seconds) ? seconds * 1000 : 0);
   }
   if (status === 404 || status === 410) {
     throw new SourceChanged(`${hub.url} has no ${file.path} in ${file.repository} (${file.revision})`);
@@ -193,42 +190,42 @@ function requireSuccess(answer: HubAnswer, file: HubFile, hub: Hub): void {
   const advice = status === 401 || status === 403 ? " If it requires a token, set MODEL_HUB_TOKEN." : "";
   throw new SpeechError(
     "model_download_failed",
-    `${hub.url} answered ${status} to the request for ${file.repository}.${advice}`,
+    `${hub.url} responded with ${status} to the request for ${file.repository}.${advice}`,
   );
 }
 
-/** Checks that the content is as described before. Fields that a response omits are not compared. */
-function requireSame(answer: HubAnswer, expected: ExpectedContent): void {
+/** Fields that a response omits are not compared. */
+function requireSame(response: HubResponse, expected: ExpectedContent): void {
   const differs =
-    (answer.commit ?? expected.commit) !== expected.commit ||
-    (answer.bytes ?? expected.bytes) !== (expected.bytes ?? answer.bytes) ||
-    (expected.hash !== null && (answer.hash ?? expected.hash).hex !== expected.hash.hex);
+    (response.commit ?? expected.commit) !== expected.commit ||
+    (response.bytes ?? expected.bytes) !== (expected.bytes ?? response.bytes) ||
+    (expected.hash !== null && (response.hash ?? expected.hash).hex !== expected.hash.hex);
   if (differs) throw new SourceChanged("the hub returns different content than it described");
 }
 
-/** With a hash the complete content is checked instead: CDNs have a different tag for each of their servers. */
+/** @param entityTag null if a hash verifies the content, because the servers of a CDN may have different ETags */
 function rangeHeaders(from: number, entityTag: string | null): Record<string, string> {
   return { range: `bytes=${from}-`, ...(entityTag !== null && { "if-range": entityTag }) };
 }
 
-function strongTag(answer: HubAnswer): string | null {
-  const tag = answer.headers.get("etag");
+function strongTag(response: HubResponse): string | null {
+  const tag = response.headers.get("etag");
   return tag?.startsWith('"') ? tag : null;
 }
 
-function firstByte(answer: HubAnswer): number {
-  const [, start] = /^bytes (\d{1,15})-/.exec(answer.headers.get("content-range") ?? "") ?? [];
+function firstByte(response: HubResponse): number {
+  const [, start] = /^bytes (\d{1,15})-/.exec(response.headers.get("content-range") ?? "") ?? [];
   return start === undefined ? -1 : Number(start);
 }
 
 async function write(
   path: string,
   start: number,
-  answer: HubAnswer,
+  response: HubResponse,
   expectedBytes: number | null,
-  onBytes: (arrivedBytes: number) => void,
+  onBytes: (receivedBytes: number) => void,
 ): Promise<number> {
-  // Symbolic links are not followed: they could redirect the content.
+  // Symbolic links are not followed, because they could redirect the content.
   const { O_WRONLY, O_CREAT, O_NOFOLLOW } = constants;
   const handle = await open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o644).catch((error) => {
     throw storeError(error, path);
@@ -236,7 +233,7 @@ async function write(
   let end = start;
   try {
     if (start === 0) await handle.truncate(0);
-    for await (const piece of answer.content()) {
+    for await (const piece of response.content()) {
       if (expectedBytes !== null && end + piece.byteLength > expectedBytes) {
         throw new SourceChanged("the hub returns more content than it described");
       }
@@ -272,7 +269,7 @@ async function writeAll(
   }
 }
 
-/** Returns 0 if there is no file. */
+/** Returns 0 if the file does not exist. */
 async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => null))?.size ?? 0;
 }

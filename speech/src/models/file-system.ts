@@ -2,17 +2,17 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { SpeechError } from "../errors.ts";
 
-/** Converts an error of the file system to one that says what to do. */
+/** Converts a file system error to a message with a remedy. */
 export function storeError(error: unknown, path: string): SpeechError {
   if (error instanceof SpeechError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
-    ENOSPC: "the disk is full: free some space, and the download resumes",
-    EDQUOT: "the disk quota is used up: free some space, and the download resumes",
-    EACCES: "this user may not write to it: set MODELS_DIR to a writable folder",
-    EPERM: "this user may not write to it: set MODELS_DIR to a writable folder",
-    EROFS: "the disk is read-only: set MODELS_DIR to a writable folder",
-    ENOENT: "the folder cannot be created: set MODELS_DIR to another one",
+    ENOSPC: "the disk is full; free some space to resume the download",
+    EDQUOT: "the disk quota is exceeded; free some space to resume the download",
+    EACCES: "this user has no write permission; set MODELS_DIR to a writable folder",
+    EPERM: "this user has no write permission; set MODELS_DIR to a writable folder",
+    EROFS: "the disk is read-only; set MODELS_DIR to a writable folder",
+    ENOENT: "the folder cannot be created; set MODELS_DIR to another folder",
     ELOOP: "it is a symbolic link",
   };
   const reason = (code && reasons[code]) ?? message;
@@ -20,8 +20,8 @@ export function storeError(error: unknown, path: string): SpeechError {
 }
 
 /**
- * Creates a folder and missing parents. Node's `recursive` never returns if a parent rejects new folders and
- * reports them as missing, as `/proc` does.
+ * Creates a folder and its parents. With the option `recursive`, Node's `mkdir` would never return for some paths, such as
+ * in `/proc`, where a new folder fails with ENOENT.
  * @param path absolute
  */
 export async function makeFolders(path: string): Promise<void> {

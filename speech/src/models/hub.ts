@@ -1,21 +1,21 @@
 import { SpeechError } from "../errors.ts";
 import { type ContentHash, hashOfEntityTag } from "./content-hash.ts";
 
-/** A model hub or a mirror: `<url>/<owner>/<name>/resolve/<revision>/<path>` serves a file. */
+/** A model hub or a mirror. The URL of a file is `<url>/<owner>/<name>/resolve/<revision>/<path>`. */
 export interface Hub {
   /** Without a trailing slash. */
   url: string;
-  /** Bearer token for this hub, not sent to redirect targets; null if it needs none. */
+  /** Bearer token, which is never sent to other hosts; null if the hub requires none. */
   token: string | null;
 }
 
 export interface HubTimeouts {
-  /** Timeout for the start of a response, milliseconds. */
-  answerMs: number;
-  /** Timeout between two chunks of a response, milliseconds. */
+  /** Timeout for the start of a response. */
+  responseMs: number;
+  /** Timeout between two chunks of a response. */
   stallMs: number;
-  /** A lower rate over `stallMs` counts as stalled. */
-  leastBytesPerSecond: number;
+  /** A lower rate during `stallMs` counts as stalled. */
+  minBytesPerSecond: number;
 }
 
 export interface HubFile {
@@ -24,23 +24,21 @@ export interface HubFile {
   path: string;
 }
 
-/** The hub's response for a file. */
-export interface HubAnswer {
+/** The hub's response for a file. Fields are null if the hub does not report them. */
+export interface HubResponse {
   status: number;
   headers: Headers;
-  /** The commit of the file; null if the hub does not state it. */
   commit: string | null;
-  /** Null if the hub does not state one. */
   hash: ContentHash | null;
-  /** Size of the whole file; null if the hub does not state it. */
+  /** Size of the whole file. */
   bytes: number | null;
-  /** Yields the content in chunks. Throws errors of the connection. */
+  /** Yields the content in chunks. Throws ConnectionError. */
   content(): AsyncGenerator<Uint8Array>;
-  /** Closes the connection if the content is not needed. */
+  /** Closes the connection without reading the content. */
   discard(): Promise<void>;
 }
 
-/** The connection failed or timed out: a retry may succeed. */
+/** The connection failed or timed out. A retry may succeed. */
 export class ConnectionError extends Error {
   override name = "ConnectionError";
 }
@@ -48,14 +46,14 @@ export class ConnectionError extends Error {
 const MAX_REDIRECTS = 8;
 
 /**
- * Requests one file. The first response in a chain of redirects that states commit, hash and size counts: the
- * hub states them when it redirects to its CDN, whose tags differ.
+ * Requests a file and follows redirects. The hub reports commit, hash and size when it redirects to its CDN, whose ETags
+ * are different. Therefore the first response with each of these values counts.
  *
  * @throws ConnectionError
- * @throws SpeechError `model_download_failed` if redirects are invalid, or lead from https to http
+ * @throws SpeechError `model_download_failed` if a redirect is invalid or leads from https to http
  * @throws the reason of `signal`
  */
-export async function askHub(
+export async function requestFile(
   hub: Hub,
   file: HubFile,
   options: {
@@ -64,7 +62,7 @@ export async function askHub(
     timeouts: HubTimeouts;
     signal: AbortSignal;
   },
-): Promise<HubAnswer> {
+): Promise<HubResponse> {
   const { method, timeouts, signal } = options;
   const watchdog = new Watchdog(timeouts, signal);
   const stated = {
@@ -80,7 +78,7 @@ export async function askHub(
         redirect: "manual",
         signal: watchdog.signal,
         headers: {
-          // Compressed responses have other lengths and ranges.
+          // Compressed responses would have different lengths and ranges.
           "accept-encoding": "identity",
           ...options.headers,
           ...(hub.token !== null &&
@@ -88,21 +86,21 @@ export async function askHub(
         },
       });
       stated.commit ??= response.headers.get("x-repo-commit");
-      // Tags of other servers may look like hashes.
+      // ETags of other servers may look like hashes.
       const isHub = stated.commit !== null && url.origin === new URL(hub.url).origin;
       const ownTag = isHub ? response.headers.get("etag") : null;
       stated.hash ??= hashOfEntityTag(response.headers.get("x-linked-etag") ?? ownTag);
       stated.bytes ??= wholeNumber(response.headers.get("x-linked-size"));
       const location = response.headers.get("location");
       const redirects = response.status >= 300 && response.status < 400 && location !== null;
-      const enough = method === "HEAD" && stated.hash !== null && stated.bytes !== null;
-      if (!redirects || enough) {
+      const isComplete = method === "HEAD" && stated.hash !== null && stated.bytes !== null;
+      if (!redirects || isComplete) {
         return {
           status: redirects ? 200 : response.status,
           headers: response.headers,
           commit: stated.commit,
           hash: stated.hash,
-          bytes: stated.bytes ?? (redirects ? null : statedSize(response, method)),
+          bytes: stated.bytes ?? (redirects ? null : sizeOfFile(response, method)),
           content: () => watchdog.read(response),
           discard: () => watchdog.discard(response),
         };
@@ -129,13 +127,13 @@ function redirectTarget(from: URL, location: string): URL {
   throw new SpeechError("model_download_failed", `${from.host} redirects to an unsafe address.`);
 }
 
-/** Size of the whole file as stated by the final response. */
-function statedSize(response: Response, method: "GET" | "HEAD"): number | null {
+/** Returns the size of the whole file according to the final response. */
+function sizeOfFile(response: Response, method: "GET" | "HEAD"): number | null {
   if (response.status === 206) {
     return wholeNumber(response.headers.get("content-range")?.split("/").at(-1) ?? null);
   }
   if (response.status !== 200) return null;
-  // Some servers answer HEAD with a length of 0.
+  // Some servers respond to HEAD with a length of 0.
   const length = wholeNumber(response.headers.get("content-length"));
   return method === "HEAD" && length === 0 ? null : length;
 }
@@ -150,33 +148,33 @@ class Watchdog {
   readonly #abortTimer = new AbortController();
   readonly #outer: AbortSignal;
   readonly #stallMs: number;
-  readonly #leastBytes: number;
+  readonly #minBytes: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ answerMs, stallMs, leastBytesPerSecond }: HubTimeouts, outer: AbortSignal) {
+  constructor({ responseMs, stallMs, minBytesPerSecond }: HubTimeouts, outer: AbortSignal) {
     this.#outer = outer;
     this.#stallMs = stallMs;
-    this.#leastBytes = (leastBytesPerSecond * stallMs) / 1000;
+    this.#minBytes = (minBytesPerSecond * stallMs) / 1000;
     this.signal = AbortSignal.any([outer, this.#abortTimer.signal]);
-    this.#wait(answerMs, "did not answer");
+    this.#wait(responseMs, "did not respond");
   }
 
   async *read(response: Response): AsyncGenerator<Uint8Array> {
-    // Counts only the time that the server takes, not the time of the consumer.
-    let [waitedMs, bytes, asked] = [0, 0, performance.now()];
+    // Measures only the time of the server, not that of the consumer.
+    let [waitedMs, bytes, startedAt] = [0, 0, performance.now()];
     try {
-      this.#wait(this.#stallMs, "fell silent");
-      for await (const piece of response.body ?? []) {
+      this.#wait(this.#stallMs, "sent no data");
+      for await (const chunk of response.body ?? []) {
         this.stop();
-        waitedMs += performance.now() - asked;
-        bytes += piece.byteLength;
+        waitedMs += performance.now() - startedAt;
+        bytes += chunk.byteLength;
         if (waitedMs >= this.#stallMs) {
-          if (bytes < this.#leastBytes) throw tooSlow(bytes, waitedMs);
+          if (bytes < this.#minBytes) throw tooSlow(bytes, waitedMs);
           [waitedMs, bytes] = [0, 0];
         }
-        yield piece;
-        this.#wait(this.#stallMs, "fell silent");
-        asked = performance.now();
+        yield chunk;
+        this.#wait(this.#stallMs, "sent no data");
+        startedAt = performance.now();
       }
     } catch (error) {
       throw this.explain(error);
@@ -195,20 +193,20 @@ class Watchdog {
     clearTimeout(this.#timer);
   }
 
-  #wait(ms: number, complaint: string): void {
+  #wait(ms: number, problem: string): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#abortTimer.abort(new ConnectionError(`the server ${complaint} for ${Math.round(ms / 1000)} s`));
+      this.#abortTimer.abort(new ConnectionError(`the server ${problem} for ${Math.round(ms / 1000)} s`));
     }, ms);
   }
 
-  /** Converts an error of the connection for the caller. */
+  /** Converts an error to the one that the caller gets. */
   explain(error: unknown): unknown {
     if (error instanceof SpeechError) return error;
     if (this.#outer.aborted) return this.#outer.reason;
     if (error instanceof ConnectionError) return error;
     if (this.#abortTimer.signal.aborted) return this.#abortTimer.signal.reason;
-    // fetch reports "fetch failed", with the reason as cause.
+    // `fetch` reports "fetch failed" with the reason as the cause.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const text = cause instanceof Error ? [cause.message, codeOf(cause)].find(Boolean) : String(cause);
     return new ConnectionError(text ?? "the connection failed", { cause: error });
@@ -217,7 +215,7 @@ class Watchdog {
 
 function tooSlow(bytes: number, waitedMs: number): ConnectionError {
   const seconds = waitedMs / 1000;
-  return new ConnectionError(`the server gives ${Math.round(bytes / seconds)} bytes a second, no more`);
+  return new ConnectionError(`the server sends only ${Math.round(bytes / seconds)} bytes per second`);
 }
 
 function codeOf(error: Error): string | undefined {

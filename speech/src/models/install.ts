@@ -16,17 +16,16 @@ import {
   writeJson,
 } from "./manifest.ts";
 
-/** Called with the received and the total bytes of the model. */
 export type OnBytes = (receivedBytes: number, totalBytes: number | null) => void;
 
-/** Free space to leave on the disk for other parts of the service. */
+/** Free disk space to leave for other parts of the service. */
 const RESERVED_BYTES = 256 * 1024 ** 2;
-/** A mirror may have other files than those of the known size, but not arbitrarily large ones. */
+/** A mirror may have other files than the hub, but not arbitrarily large ones. */
 const MAX_TIMES_KNOWN_SIZE = 8;
 
 /**
- * Downloads a model to `partialFolder`, resuming earlier attempts, verifies it and moves it to `folder` in
- * one step. The caller holds the model's lock.
+ * Downloads a model to `partialFolder`, resuming a partial download, verifies it, and moves it to `folder`. The caller
+ * must hold the model's lock.
  *
  * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`
  */
@@ -39,7 +38,7 @@ export async function downloadModel(
 ): Promise<Manifest> {
   const context = { ...options, maxFileBytes: MAX_TIMES_KNOWN_SIZE * model.downloadBytes };
   await makeFolder(partialFolder);
-  const files = await collect(context, model, partialFolder, onBytes);
+  const files = await downloadFiles(context, model, partialFolder, onBytes);
   const manifest: Manifest = {
     name: model.name,
     licence: model.license,
@@ -60,8 +59,7 @@ export async function downloadModel(
   return manifest;
 }
 
-/** Downloads and verifies all files of the model. */
-async function collect(
+async function downloadFiles(
   context: DownloadContext,
   model: KnownModel,
   partialFolder: string,
@@ -80,7 +78,7 @@ async function collect(
       return { source: record.source, done };
     } catch (error) {
       if (!(error instanceof SourceChanged)) throw error;
-      // The hub may no longer have the older version of the partial download; start over once.
+      // The hub may no longer have the version of the partial download, so start over once.
       await rm(partialFolder, { recursive: true, force: true });
       if (startedOver) throw new SpeechError("model_download_failed", `${error.message}.`, { cause: error });
       await makeFolder(partialFolder);
@@ -88,14 +86,14 @@ async function collect(
   }
 }
 
-/** The hub's description of each file, all of one commit; the stored one if a download is resumed. */
+/** Returns the stored record if a download is resumed, else requests the metadata of all files from the hub. */
 async function describe(
   context: DownloadContext,
   model: KnownModel,
   partialFolder: string,
 ): Promise<DownloadRecord> {
   const earlier = await readDownloadRecord(partialFolder);
-  if (earlier && isOf(earlier, model)) {
+  if (earlier && describesModel(earlier, model)) {
     earlier.source.hub = context.hub.url;
     return earlier;
   }
@@ -111,7 +109,7 @@ async function describe(
     const from = record.source.commit ?? revision;
     const { commit, bytes, hash } = await describeFile(context, { repository, revision: from, path });
     if (record.files.length > 0 && commit !== record.source.commit) {
-      throw new SourceChanged(`${context.hub.url} gives files of one model from several commits`);
+      throw new SourceChanged(`${context.hub.url} returned files from different commits`);
     }
     record.source.commit = commit;
     record.files.push({ path, bytes, hash, done: null });
@@ -120,7 +118,7 @@ async function describe(
   return record;
 }
 
-function isOf({ source, files }: DownloadRecord, model: KnownModel): boolean {
+function describesModel({ source, files }: DownloadRecord, model: KnownModel): boolean {
   return (
     source.repository === model.repository &&
     source.revision === model.revision &&
@@ -142,17 +140,17 @@ async function fetchEntry(
     ? null
     : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
   const target = join(partialFolder, path);
-  const arrived = await downloadFile(
+  const size = await downloadFile(
     context,
     { repository: source.repository, revision: source.commit ?? source.revision, path },
     target,
     { bytes, hash, commit: source.commit },
     (received) => onBytes(before + received, total),
   );
-  return { path, bytes: arrived, ...(await checkedHash(target, arrived, hash, source.hub, context.signal)) };
+  return { path, bytes: size, ...(await checkHash(target, size, hash, source.hub, context.signal)) };
 }
 
-async function checkedHash(
+async function checkHash(
   path: string,
   bytes: number,
   stated: ContentHash | null,
@@ -165,11 +163,11 @@ async function checkedHash(
   await rm(path, { force: true });
   throw new SpeechError(
     "model_corrupt",
-    `${path} is not what ${hub} says it is (${stated.algorithm} ${found.hex} instead of ${stated.hex}) and was removed.`,
+    `${path} does not match the hash of ${hub} (${stated.algorithm} ${found.hex} instead of ${stated.hex}) and was removed.`,
   );
 }
 
-/** Readers see the previous model, for a moment none, then the complete new one. */
+/** Readers see the previous model, briefly no model, then the complete new one. */
 async function moveInto(partialFolder: string, folder: string): Promise<void> {
   const parent = dirname(folder);
   await setAside(folder);
@@ -178,7 +176,7 @@ async function moveInto(partialFolder: string, folder: string): Promise<void> {
   await removeSetAside(folder);
 }
 
-/** Removes a model in one step; of a link, only the link. */
+/** Removes a model atomically by renaming it. A symbolic link is removed without its target. */
 export async function setAside(folder: string): Promise<void> {
   await removeSetAside(folder);
   await rename(folder, `${folder}.removed`).catch((error: NodeJS.ErrnoException) => {
@@ -190,7 +188,7 @@ export async function removeSetAside(folder: string): Promise<void> {
   await rm(`${folder}.removed`, { recursive: true, force: true });
 }
 
-/** Creates a real folder, replacing a link. */
+/** Creates a folder. Replaces a symbolic link. */
 async function makeFolder(folder: string): Promise<void> {
   try {
     if ((await lstat(folder).catch(() => null))?.isDirectory() === false) await rm(folder);
@@ -212,8 +210,8 @@ async function missingBytes({ files }: DownloadRecord, partialFolder: string): P
   let missing = 0;
   for (const { path, bytes, done } of files) {
     if (done !== null || bytes === null) continue;
-    const there = (await stat(join(partialFolder, path)).catch(() => null))?.size ?? 0;
-    missing += Math.max(0, bytes - there);
+    const present = (await stat(join(partialFolder, path)).catch(() => null))?.size ?? 0;
+    missing += Math.max(0, bytes - present);
   }
   return missing;
 }
@@ -225,6 +223,6 @@ async function requireSpace(folder: string, bytes: number): Promise<void> {
   const inMegabytes = (size: number) => `${Math.ceil(size / 1e6)} MB`;
   throw new SpeechError(
     "model_store_failed",
-    `${folder} has ${inMegabytes(free)} free; ${inMegabytes(bytes)} and a reserve of ${inMegabytes(RESERVED_BYTES)} are needed.`,
+    `${folder} has ${inMegabytes(free)} free; ${inMegabytes(bytes)} and a reserve of ${inMegabytes(RESERVED_BYTES)} are required.`,
   );
 }

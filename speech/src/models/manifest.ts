@@ -2,13 +2,11 @@ import { open, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ContentHash, isContentHash } from "./content-hash.ts";
 
-/** Source of a model. */
 export interface ModelSource {
-  /** URL of the hub or its mirror. */
   hub: string;
   repository: string;
   revision: string;
-  /** The commit of the revision; null if the hub did not state it. */
+  /** The commit of the revision; null if the hub did not report it. */
   commit: string | null;
 }
 
@@ -16,14 +14,14 @@ export interface ManifestFile {
   path: string;
   bytes: number;
   hash: ContentHash;
-  /** Whether the hub stated this hash and the content matched; else it was computed from the received content. */
+  /** True if the hub reported this hash and the content matched. Otherwise it was computed from the content. */
   stated: boolean;
 }
 
 /** `model.json` in the folder of an installed model. */
 export interface Manifest {
   name: string;
-  /** Spelled as in files of all releases. */
+  /** British spelling for compatibility with existing files. */
   licence: string;
   source: ModelSource;
   files: ManifestFile[];
@@ -31,10 +29,7 @@ export interface Manifest {
   installedAt: string;
 }
 
-/**
- * `download.json` in the folder of a partial download: the hub's description of each file, and which are
- * complete.
- */
+/** `download.json` in the folder of a partial download. `done` is null for files that are not complete. */
 export interface DownloadRecord {
   source: ModelSource;
   files: { path: string; bytes: number | null; hash: ContentHash | null; done: ManifestFile | null }[];
@@ -70,15 +65,15 @@ export async function readDownloadRecord(folder: string): Promise<DownloadRecord
 
 /** Writes JSON atomically and durably. */
 export async function writeJson(path: string, value: Manifest | DownloadRecord): Promise<void> {
-  const beside = `${path}.new`;
-  const handle = await open(beside, "w", 0o644);
+  const temporary = `${path}.new`;
+  const handle = await open(temporary, "w", 0o644);
   try {
     await handle.writeFile(`${JSON.stringify(value, null, 2)}\n`);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(beside, path);
+  await rename(temporary, path);
   await syncFolder(dirname(path));
 }
 
@@ -92,7 +87,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Returns whether the path is relative and stays inside its folder. */
+/** Returns whether the path is relative and inside its folder. */
 export function isSafePath(path: unknown): path is string {
   if (typeof path !== "string" || path.length > 512) return false;
   return path.split("/").every((part) => /^[A-Za-z0-9_.-]+$/.test(part) && part !== "." && part !== "..");

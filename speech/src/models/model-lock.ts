@@ -2,14 +2,14 @@ import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "nod
 import { tryLock } from "fs-native-extensions";
 import { storeError } from "./file-system.ts";
 
-/** A kernel lock, held until it is released or the process exits for any reason. */
+/** A lock of the operating system, which is also released when the process exits for any reason. */
 export interface ModelLock {
   release(): void;
 }
 
 /**
- * Takes the lock of a model if it is free.
- * @param path of the lock file, which is created if missing and never removed
+ * Acquires the lock of a model if it is free.
+ * @param path of the lock file, which is created if necessary and never removed
  * @throws SpeechError `model_store_failed`
  */
 export function tryModelLock(path: string): ModelLock | { holder: string } {

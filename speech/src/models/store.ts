@@ -13,7 +13,6 @@ import { MANIFEST_NAME, type Manifest, readManifest } from "./manifest.ts";
 import { type ModelLock, tryModelLock } from "./model-lock.ts";
 import { inspectInstalled, inspectPartial, PARTIAL, type StoredModel, wrongSize } from "./stored-model.ts";
 
-/** An installed model. */
 export interface FoundModel {
   name: string;
   /** Absolute path. */
@@ -30,34 +29,34 @@ export interface InstallOptions {
 }
 
 /**
- * A folder of models: `<name>/` for an installed model, `<name>.partial/` for a partial download. Several
- * processes may use it at once. Readers need no lock: models appear and disappear in one step.
+ * A folder of models: `<name>/` for an installed model, `<name>.partial/` for a partial download. Several processes may
+ * use it concurrently. Readers need no lock, because models are installed and removed atomically.
  */
 export interface ModelStore {
   readonly folder: string;
-  /** All models in the folder, by name; empty if the folder does not exist. */
+  /** Lists the models in the folder, sorted by name. */
   list(): Promise<StoredModel[]>;
   /**
-   * @param nameOrFolder a model's name, or the absolute path of a folder, which is only read
+   * @param nameOrFolder a model's name, or the absolute path of a folder
    * @throws SpeechError `model_not_found`, `model_corrupt`
    */
   find(nameOrFolder: string): Promise<FoundModel>;
   /**
-   * Downloads a model unless it is installed and undamaged. If another process does so, waits for it.
-   * @returns `already`: it was installed before
+   * Downloads a model unless it is installed and undamaged. Waits if another process is downloading it.
+   * @returns `already`: whether the model was installed before
    * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`
    * @throws the reason of `signal`; the partial download is kept
    */
   install(model: KnownModel, options: InstallOptions): Promise<{ model: StoredModel; already: boolean }>;
   /**
    * Compares every file with the hash in the manifest.
-   * @returns the damage, a line each
-   * @throws SpeechError `model_not_found`, also for a folder without a manifest
+   * @returns a line for each problem
+   * @throws SpeechError `model_not_found` if there is no model or no manifest
    */
   verify(name: string, signal: AbortSignal): Promise<string[]>;
   /**
-   * Removes a model and its partial download. Processes that have it open keep what they have read.
-   * @returns whether there was anything
+   * Removes a model and its partial download. Processes that have loaded it can continue.
+   * @returns whether the model existed
    * @throws SpeechError `model_store_failed` while it is being downloaded
    */
   remove(name: string): Promise<boolean>;
@@ -74,7 +73,7 @@ export function openModelStore({
 }: {
   /** Absolute path; created when the first model is installed. */
   folder: string;
-  /** The command that pulls models into it, for advice. */
+  /** The command in messages. */
   calledAs?: string;
   now?: () => Date;
 }): ModelStore {
@@ -87,18 +86,18 @@ export function openModelStore({
       throw storeError(error, folder);
     });
     const names = new Set(entries.map((entry) => entry.replace(/\.partial$/, "")).filter(isModelName));
-    const models = await Promise.all([...names].sort().map(look));
+    const models = await Promise.all([...names].sort().map(inspect));
     return models.filter((model) => model !== null);
   }
 
-  async function look(name: string): Promise<StoredModel | null> {
+  async function inspect(name: string): Promise<StoredModel | null> {
     return (await inspectInstalled(name, folderOf(name))) ?? (await inspectPartial(name, folderOf(name)));
   }
 
   async function find(nameOrFolder: string): Promise<FoundModel> {
     if (isAbsolute(nameOrFolder)) return await findFolder(nameOrFolder);
     requireName(nameOrFolder);
-    const model = await look(nameOrFolder);
+    const model = await inspect(nameOrFolder);
     if (model?.state === "installed")
       return { name: model.name, folder: model.folder, manifest: model.manifest };
     if (model?.state === "damaged") {
@@ -112,9 +111,9 @@ export function openModelStore({
 
   function notInstalled(name: string): SpeechError {
     const remedy = knownModel(name)
-      ? `\`${calledAs} pull ${name}\``
-      : `there is no model of this name; available are ${namesOfKnown()}`;
-    return new SpeechError("model_not_found", `The model ${name} is not installed in ${folder}: ${remedy}.`);
+      ? `Install it with \`${calledAs} pull ${name}\``
+      : `Available models: ${namesOfKnown()}`;
+    return new SpeechError("model_not_found", `The model ${name} is not installed in ${folder}. ${remedy}.`);
   }
 
   async function install(
@@ -133,7 +132,7 @@ export function openModelStore({
     await makeFolders(folder).catch((error) => {
       throw storeError(error, folder);
     });
-    const lock = await takeLock(model.name, signal, async () => {
+    const lock = await acquireLock(model.name, signal, async () => {
       const partial = await inspectPartial(model.name, paths.folder);
       if (partial) onProgress(meter.progress(partial.bytes, partial.totalBytes, true));
     });
@@ -149,13 +148,13 @@ export function openModelStore({
       );
       const installed = await whole();
       if (installed) return { model: installed, already: false };
-      throw new SpeechError("model_store_failed", `${paths.folder} was changed by something else.`);
+      throw new SpeechError("model_store_failed", `${paths.folder} was changed by another program.`);
     } finally {
       lock.release();
     }
   }
 
-  async function takeLock(
+  async function acquireLock(
     name: string,
     signal: AbortSignal,
     onWait: () => Promise<void>,
@@ -174,11 +173,11 @@ export function openModelStore({
   async function verify(name: string, signal: AbortSignal): Promise<string[]> {
     requireName(name);
     const manifest = await readManifest(folderOf(name));
-    if (manifest === null && (await look(name)) === null) throw notInstalled(name);
+    if (manifest === null && (await inspect(name)) === null) throw notInstalled(name);
     if (manifest === null) {
       throw new SpeechError(
         "model_not_found",
-        `${folderOf(name)} has no ${MANIFEST_NAME} to be compared with.`,
+        `${folderOf(name)} has no ${MANIFEST_NAME}, so it cannot be verified.`,
       );
     }
     const damage: string[] = [];
@@ -186,7 +185,7 @@ export function openModelStore({
       const wrong = await wrongSize(folderOf(name), path, bytes);
       if (wrong !== null) damage.push(wrong);
       else if ((await hashFile(join(folderOf(name), path), bytes, hash.algorithm, signal)).hex !== hash.hex) {
-        damage.push(`${path} has other content than it was installed with.`);
+        damage.push(`${path} has changed since it was installed.`);
       }
     }
     return damage;
@@ -194,7 +193,7 @@ export function openModelStore({
 
   async function remove(name: string): Promise<boolean> {
     requireName(name);
-    if ((await look(name)) === null) return false;
+    if ((await inspect(name)) === null) return false;
     const lock = tryModelLock(lockOf(name));
     if ("holder" in lock) {
       throw new SpeechError("model_store_failed", `${name} is being downloaded by ${lock.holder}.`);
@@ -227,7 +226,7 @@ function requireName(text: string): void {
   if (isModelName(text)) return;
   throw new SpeechError(
     "model_not_found",
-    `"${text}" is not the name of a model; available are ${namesOfKnown()}.`,
+    `"${text}" is not the name of a model. Available models: ${namesOfKnown()}.`,
   );
 }
 

@@ -4,24 +4,23 @@ import { join } from "node:path";
 import { isFolder } from "./file-system.ts";
 import { MANIFEST_NAME, type Manifest, readDownloadRecord, readManifest } from "./manifest.ts";
 
-/** A model in the store, complete or not. */
+/** A complete or partial model in the store. */
 export interface StoredModel {
   name: string;
   /** Absolute path. */
   folder: string;
   /** `damaged`: a file is missing or has the wrong size. */
   state: "installed" | "partial" | "damaged";
-  /** Size on disk. */
+  /** Bytes on disk. */
   bytes: number;
   /** Size of the complete model; null if unknown. */
   totalBytes: number | null;
-  /** Null for a folder that was copied by hand. */
+  /** Null for a folder that was copied manually. */
   manifest: Manifest | null;
   /** A line for each problem. */
   damage: string[];
 }
 
-/** Suffix of the folder of a partial download. */
 export const PARTIAL = ".partial";
 
 /** Returns null if there is no model. */
@@ -44,7 +43,7 @@ export async function inspectInstalled(name: string, folder: string): Promise<St
   };
 }
 
-/** A folder that was copied by hand has no manifest; an unreadable manifest means damage. */
+/** A folder that was copied manually has no manifest. An unreadable manifest means damage. */
 async function inspectUnknown(name: string, folder: string): Promise<StoredModel | null> {
   const unreadable = await exists(join(folder, MANIFEST_NAME));
   if (!unreadable && !(await exists(join(folder, "config.json")))) return null;
@@ -82,7 +81,6 @@ export async function wrongSize(folder: string, path: string, bytes: number): Pr
   return found.size === bytes ? null : `${path} has ${found.size} bytes instead of ${bytes}.`;
 }
 
-/** Checks synchronously, before a model is opened, whether its files exist with the right sizes. */
 export function isStillThere({ folder, manifest }: Pick<StoredModel, "folder" | "manifest">): boolean {
   const stats = (path: string) => statSync(path, { throwIfNoEntry: false });
   try {

@@ -20,35 +20,28 @@ import {
   VALUE_NAME,
 } from "./onnx-protobuf.ts";
 
-/**
- * Adds the outputs that word times need. Exported decoders compute cross-attention but do not output it; the
- * tensors only have to be declared as outputs.
- */
-
 const BRANCHES = ["then_branch", "else_branch"];
 
 /**
- * How exporters name a layer's attention to the encoder: `/model/decoder/layers.3/encoder_attn/Softmax`,
+ * Matches the names that exporters give to a layer's cross-attention: `/model/decoder/layers.3/encoder_attn/Softmax`,
  * `/decoder/block.3/layer.1/EncDecAttention/Softmax`, `/blocks.3/cross_attn/Softmax`.
  */
 const CROSS_ATTENTION = /(?:layers?|blocks?)[._](\d+)[./].*?(?:encoder_attn|EncDecAttention|cross_?attn)/i;
 
 const OUTPUT_PREFIX = "cross_attentions.";
 
-/** Name of the output with a layer's cross-attention; layers count from 0. */
 export function crossAttentionOutput(layer: number): string {
   return `${OUTPUT_PREFIX}${layer}`;
 }
 
 /**
- * Declares the cross-attention of each layer as an output of the graph: `cross_attentions.0`,
- * `cross_attentions.1`, … In a merged decoder (one `If` node whose two branches run without and with a cache,
- * as Optimum exports `decoder_model_merged.onnx`) they become outputs of both branches, of the `If` and of
- * the graph; in a plain decoder only of the graph. Their element type is that of the model.
+ * Declares the cross-attention of each layer as an output of the graph: `cross_attentions.0`, `cross_attentions.1`, …
+ * Exported decoders compute these tensors but do not output them. A merged decoder, as exported by Optimum, has an `If`
+ * node with one branch for the first step and one with a cache, so both branches and the `If` node need the outputs too.
  *
- * @param model The bytes of an ONNX model; not modified.
- * @returns The model with these outputs. Returns the same bytes if it already has them, and if no softmax is
- * named as cross-attention (an optimizer may have fused it).
+ * @param model bytes of an ONNX model, which are not modified
+ * @returns the model with these outputs. Returns the same bytes if the model already has them, or if it has no softmax
+ * with a known name, because an optimizer may have fused it.
  * @throws SpeechError `model_unusable` if the bytes are not an ONNX model
  */
 export function addCrossAttentionOutputs(model: Uint8Array): Uint8Array {
@@ -58,11 +51,11 @@ export function addCrossAttentionOutputs(model: Uint8Array): Uint8Array {
       found = true;
       return editGraph(graph);
     });
-    if (!found) throw new SpeechError("model_unusable", "The model holds no graph.");
+    if (!found) throw new SpeechError("model_unusable", "The model has no graph.");
     return edited.length === 1 ? model : Buffer.concat(edited);
   } catch (error) {
     if (error instanceof SpeechError) throw error;
-    throw new SpeechError("model_unusable", "The model is damaged: it cannot be read as ONNX.", {
+    throw new SpeechError("model_unusable", "The model is not a valid ONNX file.", {
       cause: error,
     });
   }
@@ -94,7 +87,7 @@ function editGraph(graph: Uint8Array): Parts {
   ];
 }
 
-/** Layers whose cross-attention both branches compute; null if there are none. */
+/** Returns the layers whose cross-attention both branches compute; null if there are none. */
 function layersOfBranches(ifNode: Uint8Array): number[] | null {
   const branches = lengthDelimited(ifNode, NODE_ATTRIBUTE).filter(isBranch);
   const [first, second] = branches.map((branch) =>
@@ -107,7 +100,7 @@ function layersOfBranches(ifNode: Uint8Array): number[] | null {
   return layers.length > 0 ? layers : null;
 }
 
-/** The softmax of each layer's cross-attention. */
+/** Returns the output of each layer's softmax, keyed by layer. */
 function crossAttentionTensors(nodes: readonly Uint8Array[]): Map<number, string> {
   const tensors = new Map<number, string>();
   for (const node of nodes) {
@@ -119,7 +112,7 @@ function crossAttentionTensors(nodes: readonly Uint8Array[]): Map<number, string
   return tensors;
 }
 
-/** Outputs of an `If` and of its branches are matched by order, not by name. */
+/** The outputs of an `If` node and its branches are matched by position, not by name. */
 function editIf(ifNode: Uint8Array, layers: readonly number[]): Parts {
   const edited = editFields(ifNode, NODE_ATTRIBUTE, (attribute) =>
     isBranch(attribute)

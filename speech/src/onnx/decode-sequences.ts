@@ -10,29 +10,22 @@ import {
 import { asFloats, release, selectRows } from "./tensors.ts";
 import { chooseToken, probabilitiesOf, seededRandom, type TokenChoice } from "./token-selection.ts";
 
-/**
- * Batched decoding of encoder-decoder speech models with a key/value cache: the loop for every model exported
- * as `encoder_model.onnx` and `decoder_model_merged.onnx` (Optimum's layout). Differences between models
- * (layers, heads, vocabulary, precision) are read from the session.
- */
-
 export interface DecodeOptions {
-  /** `[rows, frames, width]`, as output by the encoder. */
+  /** Output of the encoder, `[rows, frames, width]`. */
   encoderStates: Tensor;
-  /** Tokens that each row starts with, equally many; not part of the result. */
+  /** First tokens of each row, which are not part of the result. All prompts have the same length. */
   prompts: readonly (readonly number[])[];
   endToken: number;
-  /** Maximum number of tokens for each row. */
   maxTokens: readonly number[];
-  /** Heads whose cross-attention is needed; their layers need `cross_attentions.N` outputs. */
+  /** Heads whose cross-attention is returned. Their layers must have `cross_attentions.N` outputs. */
   attentionHeads: readonly AttentionHead[];
-  /** How many frames of it are needed for each row; all if omitted. */
+  /** Number of frames of cross-attention for each row; all by default. */
   attentionFrames?: readonly number[];
-  /** Sets the logits of tokens that are not allowed next to −∞, given the tokens so far. */
+  /** Sets the logits of tokens that must not follow the given tokens to −∞. */
   processLogits?: (logits: Float32Array, tokens: readonly number[]) => void;
-  /** Samples tokens. Each row uses the same seed, so the rest of the batch has no influence. */
+  /** Enables sampling. All rows use the same seed, so results do not depend on the rest of the batch. */
   sampling?: { temperature: number; seed: number };
-  /** Token whose probability after the prompt's first token is needed. */
+  /** Token whose probability after the first token of the prompt is returned. */
   noSpeechToken?: number | null;
   signal: AbortSignal;
 }
@@ -40,27 +33,23 @@ export interface DecodeOptions {
 export interface DecodedSequence {
   /** Without the prompt and the end token. */
   tokens: number[];
-  /** Natural log-probability of each token, at temperature 1. */
+  /** Natural log-probability of each token at temperature 1. */
   logProbabilities: number[];
-  /** The same of the end token; null if decoding stopped for another reason. */
+  /** Log-probability of the end token; null if decoding stopped for another reason. */
   endLogProbability: number | null;
   /** Null if not requested. */
   noSpeechProbability: number | null;
-  /**
-   * Why decoding stopped: end token, token limit, or a repetition loop (of which `tokens` keeps the first
-   * repetition).
-   */
+  /** Why decoding stopped: end token, token limit, or repetition loop. `tokens` ends with the loop's first occurrence. */
   stop: "end" | "limit" | "loop";
   /**
-   * Cross-attention, `[steps, heads, frames]` in one array, heads in the requested order. Step i chose token
-   * i; if `stop` is `end`, one more step chose the end token.
+   * Cross-attention of the requested heads, `[steps, heads, frames]`. Step i chose token i. If `stop` is `end`, the last
+   * step chose the end token.
    */
   attention: Float32Array;
   steps: number;
   frames: number;
 }
 
-/** State of one row while the batch is decoded. */
 interface Row {
   maxTokens: number;
   frames: number;
@@ -69,21 +58,23 @@ interface Row {
   logProbabilities: number[];
   endLogProbability: number | null;
   noSpeechProbability: number | null;
-  /** `[steps, heads, frames]` so far, with spare capacity. */
+  /** `[steps, heads, frames]`, with spare capacity. */
   attention: Float32Array;
   steps: number;
   stop: DecodedSequence["stop"] | null;
 }
 
-const KEEP_ROWS_SHARE = 0.6;
-/** Initial capacity; half a minute of speech has about as many tokens. */
-const STEPS_AT_FIRST = 80;
+/** If this share of the rows or less is unfinished, finished rows are removed from the batch. */
+const REMOVE_ROWS_SHARE = 0.6;
+/** About the number of tokens in half a minute of speech. */
+const INITIAL_STEPS = 80;
 
 /**
- * Decodes all rows together, each to its own end.
- * @returns One sequence for each row of `encoderStates`, in the same order.
- * @throws SpeechError `model_unusable` if the model's output contradicts its metadata; the signal's reason if
- * it is aborted
+ * Decodes a batch with an encoder-decoder model that was exported as `encoder_model.onnx` and
+ * `decoder_model_merged.onnx`.
+ * @returns one sequence for each row of `encoderStates`, in the same order
+ * @throws SpeechError `model_unusable` if the model's output does not match its metadata; the signal's reason if it is
+ * aborted
  */
 export async function decodeSequences(
   decoder: Seq2SeqDecoder,
@@ -122,23 +113,23 @@ export async function decodeSequences(
         attentionHeads,
       });
       cache = step.cache;
-      for (const [place, row] of active.entries()) {
+      for (const [index, row] of active.entries()) {
         if (!cached && typeof options.noSpeechToken === "number") {
-          const first = step.logits(place, 0);
+          const first = step.logits(index, 0);
           row.noSpeechProbability = probabilitiesOf(first, [options.noSpeechToken])[0] ?? null;
         }
         if (row.stop) continue;
-        const choice = chosen(step, place, row, options);
-        step.copyAttention(place, row.frames, nextAttention(row, attentionHeads.length));
+        const choice = chooseNext(step, index, row, options);
+        step.copyAttention(index, row.frames, nextAttention(row, attentionHeads.length));
         advance(row, choice, options.endToken);
       }
       step.release();
       cached = true;
 
-      // Finished rows still cost time; removing them costs a copy of the caches.
-      const unfinished = [...active.keys()].filter((place) => !active[place]?.stop);
-      if (unfinished.length > 0 && unfinished.length <= active.length * KEEP_ROWS_SHARE) {
-        active = unfinished.map((place) => active[place] as Row);
+      // Finished rows cost time, but removing them requires a copy of the caches.
+      const unfinished = [...active.keys()].filter((index) => !active[index]?.stop);
+      if (unfinished.length > 0 && unfinished.length <= active.length * REMOVE_ROWS_SHARE) {
+        active = unfinished.map((index) => active[index] as Row);
         encoderStates = selectRows(encoderStates, unfinished);
         const all = Object.values(cache);
         cache = Object.fromEntries(
@@ -155,14 +146,14 @@ export async function decodeSequences(
 }
 
 export interface FirstStep {
-  /** `[rows, frames, width]`, as output by the encoder. */
+  /** Output of the encoder, `[rows, frames, width]`. */
   encoderStates: Tensor;
   startToken: number;
-  /** Tokens whose probabilities are needed. */
+  /** Tokens whose probabilities are returned. */
   tokens: readonly number[];
 }
 
-/** Returns the probabilities of the given tokens after the first token of each row. */
+/** Returns the probabilities of the tokens after `startToken` for each row. */
 export async function probabilitiesAfterStart(
   decoder: Seq2SeqDecoder,
   { encoderStates, startToken, tokens }: FirstStep,
@@ -183,13 +174,13 @@ export async function probabilitiesAfterStart(
   return probabilities;
 }
 
-function chosen(
+function chooseNext(
   step: StepOutput,
-  place: number,
+  index: number,
   row: Row,
   { processLogits, sampling }: DecodeOptions,
 ): TokenChoice {
-  const logits = step.logits(place, step.positions - 1);
+  const logits = step.logits(index, step.positions - 1);
   processLogits?.(logits, row.tokens);
   return chooseToken(logits, sampling ? { ...sampling, random: row.random } : null);
 }
@@ -213,11 +204,11 @@ function advance(row: Row, choice: TokenChoice, endToken: number): void {
   }
 }
 
-/** Returns the array for one more step's `[heads, frames]`. */
+/** Returns the array for the next step, `[heads, frames]`. */
 function nextAttention(row: Row, heads: number): Float32Array {
   const stepLength = heads * row.frames;
   if (row.attention.length < (row.steps + 1) * stepLength) {
-    const room = Math.min(row.maxTokens, Math.max(STEPS_AT_FIRST, 2 * row.steps)) * stepLength;
+    const room = Math.min(row.maxTokens, Math.max(INITIAL_STEPS, 2 * row.steps)) * stepLength;
     const { buffer } = row.attention as Float32Array<ArrayBuffer>;
     row.attention = new Float32Array(buffer.transfer(room * Float32Array.BYTES_PER_ELEMENT));
   }

@@ -1,8 +1,8 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/**
- * Edits ONNX models on the protobuf wire format (onnx.proto, field numbers below), so that every part that is
- * not edited stays the same byte for byte, whatever later versions of the format add.
+/*
+ * ONNX models are edited in the protobuf wire format, so all other parts stay identical, including fields of newer
+ * versions. The constants are field numbers of onnx.proto.
  */
 
 export const MODEL_GRAPH = 7;
@@ -23,13 +23,10 @@ export const VALUE_TYPE = 2;
 export const TYPE_TENSOR = 1;
 export const TENSOR_SHAPE = 2;
 
-/**
- * Consecutive parts of a message. Models are large, so they are concatenated once, at the end; an unmodified
- * message is its only part.
- */
+/** Consecutive parts of a message. Models are large, so parts are concatenated only once, at the end. */
 export type Parts = readonly Uint8Array[];
 
-/** Contents of every length-delimited field `number`, as views into the message. */
+/** Returns the contents of each length-delimited field `number`, as views into the message. */
 export function lengthDelimited(message: Uint8Array, number: number): Uint8Array[] {
   const contents: Uint8Array[] = [];
   const reader = new BinaryReader(message);
@@ -41,19 +38,18 @@ export function lengthDelimited(message: Uint8Array, number: number): Uint8Array
   return contents;
 }
 
-/** Text of every field `number`. */
 export function stringFields(message: Uint8Array, number: number): string[] {
   return lengthDelimited(message, number).map((content) => new TextDecoder().decode(content));
 }
 
-/** Text of the field; empty if there is none. */
+/** Returns an empty string if there is no such field. */
 export function stringField(message: Uint8Array, number: number): string {
   return stringFields(message, number).at(-1) ?? "";
 }
 
 /**
- * Replaces the content of every length-delimited field `number` with the result of `edit`; removes the field
- * if that is null.
+ * Replaces the content of each length-delimited field `number` with the result of `edit`, or removes the field if the
+ * result is null.
  */
 export function editFields(
   message: Uint8Array,
@@ -79,7 +75,7 @@ export function editFields(
   return kept === 0 ? [message] : [...parts, message.subarray(kept)];
 }
 
-/** Fields that are appended to a message: repeated fields may be anywhere in it. */
+/** Encodes repeated fields, which can be appended to a message. */
 export function fields(number: number, contents: readonly Uint8Array[]): Parts {
   return contents.flatMap((content) => field(number, [content]));
 }
@@ -89,17 +85,16 @@ function field(number: number, content: Parts): Parts {
   return [new BinaryWriter().tag(number, WireType.LengthDelimited).uint32(length).finish(), ...content];
 }
 
-/** Outputs of a graph by name; the runtime infers type and shape. */
+/** Declares outputs of a graph. The runtime infers type and shape. */
 export function graphOutputs(names: readonly string[]): Parts {
   return fields(GRAPH_OUTPUT, names.map(valueBytes));
 }
 
-/** The bytes of a value that has only a name. */
+/** Encodes a value that has only a name. */
 export function valueBytes(name: string): Uint8Array {
   return new BinaryWriter().tag(VALUE_NAME, WireType.LengthDelimited).string(name).finish();
 }
 
-/** The bytes of a node with these inputs and outputs. */
 export function nodeBytes(opType: string, inputs: readonly string[], outputs: readonly string[]): Uint8Array {
   const writer = new BinaryWriter();
   const text = (number: number, value: string) => writer.tag(number, WireType.LengthDelimited).string(value);

@@ -3,12 +3,7 @@ import { SpeechError } from "../errors.ts";
 import { crossAttentionOutput } from "./cross-attention-outputs.ts";
 import { asFeeds, type FloatType, floatsOf, floatTensor, parseFloatType, release } from "./tensors.ts";
 
-/**
- * Runs single steps of a decoder with a key/value cache, exported as `decoder_model_merged.onnx` (Optimum's
- * layout).
- */
-
-/** One attention head of a decoder; both count from 0. */
+/** Layers and heads are numbered from 0. */
 export interface AttentionHead {
   layer: number;
   head: number;
@@ -20,11 +15,11 @@ interface CacheNames {
   past: string;
   /** `present.0.decoder.key`, … */
   present: string;
-  /** Computed by the first step only. */
+  /** Whether only the first step computes the tensor. */
   fixed: boolean;
 }
 
-/** A decoder session and its metadata. */
+/** A session of `decoder_model_merged.onnx` (Optimum's layout) and its metadata. */
 export interface Seq2SeqDecoder {
   session: InferenceSession;
   heads: number;
@@ -33,7 +28,7 @@ export interface Seq2SeqDecoder {
   caches: readonly CacheNames[];
   cacheType: FloatType;
   statesType: FloatType;
-  /** Layers whose cross-attention it outputs. */
+  /** Layers whose cross-attention is an output. */
   attentionLayers: readonly number[];
 }
 
@@ -81,10 +76,9 @@ function tensorOf(metadata: readonly InferenceSession.ValueMetadata[], name: str
   return found?.isTensor ? found : undefined;
 }
 
-/** Tensors by input name. */
+/** Tensors, keyed by input name. */
 type Cache = Record<string, Tensor>;
 
-/** The cache before the first token. */
 export function emptyCache(decoder: Seq2SeqDecoder, rows: number): Cache {
   const dims = [rows, decoder.heads, 0, decoder.headSize];
   return Object.fromEntries(
@@ -93,9 +87,9 @@ export function emptyCache(decoder: Seq2SeqDecoder, rows: number): Cache {
 }
 
 export interface StepInput {
-  /** Tokens of each row, equally many. */
+  /** Tokens of each row. All rows have the same number. */
   inputTokens: readonly (readonly number[])[];
-  /** `[rows, frames, width]`, of the decoder's `statesType`. */
+  /** `[rows, frames, width]` with the decoder's `statesType`. */
   encoderStates: Tensor;
   cache: Cache;
   /** Whether the cache comes from an earlier step. */
@@ -106,18 +100,18 @@ export interface StepInput {
 export interface StepOutput {
   /** Number of input tokens per row. */
   positions: number;
-  /** A view of the logits after one of these tokens. */
+  /** Returns a view of the logits after one of the input tokens. */
   logits(row: number, position: number): Float32Array;
-  /** Copies the last position's `[heads, frames]` to the beginning of `target`. */
+  /** Copies the attention at the last position, `[heads, frames]`, to the beginning of `target`. */
   copyAttention(row: number, frames: number, target: Float32Array): void;
   cache: Cache;
-  /** Frees everything except the cache; call when done. */
+  /** Frees all outputs except the cache. */
   release(): void;
 }
 
 /**
- * Runs one step of the decoder. New cache tensors replace those of the given cache, whose memory is freed.
- * @throws SpeechError `model_unusable` if the model's output contradicts its metadata
+ * Runs one step of the decoder. Frees the tensors of the given cache that the new cache replaces.
+ * @throws SpeechError `model_unusable` if the model's output does not match its metadata
  */
 export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promise<StepOutput> {
   const { inputTokens, encoderStates, cache, cached, attentionHeads } = input;
@@ -162,10 +156,10 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
       return logits.subarray(start, start + vocabularySize);
     },
     copyAttention(row, wantedFrames, target) {
-      for (const [place, { layer, head }] of attentionHeads.entries()) {
+      for (const [index, { layer, head }] of attentionHeads.entries()) {
         const start = ((row * decoder.heads + head) * positions + positions - 1) * frames;
         const values = attention.get(layer)?.subarray(start, start + wantedFrames) ?? [];
-        target.set(values, place * wantedFrames);
+        target.set(values, index * wantedFrames);
       }
     },
     cache: nextCache,
@@ -181,9 +175,9 @@ function floatsOfLength(
   length: number,
 ): Float32Array {
   const tensor = outputs[name];
-  if (!tensor) throw new SpeechError("model_unusable", `The decoder gave no ${name}.`);
+  if (!tensor) throw new SpeechError("model_unusable", `The decoder has no output ${name}.`);
   if (tensor.dims.reduce((product, size) => product * size, 1) !== length) {
-    throw new SpeechError("model_unusable", `The decoder gave ${name} of shape [${tensor.dims.join(", ")}].`);
+    throw new SpeechError("model_unusable", `The decoder's output ${name} has the wrong shape [${tensor.dims.join(", ")}].`);
   }
   return floatsOf(tensor);
 }

@@ -1,12 +1,12 @@
 import { Tensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
 
-/** Element type of a float tensor. Models exported in half precision use float16. */
+/** Element type of a float tensor. Half-precision models use float16. */
 export type FloatType = "float32" | "float16";
 
 /**
  * Checks the type of a model's input or output.
- * @throws SpeechError `model_unusable` for types other than floats, and for float16 before Node.js 24
+ * @throws SpeechError `model_unusable` for other types, and for float16 before Node.js 24
  */
 export function parseFloatType(type: string | undefined, name: string): FloatType {
   if (type === "float16" && !hasHalves) {
@@ -29,7 +29,7 @@ function isHalves(data: unknown): data is Float16Array {
   return hasHalves && data instanceof Float16Array;
 }
 
-/** Values of the tensor; copied only if they are not 32-bit floats. */
+/** Returns the values of the tensor, which are copied only if they are not 32-bit floats. */
 export function floatsOf(tensor: Tensor): Float32Array {
   const data: unknown = tensor.data;
   if (data instanceof Float32Array) return data;
@@ -40,7 +40,7 @@ export function floatsOf(tensor: Tensor): Float32Array {
   );
 }
 
-/** Converts a float tensor to `type`. Returns the tensor itself if it already has that type. */
+/** Returns the tensor itself if it already has the type. */
 export function asFloats(tensor: Tensor, type: FloatType): Tensor {
   return tensor.type === type ? tensor : floatTensor(type, floatsOf(tensor), tensor.dims);
 }
@@ -59,9 +59,8 @@ export function floatTensor(
 }
 
 /**
- * Converts tensors to inputs of ONNX Runtime. Its native binding gets the lengths of arrays from Node-API, which does not
- * support Float16Array. The binding accepts the same memory as a Uint16Array, but the Tensor class does not, so these
- * inputs are plain objects.
+ * Converts tensors to inputs of ONNX Runtime. Its native binding does not support Float16Array, only the same memory as a
+ * Uint16Array. The Tensor class does not accept that, so these inputs are plain objects.
  */
 export function asFeeds(tensors: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
   const feeds = { ...tensors };
@@ -76,9 +75,8 @@ export function asFeeds(tensors: Readonly<Record<string, Tensor>>): Record<strin
 }
 
 /**
- * Frees the memory of arrays immediately; they become unusable. Their memory is outside the JavaScript heap, and V8
- * collects garbage whenever another 32 MB of such memory is allocated. Without this function, the decoder of a small
- * model spends a tenth of its time in garbage collection.
+ * Frees the memory of arrays immediately. They become unusable. Otherwise V8 would collect garbage after every 32 MB that
+ * are allocated outside its heap, which would take a tenth of the time of a small model.
  */
 export function release(arrays: readonly (Float32Array | Tensor)[]): void {
   for (const array of arrays) {
@@ -87,7 +85,7 @@ export function release(arrays: readonly (Float32Array | Tensor)[]): void {
   }
 }
 
-/** Returns the rows (indices in the first dimension) of a float tensor, in the given order. */
+/** Returns the given rows (indexes of the first dimension) of a float tensor. */
 export function selectRows(tensor: Tensor, rows: readonly number[]): Tensor {
   const stride = tensor.dims.slice(1).reduce((product, size) => product * size, 1);
   return joinRows(
@@ -97,10 +95,10 @@ export function selectRows(tensor: Tensor, rows: readonly number[]): Tensor {
   );
 }
 
-/** Concatenates tensors that have one row each and the same shape along the first dimension. */
+/** Concatenates tensors with one row each along the first dimension. */
 export function concatRows(tensors: readonly Tensor[]): Tensor {
   const [first] = tensors;
-  if (!first) throw new RangeError("there is nothing to concatenate");
+  if (!first) throw new RangeError("there are no tensors to concatenate");
   if (tensors.length === 1) return first;
   return joinRows(first.type as FloatType, tensors.map(rawFloats), [tensors.length, ...first.dims.slice(1)]);
 }

@@ -1,21 +1,21 @@
 import { SpeechError } from "../errors.ts";
 
-/** A token and its natural log-probability among all tokens (at temperature 1). */
 export interface TokenChoice {
   token: number;
+  /** Natural logarithm, at temperature 1. */
   logProbability: number;
 }
 
 /**
- * Logits this far below the highest are ignored: e⁻¹⁵ is 3·10⁻⁷, so even 50,000 of them change a logarithm by
- * less than 0.02; in practice by 0.0006 at most. This saves most of the time.
+ * Logits this far below the highest are ignored, which saves most of the time. e⁻¹⁵ is 3·10⁻⁷, so even 50,000 of them
+ * change the logarithm of the sum by less than 0.02, and in practice by at most 0.0006.
  */
 const NEGLIGIBLE_BELOW = 15;
 
 /**
- * Returns the most likely token, or a sampled one.
- * @param logits One for each token; −∞ for those that are not allowed.
- * @throws SpeechError `model_unusable` if the logits are not numbers, or no token is allowed
+ * Returns the most likely token, or a sampled token.
+ * @param logits −∞ for suppressed tokens
+ * @throws SpeechError `model_unusable` if a logit is NaN or all tokens are suppressed
  */
 export function chooseToken(logits: Float32Array, sampling: Sampling | null): TokenChoice {
   const { highest, near } = findHighest(logits);
@@ -23,16 +23,14 @@ export function chooseToken(logits: Float32Array, sampling: Sampling | null): To
   return { token, logProbability: (logits[token] as number) - logSumExp(logits, highest) };
 }
 
-/** Probability of each of the tokens among all tokens. */
 export function probabilitiesOf(logits: Float32Array, tokens: readonly number[]): number[] {
   const logSum = logSumExp(logits, findHighest(logits).highest);
   return tokens.map((token) => Math.exp((logits[token] ?? Number.NEGATIVE_INFINITY) - logSum));
 }
 
 /**
- * Vocabularies are large, and few logits are higher than all before them or count at all: here and in
- * `logSumExp`, four at a time are skipped with one branch, which takes a fifth of the time.
- * @returns The highest logit is at `near` or up to three after it.
+ * Finds the highest logit, which is at `near` or up to three positions later. Most logits are not higher than all before
+ * them, so four are skipped with one branch, which takes a fifth of the time.
  */
 function findHighest(logits: Float32Array): { highest: number; near: number } {
   let highest = Number.NEGATIVE_INFINITY;
@@ -44,7 +42,7 @@ function findHighest(logits: Float32Array): { highest: number; near: number } {
     const third = logits[token + 2]!;
     const fourth = logits[token + 3]!;
     if (first <= highest && second <= highest && third <= highest && fourth <= highest) continue;
-    // NaN also gets here, and stays the highest.
+    // NaN also gets here and remains the highest.
     highest = Math.max(highest, first, second, third, fourth);
     near = token;
   }
@@ -59,7 +57,6 @@ function findHighest(logits: Float32Array): { highest: number; near: number } {
   return { highest, near };
 }
 
-/** Natural logarithm of the sum of the logits' exponentials. */
 function logSumExp(logits: Float32Array, highest: number): number {
   const negligible = highest - NEGLIGIBLE_BELOW;
   let sum = 0;
@@ -81,17 +78,17 @@ function logSumExp(logits: Float32Array, highest: number): number {
   return highest + Math.log(sum);
 }
 
-/** At which a bad text is decoded again, one after the other, as by the published Whisper decoder. */
+/** Temperatures at which failed texts are decoded again, as in OpenAI's decoder. */
 export const SAMPLING_TEMPERATURES = [0.2, 0.4, 0.6, 0.8, 1];
 
-/** Draws a token with a probability ∝ exp(logit ÷ temperature). */
 export interface Sampling {
   /** Above 0. */
   temperature: number;
-  /** The next random number, 0 … 1. */
+  /** Returns the next random number, 0 … 1. */
   random: () => number;
 }
 
+/** Draws a token with a probability proportional to exp(logit ÷ temperature). */
 function drawToken(logits: Float32Array, highest: number, { temperature, random }: Sampling): number {
   const negligible = highest - NEGLIGIBLE_BELOW * temperature;
   let sum = 0;
@@ -108,7 +105,7 @@ function drawToken(logits: Float32Array, highest: number, { temperature, random 
   return drawn;
 }
 
-/** Random numbers 0 … 1 from a seed: the generator mulberry32. */
+/** The generator mulberry32, whose numbers are 0 … 1. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -26,14 +26,13 @@ import {
 } from "./onnx-protobuf.ts";
 
 /**
- * Speeds up the steps of a merged decoder. Cross-attention needs the cached encoder keys transposed and
- * scaled, and exported decoders repeat that for every token (PyTorch computes the scale from shapes, so the
- * runtime cannot fold it). The branch without a cache already computes transposed, scaled keys; after this
- * edit it outputs them, and the branch with a cache uses them directly. Results are bit-identical.
+ * Speeds up a merged decoder. Cross-attention needs the cached encoder keys transposed and scaled, and exported decoders
+ * repeat this for every token. After this edit, the branch without a cache outputs the transposed and scaled keys, which
+ * it computes anyway, and the branch with a cache uses them directly. Results are bit-identical.
  *
- * @param model The bytes of an ONNX model; not modified.
- * @returns The model with `present.N.encoder.key` and `past_key_values.N.encoder.key` as `[rows, heads, head
- * size, frames]`; the same bytes if its keys are used in another way.
+ * @param model bytes of an ONNX model, which are not modified
+ * @returns the model with `present.N.encoder.key` and `past_key_values.N.encoder.key` as `[rows, heads, head size,
+ * frames]`. Returns the same bytes if the keys are used in another way.
  * @throws SpeechError `model_unusable` if the bytes are not an ONNX model
  */
 export function cacheTransposedKeys(model: Uint8Array): Uint8Array {
@@ -41,7 +40,7 @@ export function cacheTransposedKeys(model: Uint8Array): Uint8Array {
     const edited = editFields(model, MODEL_GRAPH, editGraph);
     return edited.length === 1 ? model : Buffer.concat(edited);
   } catch (error) {
-    throw new SpeechError("model_unusable", "The model is damaged: it cannot be read as ONNX.", {
+    throw new SpeechError("model_unusable", "The model is not a valid ONNX file.", {
       cause: error,
     });
   }
@@ -62,13 +61,13 @@ function editGraph(graph: Uint8Array): Parts {
     const cached = branches.find((branch) => branch.uses(past) > 0);
     const uncached = branches.find((branch) => branch.uses(past) === 0);
     const present = `present.${PAST_KEY.exec(past)?.[1]}`;
-    const place = outputs.indexOf(present);
-    if (!cached || !uncached || place < 0) continue;
-    const taking = cached.takeTransposed(past, place);
-    const giving = uncached.giveTransposed(place);
-    if (!taking || !giving) continue;
-    taking();
-    giving();
+    const index = outputs.indexOf(present);
+    if (!cached || !uncached || index < 0) continue;
+    const applyToCached = cached.planTransposedInput(past, index);
+    const applyToUncached = uncached.planTransposedOutput(index);
+    if (!applyToCached || !applyToUncached) continue;
+    applyToCached();
+    applyToUncached();
     reshaped.add(past).add(present);
   }
   if (reshaped.size === 0) return [graph];
@@ -97,15 +96,15 @@ interface GraphNode {
   outputs: string[];
 }
 
-/** One of the two graphs of the merged decoder, with its planned edits. */
+/** One of the two branches of the merged decoder, with its edits. */
 class Branch {
   readonly bytes: Uint8Array;
   readonly #nodes: readonly GraphNode[];
   readonly #outputs: readonly string[];
-  readonly #makers: ReadonlyMap<string, GraphNode>;
-  /** By first output: replacement of a node; null removes it. */
+  readonly #producers: ReadonlyMap<string, GraphNode>;
+  /** Replacements of nodes, keyed by first output. Null removes the node. */
   readonly #replaced = new Map<string, Uint8Array | null>();
-  /** Outputs whose shape or tensor changes, with the new tensor. */
+  /** New tensors of outputs, keyed by output. */
   readonly #renamed = new Map<string, string>();
   /** Tensors whose declared shape is no longer valid. */
   readonly #reshaped = new Set<string>();
@@ -119,24 +118,23 @@ class Branch {
       outputs: stringFields(node, NODE_OUTPUT),
     }));
     this.#outputs = valueNames(bytes, GRAPH_OUTPUT);
-    this.#makers = new Map(this.#nodes.flatMap((node) => node.outputs.map((output) => [output, node])));
+    this.#producers = new Map(this.#nodes.flatMap((node) => node.outputs.map((output) => [output, node])));
   }
 
-  /** Number of node inputs that use the tensor. */
   uses(tensor: string): number {
     return this.#users(tensor).length;
   }
 
-  /** Plans to use the cached keys directly; null if they are not transposed and scaled. */
-  takeTransposed(past: string, place: number): (() => void) | null {
-    const turn = this.#onlyUser(past, "Transpose");
-    const scale = this.#onlyUser(turn?.outputs[0], "Mul");
+  /** Returns the edit with which the branch uses cached keys directly; null if they are used in another way. */
+  planTransposedInput(past: string, outputIndex: number): (() => void) | null {
+    const transpose = this.#onlyUser(past, "Transpose");
+    const scale = this.#onlyUser(transpose?.outputs[0], "Mul");
     const product = this.#onlyUser(scale?.outputs[0], "MatMul");
-    const present = this.#outputs[place];
-    if (!turn || !scale || !product || present === undefined) return null;
-    if (permutation(turn).join() !== "0,1,3,2" || product.inputs[1] !== scale.outputs[0]) return null;
+    const present = this.#outputs[outputIndex];
+    if (!transpose || !scale || !product || present === undefined) return null;
+    if (permutation(transpose).join() !== "0,1,3,2" || product.inputs[1] !== scale.outputs[0]) return null;
     return () => {
-      this.#replaced.set(turn.outputs[0]!, null);
+      this.#replaced.set(transpose.outputs[0]!, null);
       this.#replaced.set(scale.outputs[0]!, null);
       this.#replaced.set(
         product.outputs[0]!,
@@ -147,22 +145,23 @@ class Branch {
     };
   }
 
-  /** Plans to output the keys that its own attention uses; null if that uses others. */
-  giveTransposed(place: number): (() => void) | null {
-    const present = this.#outputs[place];
-    const plain = present === undefined ? undefined : this.#makers.get(present);
+  /** Returns the edit with which the branch outputs the keys that its attention uses; null if it has no such keys. */
+  planTransposedOutput(outputIndex: number): (() => void) | null {
+    const present = this.#outputs[outputIndex];
+    const plain = present === undefined ? undefined : this.#producers.get(present);
     if (present === undefined || plain?.opType !== "Transpose") return null;
     const [rows, heads, frames, size] = permutation(plain);
-    const turn = this.#users(plain.inputs[0]!).find(
+    const transpose = this.#users(plain.inputs[0]!).find(
       (node) =>
         node.opType === "Transpose" && permutation(node).join() === [rows, heads, size, frames].join(),
     );
-    const scale = this.#onlyUser(turn?.outputs[0], "Mul");
-    const turned = scale?.outputs[0];
-    if (turned === undefined || this.#onlyUser(turned, "MatMul")?.inputs[1] !== turned) return null;
+    const scale = this.#onlyUser(transpose?.outputs[0], "Mul");
+    const transposed = scale?.outputs[0];
+    if (transposed === undefined || this.#onlyUser(transposed, "MatMul")?.inputs[1] !== transposed)
+      return null;
     return () => {
       if (this.uses(present) === 0) this.#replaced.set(present, null);
-      this.#renamed.set(present, turned);
+      this.#renamed.set(present, transposed);
     };
   }
 
@@ -185,7 +184,7 @@ class Branch {
     return this.#nodes.filter(({ inputs }) => inputs.includes(tensor));
   }
 
-  /** The only node that uses the tensor, if it is of this type. */
+  /** Returns the node that uses the tensor if it is the only one and has this type. */
   #onlyUser(tensor: string | undefined, opType: string): GraphNode | undefined {
     if (tensor === undefined) return undefined;
     const [user, ...others] = this.#users(tensor);
@@ -199,21 +198,21 @@ function valueNames(graph: Uint8Array, field: number): string[] {
   return lengthDelimited(graph, field).map((value) => stringField(value, VALUE_NAME));
 }
 
-/** Source of each dimension of a transposed tensor. */
+/** Returns the source dimension of each dimension of a transposed tensor. */
 function permutation({ bytes }: GraphNode): number[] {
   return lengthDelimited(bytes, NODE_ATTRIBUTE).flatMap((attribute) => {
-    const places: number[] = [];
+    const dimensions: number[] = [];
     const reader = new BinaryReader(attribute);
     while (reader.pos < reader.len) {
       const [field, wireType] = reader.tag();
       if (field !== ATTRIBUTE_INTS) reader.skip(wireType, field);
-      else if (wireType === WireType.Varint) places.push(Number(reader.int64()));
+      else if (wireType === WireType.Varint) dimensions.push(Number(reader.int64()));
       else {
         const packed = new BinaryReader(reader.bytes());
-        while (packed.pos < packed.len) places.push(Number(packed.int64()));
+        while (packed.pos < packed.len) dimensions.push(Number(packed.int64()));
       }
     }
-    return places;
+    return dimensions;
   });
 }
 
@@ -223,7 +222,7 @@ function withoutShape(value: Uint8Array): Parts {
   );
 }
 
-/** The same for a message in parts. */
+/** Like `editFields`, for a message in parts. */
 function editEach(message: Parts, field: number, edit: (content: Uint8Array) => Parts | null): Parts {
   return editFields(Buffer.concat(message), field, edit);
 }

@@ -2,56 +2,53 @@ import { type EngineSelection, engineDefinition } from "../engines/registry.ts";
 import { SpeechError } from "../errors.ts";
 import type { MemoryLimit } from "./memory-limit.ts";
 
-/**
- * Memory of a loaded model for each byte of its files: what was read, the graph with its outputs added, the runtime's
- * copy and the weights packed for its processor. Measured.
- */
+/** Measured memory of a loaded model per byte of its files. The runtime copies and repacks the weights. */
 const BUNDLED_PER_FILE_BYTE = 9.6;
 const WHISPER_PER_FILE_BYTE = 4;
-/** Memory of a full batch. Measured for the bundled engine; Whisper's batches are bounded by this many bytes. */
+/** Memory of a full batch, as measured. */
 const BUNDLED_BATCH_BYTES = 130_000_000;
+/** Maximum memory of a full batch. */
 const WHISPER_BATCH_BYTES = 512 * 1024 ** 2;
-/** What a Whisper encoder computes at a time, of any batch. */
+/** Working memory of a Whisper encoder for any batch size. */
 const WHISPER_ENCODER_BYTES = 263_000_000;
-/** A speech process without its models, and its decoder, which needs up to 150 MB for 12 hours. */
+/** A speech process without models. */
 const PROCESS_BYTES = 250_000_000;
+/** A decoder needs up to 150 MB for 12 hours. */
 const DECODER_BYTES = 150_000_000;
 
-/** Shares of a full batch that are tried before a recording is rejected. */
+/** Batch sizes, as shares of the maximum, that are tried before a recording is rejected. */
 const BATCH_SHARES = [1, 1 / 2, 1 / 4];
 
-/** The bundled engine on one thread. */
+/** Memory of the bundled engine per thread. */
 const BYTES_PER_THREAD = 400_000_000;
-/** Threads that `memoryLimitBytes` includes. */
+/** Number of threads that `memoryLimitBytes` includes. */
 const THREADS_INCLUDED = 2;
 
 /**
- * Memory that a speech process may use beyond one with two threads and the bundled engine.
- * @param threads Threads that its models may use.
- * @param modelBytes Of the files from which it loads a Whisper model; 0 if it loads none.
+ * Returns the memory that a speech process may use in addition to `memoryLimitBytes`.
+ * @param modelBytes size of the files of its Whisper model; 0 without Whisper
  */
-export function furtherBytes(threads: number, modelBytes: number): number {
+export function additionalBytes(threads: number, modelBytes: number): number {
   const forThreads = Math.max(0, threads - THREADS_INCLUDED) * BYTES_PER_THREAD;
   return forThreads + whisperBytes(modelBytes, 1);
 }
 
-/** How many concurrent recordings, with how many threads and which batch size, fit into memory. */
 export interface Parallelism {
   processes: number;
   threads: number;
-  /** Share of a full batch, 0 … 1. */
+  /** Batch size as a share of the maximum, 0 … 1. */
   batchShare: number;
-  /** Memory of each process, without its decoder. */
+  /** Memory of each process without its decoder. */
   processBytes: number;
 }
 
 export interface MemoryBudget extends MemoryLimit {
-  /** Bytes that are reserved for everything except speech processes. */
+  /** Bytes that are not available to speech processes. */
   reservedBytes: number;
 }
 
 /**
- * Returns the parallelism of these engines that fits into memory.
+ * Returns the requested parallelism, reduced to the available memory.
  * @throws SpeechError `insufficient_memory`, `model_unusable`
  */
 export async function planParallelism(
@@ -66,55 +63,56 @@ export async function planParallelism(
   return fitParallelism({ processes, threads, modelBytes, bundledBytes }, memory);
 }
 
-/** Bytes of the files of the multilingual model that a process with these engines loads. */
+/** Returns the size of the multilingual model's files; 0 if there is none. */
 export async function modelFileBytes({ multilingual }: EngineSelection): Promise<number> {
   return multilingual === null ? 0 : await engineDefinition(multilingual).modelFileBytes(multilingual);
 }
 
-/** Bytes of the files from which models are loaded; 0 for a model that is not loaded. */
+/** Sizes of model files; 0 for a model that is not loaded. */
 interface ModelBytes {
   bundledBytes: number;
   modelBytes: number;
 }
 
 /**
- * Returns the parallelism requested, or as much of it as fits: fewer processes first, then fewer threads,
- * then smaller batches.
- * @throws SpeechError `insufficient_memory` if one process with one thread and the smallest batches does not fit
+ * Returns the requested parallelism, reduced to the available memory. Reduces processes first, then threads, then batches.
+ * @throws SpeechError `insufficient_memory` if there is too little memory for the minimum
  */
 export function fitParallelism(
-  asked: { processes: number; threads: number } & ModelBytes,
+  requested: { processes: number; threads: number } & ModelBytes,
   { bytes, source, reservedBytes }: MemoryBudget,
 ): Parallelism {
   const available = bytes - reservedBytes;
-  const fewerThreads = Array.from({ length: asked.threads }, (_, index) => asked.threads - index);
+  const fewerThreads = Array.from({ length: requested.threads }, (_, index) => requested.threads - index);
   const choices = [
     ...fewerThreads.map((threads) => ({ threads, batchShare: 1 })),
     ...BATCH_SHARES.map((batchShare) => ({ threads: 1, batchShare })),
   ];
   for (const choice of choices) {
-    const processes = Math.min(asked.processes, Math.floor(available / neededBytes(asked, choice)));
+    const processes = Math.min(
+      requested.processes,
+      Math.floor(available / neededBytes(requested, choice)),
+    );
     if (processes === 0) continue;
     return { ...choice, processes, processBytes: Math.floor(available / processes) - DECODER_BYTES };
   }
-  const wanted = reservedBytes + neededBytes(asked, choices.at(-1)!);
-  const has = Math.floor(bytes / 1024 ** 2);
-  const wants = Math.ceil(wanted / 1024 ** 2);
-  const otherwise = asked.modelBytes > 0 ? ", or choose a smaller model" : "";
+  const minimum = reservedBytes + neededBytes(requested, choices.at(-1)!);
+  const limitMiB = Math.floor(bytes / 1024 ** 2);
+  const minimumMiB = Math.ceil(minimum / 1024 ** 2);
+  const alternative = requested.modelBytes > 0 ? ", or choose a smaller model" : "";
   throw new SpeechError(
     "insufficient_memory",
-    `Transcription needs ${wants} MiB of memory, and ${source} is ${has} MiB. Raise it to ${wants} MiB${otherwise}.`,
+    `Transcription needs ${minimumMiB} MiB of memory, but ${source} is ${limitMiB} MiB. Raise it to ${minimumMiB} MiB${alternative}.`,
   );
 }
 
-/** Memory of one process and its decoder. */
 function neededBytes(
   { bundledBytes, modelBytes }: ModelBytes,
   { threads, batchShare }: { threads: number; batchShare: number },
 ): number {
-  const ofThread =
+  const threadBytes =
     bundledBytes === 0 ? 0 : bundledBytes * BUNDLED_PER_FILE_BYTE + BUNDLED_BATCH_BYTES * batchShare;
-  return PROCESS_BYTES + DECODER_BYTES + threads * ofThread + whisperBytes(modelBytes, batchShare);
+  return PROCESS_BYTES + DECODER_BYTES + threads * threadBytes + whisperBytes(modelBytes, batchShare);
 }
 
 function whisperBytes(modelBytes: number, batchShare: number): number {

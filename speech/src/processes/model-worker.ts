@@ -17,7 +17,7 @@ const MAIN = new URL("worker-main.ts", import.meta.url);
 
 /** A worker thread that runs one model. */
 export class ModelWorker {
-  /** Null if it runs no engine. */
+  /** Null if the worker runs no engine. */
   readonly description: WorkerEngineDescription | null;
   readonly #worker: Worker;
   readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
@@ -58,8 +58,8 @@ export class ModelWorker {
   }
 
   /**
-   * Calls may overlap; the model computes one step at a time. The samples of utterances are transferred.
-   * @throws SpeechError, or the signal's reason once the thread has stopped
+   * Calls may overlap. The samples of utterances are transferred to the worker.
+   * @throws SpeechError, or the signal's reason after the worker has stopped the call
    */
   async call<Call extends WorkerCall>(
     call: Call,
@@ -69,14 +69,14 @@ export class ModelWorker {
     if (this.#fault !== null) throw this.#fault;
     this.#lastCall += 1;
     const id = this.#lastCall;
-    const answer = Promise.withResolvers<unknown>();
-    this.#calls.set(id, answer);
+    const response = Promise.withResolvers<unknown>();
+    this.#calls.set(id, response);
     const abort = () => this.#send({ type: "abort", id });
     signal.addEventListener("abort", abort, { once: true });
     this.#worker.ref();
     try {
       this.#send({ type: "call", id, call }, samplesOf(call));
-      return (await answer.promise) as WorkerResults[Call["method"]];
+      return (await response.promise) as WorkerResults[Call["method"]];
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -96,10 +96,10 @@ export class ModelWorker {
     await this.#worker.terminate();
   }
 
-  #send(message: ToWorker, given: readonly Float32Array[] = []): void {
+  #send(message: ToWorker, transferred: readonly Float32Array[] = []): void {
     this.#worker.postMessage(
       message,
-      given.map(({ buffer }) => buffer as ArrayBuffer),
+      transferred.map(({ buffer }) => buffer as ArrayBuffer),
     );
   }
 
@@ -123,7 +123,7 @@ function crash(message: string, cause?: unknown): SpeechError {
 }
 
 /**
- * Runs an engine's `prepare` in a thread of its own.
+ * Runs an engine's `prepare` in a separate thread.
  * @throws SpeechError
  */
 export async function prepareInWorker(spec: EngineSpec): Promise<unknown> {
@@ -138,7 +138,7 @@ export async function prepareInWorker(spec: EngineSpec): Promise<unknown> {
   }
 }
 
-/** Opens voice activity detection in a thread of its own, so that it works ahead of the engine. */
+/** Opens voice activity detection in a separate thread, so it can work ahead of the engine. */
 export async function openVoiceActivityWorker(): Promise<VoiceActivityDetector> {
   const worker = await ModelWorker.open({ kind: "voiceActivity" });
   return {

@@ -5,14 +5,14 @@ import { prepareInWorker } from "./model-worker.ts";
 import { openWorkerEngine } from "./worker-engine.ts";
 
 export interface OpenEnginesOptions {
-  /** Threads that all models together may use at a time. */
+  /** Maximum number of threads of all models. */
   threads: number;
-  /** Share of a full batch, to save memory; 1 by default. */
+  /** Batch size as a share of the maximum, to save memory; 1 by default. */
   batchShare?: number;
 }
 
 /**
- * Loads the selected engines. An engine that no recording would use is not loaded.
+ * Loads the selected engines, except engines that would not be used.
  * @throws SpeechError `model_unusable`
  */
 export async function openEngines(

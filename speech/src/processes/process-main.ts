@@ -15,10 +15,9 @@ import {
   toErrorMessage,
 } from "./process-messages.ts";
 
-/**
- * Entry point of a speech process: loads a decoder, voice activity detection and engines once, then
- * transcribes one recording at a time. It has access to files and samples, never to the database or the
- * storage.
+/*
+ * Entry point of a speech process. It loads a decoder, voice activity detection and engines once, then transcribes one
+ * recording at a time. It has no access to the database or object storage.
  */
 
 const HEARTBEAT_INTERVAL_MS = 1_000;
@@ -59,7 +58,7 @@ class Transcriber {
     const { checkpoints, intervalSeconds } = checkpointing;
     const abort = new AbortController();
     try {
-      if (this.#parts === null || this.#running !== null) throw new Error("One job at a time, once opened.");
+      if (this.#parts === null || this.#running !== null) throw new Error("the process is not open or is busy");
       this.#running = { job, abort };
       const result = await transcribe(path, {
         ...(await this.#parts),
@@ -95,7 +94,7 @@ function describe({ multilingual, bundled }: Engines) {
     .map(({ name, languages, warnings = [] }) => ({ name, languages, warnings }));
 }
 
-/** Forwards the first report, the latest of each second, and the end of the recording. */
+/** Forwards at most one report per second, and the last. */
 function atMostEverySecond(onProgress: (progress: TranscribeProgress) => void) {
   let last = Number.NEGATIVE_INFINITY;
   return (progress: TranscribeProgress) => {
@@ -106,7 +105,7 @@ function atMostEverySecond(onProgress: (progress: TranscribeProgress) => void) {
   };
 }
 
-/** If the service exits, the closed channel ends this process. */
+/** If the service has exited, the message is dropped, because the closed channel ends this process. */
 function send(message: FromSpeechProcess): void {
   if (process.connected) process.send?.(message, undefined, {}, () => {});
 }
@@ -117,7 +116,7 @@ function end(): never {
     // The service makes each speech process the leader of a process group.
     process.kill(-process.pid, "SIGKILL");
   } catch {
-    // Not a group leader if it was started by hand.
+    // The process was started manually and does not lead a group.
   }
   process.exit(1);
 }

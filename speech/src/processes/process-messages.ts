@@ -4,18 +4,16 @@ import { SPEECH_ERRORS, SpeechError, type SpeechErrorCode } from "../errors.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
 
-/** What a speech process loads. */
 export interface SpeechProcessConfig {
   engines: EngineSelection;
-  /** Threads of its models. */
   threads: number;
-  /** Share of a full batch, 0 … 1. */
+  /** Batch size as a share of the maximum, 0 … 1. */
   batchShare: number;
-  /** Null to search the usual folders. */
+  /** Null to search the PATH. */
   ffmpegPath: string | null;
 }
 
-/** Description for users, logs and `doctor`. */
+/** Description for logs and `doctor`. */
 export interface SpeechDescription {
   /** The primary engine first. */
   engines: readonly EngineDescription[];
@@ -28,11 +26,11 @@ export interface EngineDescription {
   name: string;
   /** ISO 639-1 (or 639-3) codes. */
   languages: readonly string[];
-  /** Sentences for operators: known limitations of this model or installation. */
+  /** Limitations of this model or installation, as sentences for operators. */
   warnings: readonly string[];
 }
 
-/** From the service to a speech process: `open` once, then one job at a time. */
+/** Messages from the service to a speech process: `open` once, then one job at a time. */
 export type ToSpeechProcess =
   | { type: "open"; parts: SpeechProcessConfig }
   | {
@@ -45,18 +43,18 @@ export type ToSpeechProcess =
   | { type: "abort"; job: number };
 
 export interface Checkpointing {
-  /** Checkpoints of earlier work on the recording. */
+  /** Checkpoints of earlier attempts at the recording. */
   checkpoints: readonly Checkpoint[];
-  /** Seconds of work between two checkpoints; null if none are wanted. */
+  /** Seconds of work between two checkpoints; null to create none. */
   intervalSeconds: number | null;
 }
 
-/** From a speech process to the service. */
+/** Messages from a speech process to the service. */
 export type FromSpeechProcess =
-  /** Sent before it loads its models; bytes of their files. */
+  /** Sent before the models are loaded, with the size of their files. */
   | { type: "loading"; modelBytes: number }
   | { type: "ready"; description: SpeechDescription }
-  /** Heartbeat: sent every second from the start. */
+  /** Heartbeat, sent every second from the start. */
   | { type: "alive"; residentBytes: number }
   | { type: "unusable"; error: ErrorMessage }
   | { type: "progress"; job: number; progress: TranscribeProgress }
@@ -65,9 +63,9 @@ export type FromSpeechProcess =
   | { type: "transcribed"; job: number; result: TranscribeResult }
   | { type: "failed"; job: number; error: ErrorMessage };
 
-/** An error as it is sent between processes. */
+/** An error in a message between processes. */
 export interface ErrorMessage {
-  /** Null for an error that is not part of the contract: a bug. */
+  /** Null if the error is not a SpeechError, i.e. a bug. */
   code: SpeechErrorCode | null;
   message: string;
   stack: string | null;
@@ -107,12 +105,12 @@ export function parseFromSpeechProcess(value: unknown): FromSpeechProcess {
     failed: ["job", "error"],
   });
   if ("error" in message && message.error.code !== null && !(message.error.code in SPEECH_ERRORS)) {
-    throw new TypeError(`Unknown error code ${message.error.code}`);
+    throw new TypeError(`unknown error code ${message.error.code}`);
   }
   return message;
 }
 
-/** Both ends run the same version: the type and its fields are checked, not their contents. */
+/** Both processes run the same version, so only the presence of fields is checked. */
 function parse<Message extends { type: string }>(
   value: unknown,
   fields: { [Type in Message["type"]]: readonly (keyof Extract<Message, { type: Type }>)[] },
@@ -121,5 +119,5 @@ function parse<Message extends { type: string }>(
   const expected: readonly PropertyKey[] | undefined =
     typeof value === "object" && value !== null ? fields[message.type as Message["type"]] : undefined;
   if (expected?.every((field) => field in message)) return message;
-  throw new TypeError(`Not a message between the service and a speech process: ${JSON.stringify(value)}`);
+  throw new TypeError(`invalid message between the service and a speech process: ${JSON.stringify(value)}`);
 }

@@ -7,64 +7,60 @@ import { type JobOptions, SpeechProcess } from "./speech-process.ts";
 const IDLE_MS = 10 * 60_000;
 /** Long enough to load the largest model from a slow disk. */
 const LOAD_TIMEOUT_MS = 10 * 60_000;
-/** Longer than a batch of the largest model on a slow processor, and than all retries of a request to servers. */
+/** Longer than a batch of the largest model on a slow CPU, and than all retries of a request to a server. */
 const STALL_TIMEOUT_MS = 20 * 60_000;
-/** Maximum work that is lost with a process. Short recordings take less and write no checkpoint. */
+/** Maximum work that a crash loses. Shorter recordings need no checkpoints. */
 const CHECKPOINT_INTERVAL_SECONDS = 30;
 
 export interface SpeechOptions {
-  /** Which engines to load; called for every process that starts. */
+  /** Selects the engines for each process that starts. */
   parts: () => EngineSelection;
-  /** Number of recordings that are transcribed concurrently, each in a separate process. Further recordings wait. */
+  /** Maximum number of concurrent recordings. Each is transcribed in a separate process. */
   processes: number;
-  /** Threads of the models of each process. */
   threads: number;
   /**
-   * Resident memory of one process with one or two threads and the bundled engine; a process that exceeds it
-   * is killed. More threads, and a model loaded from files, are allowed more.
+   * Resident memory at which a process with up to two threads and the bundled engine is killed. The limit is higher for
+   * more threads and for other models.
    */
   memoryLimitBytes: number;
-  /** Memory of all processes together: fewer processes and threads are used if not all fit. Null for no limit. */
+  /** Memory of all processes together, which may reduce processes, threads and batches. Null for no limit. */
   memory?: MemoryBudget | null;
   /** A process without a heartbeat for this long is killed. */
   heartbeatTimeoutMs: number;
   /** A process that takes longer to load its engines is killed; ten minutes by default. */
   loadTimeoutMs?: number;
-  /** A job without progress for this long is killed; twenty minutes by default. */
+  /** A process without progress for this long is killed; twenty minutes by default. */
   stallTimeoutMs?: number;
   /** Seconds of work between two checkpoints; 30 by default. */
   checkpointIntervalSeconds?: number;
-  /** An idle process is ended after this time to free its memory; ten minutes by default. */
+  /** Idle time after which a process is stopped to free its memory; ten minutes by default. */
   idleMs?: number;
-  /** The ffmpeg to use; by default it is searched for. */
+  /** Path of ffmpeg. By default, it is searched on the PATH. */
   ffmpegPath?: string;
-  /** Called with the lines that speech processes write to standard error. */
+  /** Receives the lines that speech processes write to standard error. */
   log?: (line: string) => void;
 }
 
-/** Transcribes in separate processes, so that a crash costs only one attempt. */
+/** Transcribes in child processes, so a crash affects only one attempt. */
 export interface Speech {
   /**
    * @param path absolute
-   * @throws SpeechError, among others `engine_crashed`, `engine_hung`, `engine_out_of_memory`,
-   *   `model_unusable`; the signal's reason when it aborts
+   * @throws SpeechError, e.g. `engine_crashed`, `engine_hung`, `engine_out_of_memory` or `model_unusable`; the signal's
+   * reason if it is aborted
    */
   transcribe(path: string, options: JobOptions): Promise<TranscribeResult>;
   /**
-   * Describes the loaded engines; loads them if necessary.
+   * Describes the engines. Loads them if necessary.
    * @throws SpeechError
    */
   describe(): Promise<SpeechDescription>;
-  /**
-   * Applies a change of `parts`: running processes end after their job, and every later job uses the new
-   * engines.
-   */
+  /** Applies a change of `parts` to all later jobs. Running processes are stopped after their jobs. */
   renew(): void;
-  /** Ends every process and rejects its jobs. */
+  /** Stops all processes and rejects their jobs. */
   close(): Promise<void>;
 }
 
-/** Does not start a process yet: each starts with its first job, and again after one has ended. */
+/** Each process is started when its first job arrives, and restarted when it has ended. */
 export function createSpeech(options: SpeechOptions): Speech {
   return new SpeechProcesses(options);
 }
@@ -74,7 +70,7 @@ class SpeechProcesses implements Speech {
   readonly #slots: Slot[];
   readonly #waiting: ((slot: Slot) => void)[] = [];
   readonly #closed = new AbortController();
-  /** Number of slots that fit into memory. */
+  /** Number of slots for which there is enough memory. */
   #usableSlots: number;
 
   constructor(options: SpeechOptions) {
@@ -91,9 +87,8 @@ class SpeechProcesses implements Speech {
 
   async transcribe(path: string, options: JobOptions): Promise<TranscribeResult> {
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
-    const slot = await this.#takeFitting(signal);
-    // The slot becomes free when its process has stopped the job; the caller of an abort does not wait for
-    // that.
+    const slot = await this.#acquireUsable(signal);
+    // After an abort, the slot becomes free when its process has stopped the job. The caller does not wait for that.
     const job = this.#useSlot(slot, (process) => process.transcribe(path, { ...options, signal }));
     job.catch(() => {});
     return await unlessAborted(job, signal);
@@ -102,7 +97,7 @@ class SpeechProcesses implements Speech {
   async describe(): Promise<SpeechDescription> {
     const loaded = this.#slots.find(isLoaded);
     if (loaded?.process) return await loaded.process.ready;
-    const slot = await this.#takeFitting(this.#closed.signal);
+    const slot = await this.#acquireUsable(this.#closed.signal);
     return await this.#useSlot(slot, (process) => process.ready);
   }
 
@@ -125,23 +120,23 @@ class SpeechProcesses implements Speech {
   }
 
   /**
-   * Takes a slot whose process is loaded or fits into memory.
+   * Acquires a slot whose process is loaded, or for which there is enough memory.
    * @throws SpeechError `insufficient_memory`
    */
-  async #takeFitting(signal: AbortSignal): Promise<Slot> {
+  async #acquireUsable(signal: AbortSignal): Promise<Slot> {
     for (;;) {
-      const slot = await this.#take(signal);
+      const slot = await this.#acquire(signal);
       try {
         if (isLoaded(slot) || (await this.#prepare(slot))) return slot;
       } catch (error) {
-        this.#free(slot);
+        this.#release(slot);
         throw error;
       }
-      this.#free(slot);
+      this.#release(slot);
     }
   }
 
-  /** Chooses the engines of the next process of a slot; false if there is no memory for it. */
+  /** Selects the engines of the slot's next process. Returns false if there is not enough memory for it. */
   async #prepare(slot: Slot): Promise<boolean> {
     const { processes, threads, memory, log } = this.#options;
     slot.outdated = false;
@@ -153,7 +148,7 @@ class SpeechProcesses implements Speech {
     const fitting = await planParallelism(engines, { processes, threads, memory });
     if (fitting.processes < processes || fitting.threads < threads || fitting.batchShare < 1) {
       log?.(
-        `Memory suffices for ${fitting.processes} of ${processes} processes, ${fitting.threads} of ${threads} threads and ${fitting.batchShare * 100} % of a full batch.`,
+        `Limited by memory to ${fitting.processes} of ${processes} processes, ${fitting.threads} of ${threads} threads and ${fitting.batchShare * 100} % of the batch size.`,
       );
     }
     this.#usableSlots = fitting.processes;
@@ -162,7 +157,7 @@ class SpeechProcesses implements Speech {
     return this.#slots.indexOf(slot) < fitting.processes;
   }
 
-  async #take(signal: AbortSignal): Promise<Slot> {
+  async #acquire(signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
     const free = this.#slots.slice(0, this.#usableSlots).filter(({ taken }) => !taken);
     let slot = free.find(isLoaded) ?? free[0];
@@ -172,9 +167,9 @@ class SpeechProcesses implements Speech {
       try {
         slot = await unlessAborted(turn.promise, signal);
       } catch (error) {
-        const place = this.#waiting.indexOf(turn.resolve);
-        if (place >= 0) this.#waiting.splice(place, 1);
-        else turn.promise.then((given) => this.#free(given));
+        const index = this.#waiting.indexOf(turn.resolve);
+        if (index >= 0) this.#waiting.splice(index, 1);
+        else turn.promise.then((acquired) => this.#release(acquired));
         throw error;
       }
     }
@@ -185,15 +180,15 @@ class SpeechProcesses implements Speech {
 
   async #useSlot<T>(slot: Slot, use: (process: SpeechProcess) => Promise<T>): Promise<T> {
     try {
-      // `close` may have been called after the slot was taken but before it had a process.
+      // `close` may have been called before the slot had a process.
       this.#closed.signal.throwIfAborted();
       return await use(this.#processOf(slot));
     } finally {
-      this.#free(slot);
+      this.#release(slot);
     }
   }
 
-  #free(slot: Slot): void {
+  #release(slot: Slot): void {
     if (slot.outdated) void slot.process?.stop();
     const next = this.#waiting.shift();
     if (next !== undefined) {
@@ -224,15 +219,14 @@ class SpeechProcesses implements Speech {
   }
 }
 
-/** A slot for one process. */
 interface Slot {
   process: SpeechProcess | null;
-  /** Configuration of its next process; null before one was needed. */
+  /** Configuration of the next process; null until one is needed. */
   next: { parts: Omit<SpeechProcessConfig, "ffmpegPath">; processBytes: number } | null;
-  /** Whether its process has engines that are no longer selected. */
+  /** Whether the process has engines that are no longer selected. */
   outdated: boolean;
   taken: boolean;
-  /** Runs while the slot is free. */
+  /** Stops the process of a free slot. */
   idle: NodeJS.Timeout | undefined;
 }
 

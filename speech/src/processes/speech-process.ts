@@ -6,7 +6,7 @@ import { SpeechError } from "../errors.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
 import { lowerPriority } from "./lower-priority.ts";
-import { furtherBytes } from "./memory.ts";
+import { additionalBytes } from "./memory.ts";
 import {
   type FromSpeechProcess,
   fromErrorMessage,
@@ -18,32 +18,30 @@ import {
 import { environmentFor, heapFlags, nodeEndingWithParent } from "./spawn-options.ts";
 
 const MAIN = fileURLToPath(new URL("process-main.ts", import.meta.url));
-/** How often heartbeat and memory are checked. */
 const WATCH_INTERVAL_MS = 250;
 /** Delay between SIGTERM and SIGKILL. */
 const TERM_GRACE_MS = 2_000;
-/** Maximum time of an abort before the process is killed. Callers expect an abort within a second. */
+/** A process that takes longer to stop an aborted job is killed. Callers expect an abort to take at most a second. */
 const ABORT_GRACE_MS = 800;
 const MEBIBYTE = 1024 ** 2;
 
 export interface SpeechProcessOptions {
   parts: SpeechProcessConfig;
   /**
-   * Resident memory of the process with one or two threads and the bundled engine; it is killed if it exceeds
-   * it. More threads, and a model loaded from files, are allowed more.
+   * Resident memory at which a process with up to two threads and the bundled engine is killed. The limit is higher for
+   * more threads and for other models.
    */
   memoryLimitBytes: number;
-  /** Upper limit whatever else is allowed: its share of the container's memory. */
+  /** The process's share of the available memory, which is an upper limit in any case. */
   processBytes: number;
-  /** It is killed after this long without a heartbeat. */
+  /** The process is killed after this long without a heartbeat. */
   heartbeatTimeoutMs: number;
-  /** It is killed if it takes longer to load its engines, in spite of heartbeats. */
+  /** The process is killed if it takes longer to load its engines. */
   loadTimeoutMs: number;
-  /** A job without progress for this long is ended with its process, in spite of heartbeats. */
+  /** The process is killed after this long without progress. */
   stallTimeoutMs: number;
-  /** Seconds of work between two checkpoints. */
   checkpointIntervalSeconds: number;
-  /** Called with the lines that the process writes to its standard error. */
+  /** Receives the lines that the process writes to standard error. */
   log: (line: string) => void;
 }
 
@@ -51,9 +49,9 @@ export interface JobOptions {
   maxDurationSeconds: number;
   signal: AbortSignal;
   onProgress?: (progress: TranscribeProgress) => void;
-  /** Called at most once, when the recording is decoded, also if it fails afterwards. */
+  /** Called at most once, when the recording is decoded, even if it fails later. */
   onWaveform?: (waveform: Waveform) => void;
-  /** Checkpoints of earlier work on the same recording: the result is the same, and most of its cost is saved. */
+  /** Checkpoints of earlier attempts at the same recording. They do not change the result. */
   checkpoints?: readonly Checkpoint[];
   /** Called at intervals with the results since the last call. */
   onCheckpoint?: (checkpoint: Checkpoint) => void;
@@ -65,16 +63,13 @@ interface Job {
   onWaveform: ((waveform: Waveform) => void) | undefined;
   onCheckpoint: ((checkpoint: Checkpoint) => void) | undefined;
   settled: PromiseWithResolvers<TranscribeResult>;
-  /**
-   * Since its last progress; null before the first: until then only decoders work, which have limits of their
-   * own.
-   */
+  /** Time since the last progress; null before the first, when only decoders work, which have separate limits. */
   stalledMs: number | null;
 }
 
 /**
- * Supervises a speech process: checks heartbeat and memory and kills it if they fail. Every end of the
- * process rejects its job with a SpeechError.
+ * Supervises a speech process. Kills it if its heartbeat stops or it exceeds its memory limit. If the process ends for any
+ * reason, its job is rejected with a SpeechError.
  */
 export class SpeechProcess {
   readonly #options: SpeechProcessOptions;
@@ -82,13 +77,13 @@ export class SpeechProcess {
   readonly #ready = Promise.withResolvers<SpeechDescription>();
   readonly #exited = Promise.withResolvers<void>();
   readonly #watch: NodeJS.Timeout;
-  /** Counts checks instead of reading the clock, so that pauses of this process do not count. */
+  /** Counted per check instead of read from the clock, so pauses of this process do not count. */
   #silentMs = 0;
-  /** Null once it is ready. */
+  /** Null when the process is ready. */
   #loadingMs: number | null = 0;
   #modelBytes = 0;
   #lastLine = "";
-  /** Why this process killed the speech process; null if it did not. */
+  /** Why the speech process was killed; null if it was not killed. */
   #fault: Error | null = null;
   #alive = true;
   #job: Job | null = null;
@@ -97,7 +92,7 @@ export class SpeechProcess {
   constructor(options: SpeechProcessOptions) {
     this.#options = options;
     this.#process = fork(MAIN, {
-      // Makes it the leader of a process group, so that its decoders can be ended with it.
+      // Creates a process group, so its decoders can be killed with it.
       detached: true,
       env: environmentFor(options.parts, process.env),
       ...nodeEndingWithParent(["--disable-warning=ExperimentalWarning", ...heapFlags()]),
@@ -106,7 +101,9 @@ export class SpeechProcess {
     if (this.#process.pid !== undefined) lowerPriority(this.#process.pid);
     this.#process.on("message", (value) => this.#receive(value));
     this.#process.once("error", (error) => this.#ended(`did not start: ${error.message}`));
-    this.#process.once("exit", (code, signal) => this.#ended(`ended by ${signal ?? `exit code ${code}`}`));
+    this.#process.once("exit", (code, signal) =>
+      this.#ended(signal === null ? `exited with code ${code}` : `was killed by ${signal}`),
+    );
     this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => this.#logLines(text));
     this.#watch = setInterval(() => void this.#check(), WATCH_INTERVAL_MS);
     this.#ready.promise.catch(() => {});
@@ -114,7 +111,7 @@ export class SpeechProcess {
   }
 
   /**
-   * Resolves when it can take its first job.
+   * Resolves when the process is ready for its first job.
    * @throws SpeechError
    */
   get ready(): Promise<SpeechDescription> {
@@ -126,8 +123,7 @@ export class SpeechProcess {
   }
 
   /**
-   * Runs one job at a time. After an abort it rejects only when the process has stopped the job or was killed
-   * because it did not.
+   * Runs one job at a time. After an abort, rejects when the process has stopped the job or was killed.
    * @throws SpeechError, or the signal's reason
    */
   async transcribe(path: string, options: JobOptions): Promise<TranscribeResult> {
@@ -147,7 +143,7 @@ export class SpeechProcess {
     const abort = () => {
       this.#send({ type: "abort", job: job.id });
       abortTimer = setTimeout(
-        () => this.#end(new SpeechError("engine_hung", "The speech process did not stop an aborted job.")),
+        () => this.#kill(new SpeechError("engine_hung", "The speech process did not stop an aborted job.")),
         ABORT_GRACE_MS,
       );
     };
@@ -173,7 +169,7 @@ export class SpeechProcess {
     }
   }
 
-  /** Ends it with SIGTERM, then SIGKILL; resolves when it has exited. */
+  /** Sends SIGTERM, then SIGKILL. Resolves when the process has exited. */
   async stop(): Promise<void> {
     if (!this.#alive) return;
     this.#fault ??= new Error("The speech process was stopped.");
@@ -189,7 +185,7 @@ export class SpeechProcess {
     try {
       message = parseFromSpeechProcess(value);
     } catch (cause) {
-      this.#end(new SpeechError("engine_crashed", "The speech process sent an invalid message.", { cause }));
+      this.#kill(new SpeechError("engine_crashed", "The speech process sent an invalid message.", { cause }));
       return;
     }
     if (message.type === "loading") this.#modelBytes = message.modelBytes;
@@ -197,7 +193,7 @@ export class SpeechProcess {
       this.#loadingMs = null;
       this.#ready.resolve(message.description);
     } else if (message.type === "alive") this.#checkMemory(message.residentBytes);
-    else if (message.type === "unusable") this.#end(fromErrorMessage(message.error));
+    else if (message.type === "unusable") this.#kill(fromErrorMessage(message.error));
     else if (message.job === this.#job?.id) {
       if (message.type === "progress") {
         this.#job.stalledMs = 0;
@@ -210,31 +206,31 @@ export class SpeechProcess {
   }
 
   #failed({ settled }: Job, error: Error): void {
-    // It would survive without one of its threads and fail every further job.
+    // The process has lost a thread and would fail all further jobs.
     const hasLostThread = error instanceof SpeechError && error.code === "engine_crashed";
-    if (hasLostThread) this.#end(error);
+    if (hasLostThread) this.#kill(error);
     else settled.reject(error);
   }
 
-  /** Checks from outside, because a process that is busy in native code cannot report. */
+  /** The checks run here, because a process that is busy in native code cannot report. */
   async #check(): Promise<void> {
     this.#silentMs += WATCH_INTERVAL_MS;
     if (this.#silentMs > this.#options.heartbeatTimeoutMs) {
       const seconds = Math.round(this.#silentMs / 1000);
-      this.#end(new SpeechError("engine_hung", `The engine sent no heartbeat for ${seconds} s.`));
+      this.#kill(new SpeechError("engine_hung", `The engine sent no heartbeat for ${seconds} s.`));
     }
     if (this.#loadingMs !== null) {
       this.#loadingMs += WATCH_INTERVAL_MS;
       if (this.#loadingMs > this.#options.loadTimeoutMs) {
         const seconds = Math.round(this.#loadingMs / 1000);
-        this.#end(new SpeechError("engine_hung", `The engine did not load within ${seconds} s.`));
+        this.#kill(new SpeechError("engine_hung", `The engine did not load within ${seconds} s.`));
       }
     }
     if (this.#job !== null && this.#job.stalledMs !== null) {
       this.#job.stalledMs += WATCH_INTERVAL_MS;
       if (this.#job.stalledMs > this.#options.stallTimeoutMs) {
         const seconds = Math.round(this.#job.stalledMs / 1000);
-        this.#end(new SpeechError("engine_hung", `The engine made no progress for ${seconds} s.`));
+        this.#kill(new SpeechError("engine_hung", `The engine made no progress for ${seconds} s.`));
       }
     }
     const residentBytes = await residentBytesOf(this.#process.pid);
@@ -243,17 +239,17 @@ export class SpeechProcess {
 
   #checkMemory(residentBytes: number): void {
     const { memoryLimitBytes, processBytes, parts } = this.#options;
-    const allowed = memoryLimitBytes + furtherBytes(parts.threads, this.#modelBytes);
+    const allowed = memoryLimitBytes + additionalBytes(parts.threads, this.#modelBytes);
     const limitBytes = Math.min(allowed, processBytes);
     if (residentBytes <= limitBytes) return;
-    const [has, may] = [residentBytes, limitBytes].map((bytes) => Math.round(bytes / MEBIBYTE));
-    this.#end(
-      new SpeechError("engine_out_of_memory", `The engine used ${has} MiB; its limit is ${may} MiB.`),
+    const [used, limit] = [residentBytes, limitBytes].map((bytes) => Math.round(bytes / MEBIBYTE));
+    this.#kill(
+      new SpeechError("engine_out_of_memory", `The engine used ${used} MiB; its limit is ${limit} MiB.`),
     );
   }
 
-  /** Kills the process immediately, because it cannot be expected to exit in response to SIGTERM. */
-  #end(fault: Error): void {
+  /** Sends SIGKILL, because a hung process does not respond to SIGTERM. */
+  #kill(fault: Error): void {
     if (this.#fault !== null) return;
     this.#fault = fault;
     this.#signal("SIGKILL");
@@ -263,7 +259,7 @@ export class SpeechProcess {
     if (!this.#alive) return;
     this.#alive = false;
     clearInterval(this.#watch);
-    // A process that was killed from outside leaves its decoders behind.
+    // If another program killed the process, its decoders are still running.
     this.#signal("SIGKILL");
     const line = this.#lastLine === "" ? "" : ` (${this.#lastLine})`;
     const fault = this.#fault ?? new SpeechError("engine_crashed", `The speech process ${how}${line}.`);
@@ -281,7 +277,7 @@ export class SpeechProcess {
   }
 
   #send(message: ToSpeechProcess): void {
-    // If the channel has just closed, the exit that follows settles the job.
+    // If the channel has just closed, the job is settled when the process exits.
     if (this.#process.connected) this.#process.send(message, () => {});
   }
 
@@ -296,7 +292,7 @@ export class SpeechProcess {
   }
 }
 
-/** Null if the system does not report it (outside Linux), or if the process has exited. */
+/** Returns null if the process has exited or the system is not Linux. */
 async function residentBytesOf(pid: number | undefined): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];

@@ -8,14 +8,11 @@ import type { Utterance } from "../vad/utterances.ts";
 import { ModelWorker } from "./model-worker.ts";
 import type { SentUtterance, WorkerEngineDescription, WorkerSpec } from "./worker-messages.ts";
 
-/**
- * How many utterances a worker caches between language detection and recognition; an engine may cache 5 MB or
- * so for each.
- */
+/** Utterances that a worker caches between language detection and recognition. Each takes about 5 MB. */
 const CACHED_UTTERANCES = 32;
 
 /**
- * An engine whose model runs in several worker threads at once, each with its own copy.
+ * Opens an engine that runs in several worker threads, each with its own copy of the model.
  * @throws SpeechError
  */
 export async function openWorkerEngine(part: WorkerSpec, workers: number): Promise<Engine> {
@@ -25,7 +22,7 @@ export async function openWorkerEngine(part: WorkerSpec, workers: number): Promi
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;
     const description = opened[0]?.description;
-    if (!description) throw new Error(`${part.kind} is not an engine.`);
+    if (!description) throw new Error(`${part.kind} is not an engine`);
     return new WorkerEngine(opened, description);
   } catch (error) {
     await Promise.all(opened.map((worker) => worker.close()));
@@ -33,8 +30,8 @@ export async function openWorkerEngine(part: WorkerSpec, workers: number): Promi
   }
 }
 
-/** The worker that has cached an utterance. */
-interface Known {
+/** Identifies an utterance that a worker has cached. */
+interface CacheEntry {
   worker: ModelWorker;
   id: number;
 }
@@ -46,7 +43,7 @@ class WorkerEngine implements Engine {
   readonly warnings: readonly string[];
   readonly detectLanguages?: NonNullable<Engine["detectLanguages"]>;
   readonly #workers: readonly ModelWorker[];
-  readonly #known = new WeakMap<Utterance, Known>();
+  readonly #entries = new WeakMap<Utterance, CacheEntry>();
   readonly #cached = new Map<ModelWorker, { id: number; utterance: WeakRef<Utterance> }[]>();
   #lastUtterance = 0;
 
@@ -65,28 +62,28 @@ class WorkerEngine implements Engine {
     utterances: readonly Utterance[],
     { signal, languages }: RecognizeOptions,
   ): Promise<RecognitionResult[]> {
-    return await this.#spread(utterances, signal, async (worker, part, workerSignal) => {
+    return await this.#distribute(utterances, signal, async (worker, indexes, workerSignal) => {
       const call = {
         method: "recognize" as const,
-        utterances: part.map((place) => this.#toSend(utterances[place]!, worker)),
-        languages: languages ? part.map((place) => languages[place] ?? null) : null,
+        utterances: indexes.map((index) => this.#toSend(utterances[index]!, worker)),
+        languages: languages ? indexes.map((index) => languages[index] ?? null) : null,
       };
       const results = await worker.call(call, workerSignal);
       this.#forget(
         worker,
-        part.map((place) => utterances[place]!),
+        indexes.map((index) => utterances[index]!),
       );
       return results;
     });
   }
 
   async #detect(utterances: readonly Utterance[], signal: AbortSignal): Promise<LanguageProbabilities[]> {
-    return await this.#spread(utterances, signal, async (worker, part, workerSignal) => {
-      const sent = part.map((place) => this.#toSend(utterances[place]!, worker));
+    return await this.#distribute(utterances, signal, async (worker, indexes, workerSignal) => {
+      const sent = indexes.map((index) => this.#toSend(utterances[index]!, worker));
       const detected = await worker.call({ method: "detectLanguages", utterances: sent }, workerSignal);
       this.#cache(
         worker,
-        part.map((place, index) => ({ utterance: utterances[place]!, id: sent[index]!.id })),
+        indexes.map((index, position) => ({ utterance: utterances[index]!, id: sent[position]!.id })),
       );
       return detected;
     });
@@ -96,20 +93,20 @@ class WorkerEngine implements Engine {
     await Promise.all(this.#workers.map((worker) => worker.close()));
   }
 
-  /** Distributes utterances over the workers; if one fails, the others are stopped and awaited. */
-  async #spread<Result>(
+  /** Distributes utterances over the workers. If one fails, the others are stopped and awaited. */
+  async #distribute<Result>(
     utterances: readonly Utterance[],
     signal: AbortSignal,
-    work: (worker: ModelWorker, part: readonly number[], signal: AbortSignal) => Promise<Result[]>,
+    work: (worker: ModelWorker, indexes: readonly number[], signal: AbortSignal) => Promise<Result[]>,
   ): Promise<Result[]> {
     const results: Result[] = [];
     const failed = new AbortController();
     const workerSignal = AbortSignal.any([signal, failed.signal]);
     const outcomes = await Promise.allSettled(
-      [...this.#shares(utterances)].map(async ([worker, part]) => {
+      [...this.#assign(utterances)].map(async ([worker, indexes]) => {
         try {
-          const partResults = await work(worker, part, workerSignal);
-          for (const [index, place] of part.entries()) results[place] = partResults[index]!;
+          const workerResults = await work(worker, indexes, workerSignal);
+          for (const [position, index] of indexes.entries()) results[index] = workerResults[position]!;
         } catch (error) {
           failed.abort(error);
           throw error;
@@ -123,38 +120,38 @@ class WorkerEngine implements Engine {
   }
 
   /**
-   * Indexes of utterances by worker: cached utterances go to the worker that has them, the others in order of
-   * length, longest first.
+   * Assigns the indexes of utterances to workers. A cached utterance goes to the worker that has it. The others go to the
+   * worker with the fewest samples, longest first.
    */
-  #shares(utterances: readonly Utterance[]): Map<ModelWorker, number[]> {
-    const shares = new Map<ModelWorker, { samples: number; places: number[] }>(
-      this.#workers.map((worker) => [worker, { samples: 0, places: [] }]),
+  #assign(utterances: readonly Utterance[]): Map<ModelWorker, number[]> {
+    const loads = new Map<ModelWorker, { samples: number; indexes: number[] }>(
+      this.#workers.map((worker) => [worker, { samples: 0, indexes: [] }]),
     );
-    const give = (worker: ModelWorker, place: number) => {
-      const share = shares.get(worker)!;
-      share.samples += utterances[place]!.samples.length;
-      share.places.push(place);
+    const assign = (worker: ModelWorker, index: number) => {
+      const load = loads.get(worker)!;
+      load.samples += utterances[index]!.samples.length;
+      load.indexes.push(index);
     };
-    const places = [...utterances.keys()];
-    const isKnown = (place: number) => this.#known.has(utterances[place]!);
-    for (const place of places.filter(isKnown)) give(this.#known.get(utterances[place]!)!.worker, place);
-    const longestFirst = places
-      .filter((place) => !isKnown(place))
+    const all = [...utterances.keys()];
+    const isCached = (index: number) => this.#entries.has(utterances[index]!);
+    for (const index of all.filter(isCached)) assign(this.#entries.get(utterances[index]!)!.worker, index);
+    const longestFirst = all
+      .filter((index) => !isCached(index))
       .toSorted((a, b) => utterances[b]!.samples.length - utterances[a]!.samples.length);
-    for (const place of longestFirst) {
-      const least = this.#workers.reduce((a, b) => (shares.get(b)!.samples < shares.get(a)!.samples ? b : a));
-      give(least, place);
+    for (const index of longestFirst) {
+      const least = this.#workers.reduce((a, b) => (loads.get(b)!.samples < loads.get(a)!.samples ? b : a));
+      assign(least, index);
     }
     return new Map(
-      [...shares]
-        .filter(([, { places: own }]) => own.length > 0)
-        .map(([worker, { places: own }]) => [worker, own.toSorted((a, b) => a - b)]),
+      [...loads]
+        .filter(([, { indexes }]) => indexes.length > 0)
+        .map(([worker, { indexes }]) => [worker, indexes.toSorted((a, b) => a - b)]),
     );
   }
 
   #toSend(utterance: Utterance, worker: ModelWorker): SentUtterance {
-    const known = this.#known.get(utterance);
-    if (known?.worker === worker) return { id: known.id, start: utterance.start, samples: null };
+    const entry = this.#entries.get(utterance);
+    if (entry?.worker === worker) return { id: entry.id, start: utterance.start, samples: null };
     this.#lastUtterance += 1;
     return { id: this.#lastUtterance, start: utterance.start, samples: utterance.samples.slice() };
   }
@@ -163,8 +160,8 @@ class WorkerEngine implements Engine {
     const cached = this.#cached.get(worker) ?? [];
     this.#cached.set(worker, cached);
     for (const { utterance, id } of utterances) {
-      if (this.#known.has(utterance)) continue;
-      this.#known.set(utterance, { worker, id });
+      if (this.#entries.has(utterance)) continue;
+      this.#entries.set(utterance, { worker, id });
       cached.push({ utterance: new WeakRef(utterance), id });
     }
     const dropped = cached.splice(0, Math.max(0, cached.length - CACHED_UTTERANCES));
@@ -173,17 +170,17 @@ class WorkerEngine implements Engine {
   }
 
   #forget(worker: ModelWorker, utterances: readonly Utterance[]): void {
-    const known = utterances.flatMap((utterance) => this.#known.get(utterance)?.id ?? []);
-    if (known.length === 0) return;
+    const ids = utterances.flatMap((utterance) => this.#entries.get(utterance)?.id ?? []);
+    if (ids.length === 0) return;
     for (const utterance of utterances) this.#forgetUtterance(utterance);
     this.#cached.set(
       worker,
-      (this.#cached.get(worker) ?? []).filter(({ id }) => !known.includes(id)),
+      (this.#cached.get(worker) ?? []).filter(({ id }) => !ids.includes(id)),
     );
-    worker.forget(known);
+    worker.forget(ids);
   }
 
   #forgetUtterance(utterance: Utterance | undefined): void {
-    if (utterance !== undefined) this.#known.delete(utterance);
+    if (utterance !== undefined) this.#entries.delete(utterance);
   }
 }

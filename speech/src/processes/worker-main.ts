@@ -14,9 +14,9 @@ import type {
   WorkerSpec,
 } from "./worker-messages.ts";
 
-/**
- * Entry point of a worker thread that runs one model. The runtime blocks the calling thread. In a separate thread, it
- * does not keep the speech process from reading, reporting and stopping.
+/*
+ * Entry point of a worker thread that runs one model. The runtime blocks its thread. Therefore the main thread of the
+ * speech process remains free to decode, report and stop.
  */
 
 interface Loaded {
@@ -33,21 +33,21 @@ async function load(spec: Exclude<WorkerSpec, { kind: "prepare" }>): Promise<Loa
 
 const cached = new Map<number, Utterance>();
 
-/** Returns the same object each time: engines cache results by the identity of an utterance. */
+/** Returns the cached objects, because engines cache results per object. */
 function receive(sent: readonly SentUtterance[]): Utterance[] {
   return sent.map(({ id, start, samples }) => {
     const utterance = cached.get(id) ?? (samples && { samples, start });
-    if (!utterance) throw new Error(`Utterance ${id} was sent without its samples.`);
+    if (!utterance) throw new Error(`utterance ${id} was sent without samples`);
     return utterance;
   });
 }
 
 async function compute({ engine, voiceActivity }: Loaded, call: WorkerCall, signal: AbortSignal) {
   if (call.method === "probabilities") {
-    if (voiceActivity === null) throw new Error("This worker runs no voice activity detection.");
+    if (voiceActivity === null) throw new Error("this worker runs no voice activity detection");
     return await voiceActivity.probabilities(call.samples, call.preceding, signal);
   }
-  if (engine === null) throw new Error("This worker runs no engine.");
+  if (engine === null) throw new Error("this worker runs no engine");
   const utterances = receive(call.utterances);
   if (call.method === "recognize") {
     try {
@@ -61,7 +61,7 @@ async function compute({ engine, voiceActivity }: Loaded, call: WorkerCall, sign
       );
     }
   }
-  for (const [place, { id }] of call.utterances.entries()) cached.set(id, utterances[place]!);
+  for (const [index, { id }] of call.utterances.entries()) cached.set(id, utterances[index]!);
   return await engine.detectLanguages!(utterances, signal);
 }
 

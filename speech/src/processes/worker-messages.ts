@@ -2,14 +2,12 @@ import type { LanguageProbabilities, RecognitionResult } from "../engines/engine
 import type { EngineSpec } from "../engines/registry.ts";
 import type { ErrorMessage } from "./process-messages.ts";
 
-/** What one worker loads. */
 export type WorkerSpec =
   | { kind: "voiceActivity" }
-  /** Runs `prepare` of the engine, posts the result and does nothing else. */
+  /** Runs only the engine's `prepare` and posts the result. */
   | { kind: "prepare"; spec: EngineSpec }
   | { kind: "engine"; spec: EngineSpec; prepared: unknown; threads: number; batchShare?: number };
 
-/** Describes the engine that a worker has loaded. */
 export interface WorkerEngineDescription {
   name: string;
   languages: readonly string[];
@@ -18,12 +16,10 @@ export interface WorkerEngineDescription {
   warnings: readonly string[];
 }
 
-/** An utterance as it is sent to a worker. */
 export interface SentUtterance {
-  /** Identifies the utterance. */
   id: number;
   start: number;
-  /** Null if the worker has cached them. */
+  /** Null if the worker has cached the utterance. */
   samples: Float32Array | null;
 }
 
@@ -42,11 +38,11 @@ export interface WorkerResults {
 export type ToWorker =
   | { type: "call"; id: number; call: WorkerCall }
   | { type: "abort"; id: number }
-  /** Utterances that it may drop from its cache. */
+  /** Removes utterances from the worker's cache. */
   | { type: "forget"; utterances: number[] };
 
 export type FromWorker =
-  /** Null if it runs no engine. */
+  /** `description` is null if the worker runs no engine. */
   | { type: "opened"; description: WorkerEngineDescription | null }
   | { type: "prepared"; prepared: unknown }
   | { type: "unusable"; error: ErrorMessage }

@@ -14,18 +14,18 @@ import {
   transcriptOf,
 } from "./recognized-speech.ts";
 
-/** At this score an engine hallucinates: on laughter, music or a few seconds of another language. */
+/** Utterances with this score or less are hallucinations: laughter, music or a few seconds of another language. */
 const HALLUCINATION_SCORE = -1;
-/** In a recording that may be in another language, only utterances are kept that are English by themselves … */
+/** If it is unknown whether a recording is English, only utterances above this score are accepted. */
 const ACCEPTED_SCORE = -0.55;
-/** … and if the whole is more like another language, only those that are clearly so: single ones score up to −0.47. */
+/** Replaces `ACCEPTED_SCORE` if another language is likely, whose utterances score up to −0.47. */
 const CLEARLY_ACCEPTED_SCORE = -0.4;
-/** With less, a recording without words counts as noise or as too short to classify. */
+/** With less certain speech, a recording without accepted words counts as noise or as too short to classify. */
 const CLEAR_SPEECH_SECONDS = 3;
-/** Takes about two seconds; larger batches use all cores. */
+/** A batch takes about two seconds and is large enough to use all cores. */
 const BATCH = { utterances: 32, speechSeconds: 240 };
 
-/** Recognizes with an English-only engine and rejects other languages by its low confidence. */
+/** Recognizes with an English-only engine. Rejects other languages because of the engine's low confidence. */
 export class EnglishRecognizer {
   readonly #engine: Engine;
   readonly #remedy: string;
@@ -56,7 +56,7 @@ export class EnglishRecognizer {
     const accepted = this.#evidence.resemblesOther ? CLEARLY_ACCEPTED_SCORE : ACCEPTED_SCORE;
     const limit = classification === "english" ? HALLUCINATION_SCORE : accepted;
     const kept = this.#recognized.filter(({ score }) => score > limit);
-    if (kept.length === 0 && this.#evidence.sureSeconds >= CLEAR_SPEECH_SECONDS) throw this.#undetermined();
+    if (kept.length === 0 && this.#evidence.certainSeconds >= CLEAR_SPEECH_SECONDS) throw this.#undetermined();
     const hasSpeech = this.#recognized.length > 0 || this.#evidence.hasSpeech;
     const language = hasSpeech ? (classification === "english" ? "en" : "und") : "zxx";
     const utterances = kept.map(({ utterance }) => ({ ...utterance, language }));
@@ -82,16 +82,16 @@ export class EnglishRecognizer {
   #undetermined(): SpeechError {
     return new SpeechError(
       "language_undetermined",
-      `People speak, but the bundled engine (${this.#engine.name}), which knows only English, recognized nothing ` +
-        `with confidence. ${this.#remedy}`,
+      `Speech was detected, but the bundled engine (${this.#engine.name}), which supports only English, recognized ` +
+        `nothing with confidence. ${this.#remedy}`,
     );
   }
 
   #notEnglish(): SpeechError {
     return new SpeechError(
       "language_unsupported",
-      `People speak another language than English, the only one that the bundled engine (${this.#engine.name}) ` +
-        `knows. ${this.#remedy}`,
+      `The spoken language is not English, the only language that the bundled engine (${this.#engine.name}) ` +
+        `supports. ${this.#remedy}`,
     );
   }
 }

@@ -1,13 +1,5 @@
 import type { RecognitionResult } from "../engines/engine.ts";
 
-/**
- * Detects hallucinations: what a speech model writes when nobody speaks or when decoding has gone wrong, such
- * as subtitle credits, "thanks for watching" or one phrase over and over. The evidence is what the model
- * reports about its decoding and how much people can say in the time, never the words themselves. The limits
- * 0.6, −1 and 2.4 are those of a failed attempt in the Whisper paper (section 4.5); weaker signs count only
- * together.
- */
-
 export interface RecognitionEvidence
   extends Pick<
     RecognitionResult,
@@ -16,72 +8,76 @@ export interface RecognitionEvidence
   words: readonly { word: string }[];
 }
 
+/** This and `REPETITIVE` are limits of the Whisper paper (section 4.5). */
 const SILENT_PROBABILITY = 0.6;
-const UNSURE = -0.5;
-const VERY_UNSURE = -1.2;
+const LOW_LOG_PROBABILITY = -0.5;
+const VERY_LOW_LOG_PROBABILITY = -1.2;
 const REPETITIVE = 2.4;
 const VERY_REPETITIVE = 4;
-/** Faster than anyone speaks. Allows a few additional words at the edges. */
+/** Nobody speaks faster, apart from a few additional words at the edges. */
 const MAX_WORDS_PER_SECOND = 7;
-const SPARE_WORDS = 3;
-/** People say more than this, in words and (if words are long or not separated) in letters. */
-const FEW = { fromSeconds: 4, wordsPerSecond: 0.7, lettersPerSecond: 3 };
-/** A sentence before long laughter contains as little as this too, but the model is confident about it. */
-const HARDLY_ANY = {
-  fromSeconds: 8,
+const ADDITIONAL_WORDS = 3;
+/** People say more words, or more letters if words are long or not separated. */
+const FEW = { minSeconds: 4, wordsPerSecond: 0.7, lettersPerSecond: 3 };
+/** A sentence before long laughter may be as short, so this counts only with low confidence. */
+const VERY_FEW = {
+  minSeconds: 8,
   wordsPerSecond: 0.5,
   lettersPerSecond: 2.5,
-  unsure: -0.35,
+  logProbability: -0.35,
   silentProbability: 0.2,
 };
-const ENOUGH_DOUBTS = 2;
+const MIN_SIGNS = 2;
 
-/** @param speechSeconds As detected by voice activity detection. */
+/**
+ * Returns whether the text is a hallucination, such as subtitle credits or "thanks for watching", which models write when
+ * nobody speaks or decoding has failed. The signs are the model's statistics and the amount of text, not the words. One
+ * sign is not enough.
+ * @param speechSeconds result of voice activity detection
+ */
 export function isHallucination(result: RecognitionEvidence, speechSeconds: number): boolean {
-  return result.words.length > 0 && doubts(result, speechSeconds) >= ENOUGH_DOUBTS;
+  return result.words.length > 0 && countSigns(result, speechSeconds) >= MIN_SIGNS;
 }
 
-function doubts(result: RecognitionEvidence, speechSeconds: number): number {
+function countSigns(result: RecognitionEvidence, speechSeconds: number): number {
   const { words, meanLogProbability, compressionRatio, noSpeechProbability, truncated } = result;
-  const tooMany = words.length > MAX_WORDS_PER_SECOND * speechSeconds + SPARE_WORDS;
-  const hardlyAny =
-    isTooLittle(words, speechSeconds, HARDLY_ANY) &&
-    (meanLogProbability < HARDLY_ANY.unsure || (noSpeechProbability ?? 0) > HARDLY_ANY.silentProbability);
+  const tooMany = words.length > MAX_WORDS_PER_SECOND * speechSeconds + ADDITIONAL_WORDS;
+  const veryFew =
+    isTooLittle(words, speechSeconds, VERY_FEW) &&
+    (meanLogProbability < VERY_FEW.logProbability ||
+      (noSpeechProbability ?? 0) > VERY_FEW.silentProbability);
   return (
-    (meanLogProbability < UNSURE ? 1 : 0) +
-    (meanLogProbability < VERY_UNSURE ? 1 : 0) +
+    (meanLogProbability < LOW_LOG_PROBABILITY ? 1 : 0) +
+    (meanLogProbability < VERY_LOW_LOG_PROBABILITY ? 1 : 0) +
     (compressionRatio > REPETITIVE ? 1 : 0) +
     (compressionRatio > VERY_REPETITIVE ? 1 : 0) +
     ((noSpeechProbability ?? 0) > SILENT_PROBABILITY ? 1 : 0) +
     (truncated ? 1 : 0) +
     (tooMany ? 2 : 0) +
     (isTooLittle(words, speechSeconds, FEW) ? 1 : 0) +
-    (hardlyAny ? 1 : 0)
+    (veryFew ? 1 : 0)
   );
 }
 
 function isTooLittle(
   words: RecognitionEvidence["words"],
   seconds: number,
-  { fromSeconds, wordsPerSecond, lettersPerSecond }: typeof FEW,
+  { minSeconds, wordsPerSecond, lettersPerSecond }: typeof FEW,
 ): boolean {
   return (
-    seconds >= fromSeconds &&
+    seconds >= minSeconds &&
     words.length < wordsPerSecond * seconds &&
     plainText(words).length < lettersPerSecond * seconds
   );
 }
 
-/**
- * Consecutive utterances with identical text: a single repetition may be a chorus, or what a model writes for
- * any noise.
- */
-const REPEATS = 3;
-const REPEATS_SILENT_PROBABILITY = 0.3;
-/** People take about the same time for the same words. */
-const REPEATS_DURATION_RATIO = 2;
+/** Number of consecutive utterances with identical text. Two may be a chorus. */
+const MIN_REPEATS = 3;
+const REPEATED_SILENT_PROBABILITY = 0.3;
+/** People need about the same time for the same words. */
+const MAX_DURATION_RATIO = 2;
 
-/** Returns the consecutive results that repeat one hallucination: identical text with a sign against it. */
+/** Returns consecutive results with identical text and another sign of a hallucination. */
 export function repeatedHallucinations<T extends RecognitionEvidence & { speechSeconds: number }>(
   results: readonly T[],
 ): Set<T> {
@@ -95,7 +91,7 @@ export function repeatedHallucinations<T extends RecognitionEvidence & { speechS
     else runs.push({ text, results: [result] });
   }
   for (const run of runs) {
-    if (run.results.length >= REPEATS && isDoubtful(run.results)) {
+    if (run.results.length >= MIN_REPEATS && isDoubtful(run.results)) {
       for (const result of run.results) hallucinated.add(result);
     }
   }
@@ -106,13 +102,13 @@ function isDoubtful(run: readonly (RecognitionEvidence & { speechSeconds: number
   const seconds = run.map(({ speechSeconds }) => speechSeconds);
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   return (
-    Math.max(...seconds) > REPEATS_DURATION_RATIO * Math.min(...seconds) ||
-    mean(run.map(({ meanLogProbability }) => meanLogProbability)) < UNSURE ||
-    mean(run.map(({ noSpeechProbability }) => noSpeechProbability ?? 0)) > REPEATS_SILENT_PROBABILITY
+    Math.max(...seconds) > MAX_DURATION_RATIO * Math.min(...seconds) ||
+    mean(run.map(({ meanLogProbability }) => meanLogProbability)) < LOW_LOG_PROBABILITY ||
+    mean(run.map(({ noSpeechProbability }) => noSpeechProbability ?? 0)) > REPEATED_SILENT_PROBABILITY
   );
 }
 
-/** Returns only letters and digits, in lower case, without spaces: what does not depend on punctuation. */
+/** Returns only letters and digits, in lower case. */
 export function plainText(words: readonly { word: string }[]): string {
   return words
     .map(({ word }) => word)

@@ -6,17 +6,15 @@ import type { SpokenUtterance } from "../vad/utterances.ts";
 /** Shorter spans may be coughs that were detected as speech. */
 const MIN_SPEECH_SECONDS = 0.6;
 
-/** Hardly anybody speaks more slowly; the words may belong to another span, where a sentence was skipped … */
+/** Hardly anyone speaks more slowly. Fewer words in a span probably belong to another span, where a sentence is missing. */
 const MIN_WORDS_PER_SECOND = 1;
-/** … but one long word may take this long. */
+/** A span with a single long word may be this long. */
 const SLOW_WORD_SECONDS = 0.8;
 
 /**
- * Models stop at the end of a sentence although speech continues after a pause, or skip one; its words may
- * then be placed on another sentence. If a span of speech between pauses has no words, returns the parts in
- * which to recognize the utterance again, alternately with and without words. Returns none if nothing is
- * missing.
- * @param words Recognized words; if there are none at all, nothing is retried.
+ * Models may skip a sentence, or stop at the end of a sentence although speech continues after a pause. If a span of
+ * speech between pauses has no words, returns the parts in which to recognize the utterance again. Returns an empty array
+ * if no speech was missed, or if there are no words at all.
  */
 export function partsToRetry(utterance: SpokenUtterance, words: readonly TimedWord[]): SpokenUtterance[] {
   const { speech } = utterance;

@@ -28,10 +28,7 @@ import {
   transcriptOf,
 } from "./recognized-speech.ts";
 
-/**
- * The language is `und` if the mean probability along the language path is lower than this and there are
- * fewer words than people say in the time.
- */
+/** The language is `und` if its mean probability is lower and there are fewer words than people would say. */
 const UNDETERMINED_PROBABILITY = 0.4;
 const UNDETERMINED_WORDS_PER_SECOND = 0.7;
 
@@ -46,21 +43,20 @@ interface WaitingBatch {
 
 type UtteranceWithEvidence = RecognizedUtterance & RecognitionEvidence;
 
-/** Recognizes with a multilingual engine, optionally together with an English-only engine. */
 export class MultilingualRecognizer {
   readonly #engine: Engine;
   readonly #english: Engine | null;
   readonly #detector: LanguageDetector;
   readonly #tracker = new LanguageTracker();
   readonly #recognized: UtteranceWithEvidence[] = [];
-  /** The last batch, whose language may depend on the following utterances. */
+  /** The last batch, whose language may depend on later utterances. */
   #waiting: WaitingBatch | null = null;
   #speechSeconds = 0;
 
-  /** @param english Transcribes what is clearly English. */
+  /** @param english engine for clearly English speech */
   constructor(engine: Engine, english: Engine | null) {
     this.#engine = engine;
-    // Without language detection the multilingual engine would have to transcribe everything anyway.
+    // Without language detection, the multilingual engine must transcribe everything anyway.
     this.#english = engine.detectLanguages === undefined ? null : english;
     this.#detector = languageDetector(engine);
   }
@@ -72,7 +68,7 @@ export class MultilingualRecognizer {
         ? NO_ENGLISH
         : await findEnglishUtterances(group, this.#english, detect, options.signal);
     for (const batch of inBatches(group, this.#detector.batch)) {
-      const utterances = await detected(batch, english, detect);
+      const utterances = await detectRemaining(batch, english, detect);
       await this.#settleWaiting(utterances, options);
       this.#waiting = { utterances, accepted: english.accepted, end: endOf(batch.at(-1)!) };
     }
@@ -89,7 +85,7 @@ export class MultilingualRecognizer {
     };
   }
 
-  /** @param ahead The utterances that follow. */
+  /** @param ahead later utterances */
   async #settleWaiting(ahead: readonly DetectedUtterance[], options: RecognizerOptions): Promise<void> {
     if (this.#waiting === null) return;
     const { utterances, accepted, end } = this.#waiting;
@@ -132,8 +128,8 @@ export class MultilingualRecognizer {
   }
 
   /**
-   * Recognizes utterances, and once more in parts if the engine skipped speech. Hallucinations have no words: each
-   * part is evaluated by its own statistics.
+   * Recognizes utterances, and recognizes parts again if the engine missed speech. Results that are hallucinations have no
+   * words. Each part is evaluated by its own statistics.
    */
   async #recognizeAll(
     settled: readonly LanguageUtterance[],
@@ -153,8 +149,8 @@ export class MultilingualRecognizer {
       })),
     );
     const retried = new Map<number, RecognitionResult[]>();
-    for (const [place, result] of (await this.#recognizeAll(parts, signal)).entries()) {
-      const { index } = parts[place]!;
+    for (const [position, result] of (await this.#recognizeAll(parts, signal)).entries()) {
+      const { index } = parts[position]!;
       if (result.words.length === 0) continue;
       retried.set(index, [...(retried.get(index) ?? []), result]);
     }
@@ -201,7 +197,7 @@ function withoutHallucination(result: RecognitionResult, utterance: SpokenUttera
   return isHallucination(result, speechSeconds(utterance)) ? { ...result, words: [] } : result;
 }
 
-async function detected(
+async function detectRemaining(
   utterances: readonly SpokenUtterance[],
   english: EnglishUtterances,
   detect: DetectLanguages,

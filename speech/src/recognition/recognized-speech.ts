@@ -1,4 +1,4 @@
-import { fitToPauses, inOrder } from "../alignment/fit-words.ts";
+import { fitToPauses, removeOverlaps } from "../alignment/fit-words.ts";
 import type { RecognitionResult } from "../engines/engine.ts";
 import type { LanguageSegment, TimedWord } from "../transcript.ts";
 import { speechSeconds } from "../vad/utterance-parts.ts";
@@ -6,23 +6,22 @@ import type { SpokenUtterance } from "../vad/utterances.ts";
 
 export interface RecognizerOptions {
   signal: AbortSignal;
-  /** Called with how far words are final, in seconds of the media. */
+  /** Receives the time in the media up to which words are final, seconds. */
   onSettled: (settledSeconds: number) => void;
 }
 
-/** What was recognized in a recording. */
 export interface RecognizedSpeech {
-  /** In order, not overlapping, inside the media. */
+  /** In order, without overlaps, inside the media. */
   words: TimedWord[];
-  /** The language with most speech: `zxx` without words, `und` if undetermined. */
+  /** The language with the most speech; `zxx` without words, `und` if undetermined. */
   language: string;
-  /** 3 decimals. */
+  /** With 3 decimals. */
   speechSeconds: number;
-  /** In order, not overlapping; empty without words. */
+  /** In order, without overlaps; empty without words. */
   languageSegments: LanguageSegment[];
 }
 
-/** What was recognized in one utterance or a part of one, without its samples. */
+/** The result for an utterance or a part of one, without its samples. */
 export interface RecognizedUtterance {
   /** Seconds of the media, from the first to the last span of speech. */
   start: number;
@@ -32,7 +31,6 @@ export interface RecognizedUtterance {
   words: readonly TimedWord[];
   /** `und` if undetermined. */
   language: string;
-  /** Of that language, 0 … 1. */
   probability: number;
   engine: string;
   hasEstimatedTimes?: boolean;
@@ -44,7 +42,7 @@ interface Recognition {
   engine: string;
 }
 
-/** Creates one with its words fitted to the pauses of the utterance. */
+/** Fits the words to the pauses of the utterance. */
 export function recognizedUtterance(
   utterance: SpokenUtterance,
   words: RecognitionResult["words"],
@@ -64,25 +62,25 @@ export function recognizedUtterance(
 
 /**
  * Joins utterances that were recognized separately into one transcript.
- * @param utterances in order, not overlapping
- * @param duration Seconds of the media.
+ * @param utterances in order, without overlaps
+ * @param duration seconds of the media
  */
 export function transcriptOf(
   utterances: readonly RecognizedUtterance[],
   duration: number,
 ): Pick<RecognizedSpeech, "words" | "languageSegments"> {
-  const words = inOrder(
+  const words = removeOverlaps(
     utterances.flatMap((utterance) => utterance.words),
     duration,
   );
   const runs: Run[] = [];
-  let taken = 0;
+  let firstWord = 0;
   for (const utterance of utterances) {
     const count = utterance.words.length;
     if (count === 0) continue;
-    const start = Math.min(utterance.start, words[taken]!.start);
-    const end = Math.max(utterance.end, words[taken + count - 1]!.end);
-    taken += count;
+    const start = Math.min(utterance.start, words[firstWord]!.start);
+    const end = Math.max(utterance.end, words[firstWord + count - 1]!.end);
+    firstWord += count;
     const last = runs.at(-1);
     if (last?.language === utterance.language && last.engine === utterance.engine) {
       last.end = end;
@@ -100,10 +98,7 @@ export function transcriptOf(
   return { words, languageSegments: languageSegmentsOf(runs, duration) };
 }
 
-/**
- * Returns the language with most speech among utterances with words, the first one of several; null without
- * words.
- */
+/** Returns the language with the most speech among utterances with words; null without words. */
 export function mostSpoken(utterances: readonly RecognizedUtterance[]): string | null {
   const seconds = new Map<string, number>();
   for (const { language, words, speechSeconds } of utterances) {
@@ -146,7 +141,7 @@ function languageSegmentsOf(runs: readonly Run[], duration: number): LanguageSeg
   });
 }
 
-/** Weighted by seconds of speech. */
+/** Returns the mean weighted by seconds of speech. */
 export function meanProbability(utterances: readonly RecognizedUtterance[]): number {
   let seconds = 0;
   let sum = 0;

@@ -6,40 +6,37 @@ import { MultilingualRecognizer } from "./multilingual-recognizer.ts";
 import type { RecognizedSpeech, RecognizerOptions } from "./recognized-speech.ts";
 
 export interface Engines {
-  /** English only; needs nothing but the package's own dependencies. */
+  /** Supports only English. */
   bundled: Engine | null;
-  /**
-   * Whisper or a server. The language of a single-language model (`.en`) is not verified, because the operator chose
-   * the model.
-   */
+  /** Whisper or a server. If its model supports only one language (`.en`), the language of the speech is not verified. */
   multilingual: Engine | null;
   /**
-   * Whether the bundled engine may transcribe what is clearly English because it is as good there and faster.
-   * Requires a multilingual engine that detects languages before it transcribes.
+   * Whether the bundled engine transcribes clearly English speech, because it is as accurate and faster. Requires a
+   * multilingual engine that detects languages before it transcribes.
    */
   bundledTakesEnglish: boolean;
-  /** What to do if people speak a language that no engine here supports: a sentence for people. */
+  /** A sentence for users that explains what to do if no engine supports the spoken language. */
   remedy: string;
 }
 
-/** Turns the utterances of one recording into words: chooses language and engine, and filters hallucinations. */
+/** Recognizes the utterances of one recording. Chooses languages and engines, and removes hallucinations. */
 export interface Recognizer {
   /**
-   * Recognizes the next utterances, in order of time. Holds back the last of them, a minute at most, until
-   * what follows is known.
-   * @throws SpeechError `language_unsupported` as soon as the rest cannot change that
+   * Recognizes the next utterances in chronological order. Up to a minute of utterances may be held back, because their
+   * language can depend on later ones.
+   * @throws SpeechError `language_unsupported` as soon as it is certain
    */
   recognize(group: readonly SpokenUtterance[], options: RecognizerOptions): Promise<void>;
   /**
    * Recognizes the utterances that were held back.
-   * @param durationSeconds Of the media.
+   * @param durationSeconds duration of the media
    * @throws SpeechError `language_unsupported`, `language_undetermined`
    */
   finish(durationSeconds: number, options: RecognizerOptions): Promise<RecognizedSpeech>;
 }
 
 /**
- * Creates a recognizer for one recording. It holds words and scores, never samples.
+ * Creates a recognizer for one recording.
  * @throws SpeechError `model_unusable` if there is no engine
  */
 export function createRecognizer(engines: Engines): Recognizer {

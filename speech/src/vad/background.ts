@@ -1,23 +1,20 @@
-/** Windows that must be quiet and steady in a row, 3 s, before any of them is background. */
+/** Background is quiet and steady for at least this many windows (3 s). */
 const RUN_WINDOWS = 94;
-/**
- * Maximum level of each window in a run, dBFS. Noise of −60 dBFS stays below it; speech whose loudest window does is
- * not detected as speech anyway.
- */
+/** Maximum level of background, dBFS. It includes noise of −60 dBFS. Speech at this level is not detected anyway. */
 const LOUDEST_DB = -54;
 /**
- * Windows of a run differ by at most this much, dB. Over 3 s, white noise varies by 1 dB and pink noise by 10 dB;
- * clean speech varies by 25 dB and more at any volume.
+ * Maximum difference between the windows of a run. Over 3 s, white noise varies by 1 dB and pink noise by 10 dB, but clean
+ * speech by at least 25 dB at any volume.
  */
 const STEADY_RANGE_DB = 12;
-/** Measured on cuts from speech to digital silence: of 2,568, the probability of speech stayed above 0.35 for up to 8. */
+/** On 2,568 cuts from speech to digital silence, the speech probability stayed above 0.35 for up to 8 windows. */
 const TAIL_WINDOWS = 16;
-/** Levels below the least significant of 16 bits, dBFS, count as this one: they are not sound. */
+/** Lower levels, below the least significant of 16 bits, are treated as this level. */
 const FLOOR_DB = -90;
 
 export const DIGITAL_SILENCE_DB = Number.NEGATIVE_INFINITY;
 
-/** Root mean square of some samples, dBFS. */
+/** Returns the root mean square of the samples, dBFS. */
 export function levelOf(samples: Float32Array): number {
   if (isZero(samples)) return DIGITAL_SILENCE_DB;
   let energy = 0;
@@ -31,8 +28,8 @@ function isZero(samples: Float32Array): boolean {
 }
 
 /**
- * Returns for each window, given by its level, whether it is background: digital silence or steady noise. The
- * first half second after a sound is not: voice activity detection may still report speech there.
+ * Returns for the level of each window whether the window is background, i.e. digital silence or steady noise. The first
+ * half second after other sound is excluded, because voice activity detection may still report speech there.
  */
 export function findBackground(levels: readonly number[]): boolean[] {
   const steady = findSteady(levels);
@@ -41,7 +38,7 @@ export function findBackground(levels: readonly number[]): boolean[] {
   );
 }
 
-/** Returns for each window whether it is background and digital silence. */
+/** Returns for the level of each window whether the window is background and digital silence. */
 export function findSilence(levels: readonly number[]): boolean[] {
   return findBackground(levels.map((level) => (level === DIGITAL_SILENCE_DB ? level : LOUDEST_DB + 1)));
 }
@@ -65,7 +62,7 @@ function isWithin(level: number, softest: number, loudest: number): boolean {
   return floored >= softest && floored <= loudest;
 }
 
-/** The last window from `start` on that, with those after it up to `end`, is too loud or not steady; null if none is. */
+/** Returns the last window that, together with the later windows before `end`, is too loud or not steady. */
 function lastBreak(levels: readonly number[], start: number, end: number) {
   let loudest = Number.NEGATIVE_INFINITY;
   let softest = Number.POSITIVE_INFINITY;

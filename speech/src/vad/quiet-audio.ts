@@ -1,27 +1,28 @@
 import { SAMPLE_RATE } from "../media/audio.ts";
 import { findBackground, levelOf } from "./background.ts";
 
-/** Audio below this level, dBFS, is raised; that of ordinary recordings is above it … */
+/** Audio below this level, dBFS, is raised. Ordinary recordings are louder. */
 const QUIET_DB = -30;
-/** … to this level. */
+/** Level after the gain, dBFS. */
 const TARGET_DB = -22;
-/** Limits the gain, so that the noise of a converter does not become loud. */
+/** Limits the gain, so the noise of a converter does not become loud. */
 const MAX_GAIN_DB = 45;
-/** How far around a second its loudness counts: pauses and quiet words between loud ones are not raised. */
+/** The gain of a second depends on the seconds around it, so pauses and quiet words between loud words are not raised. */
 const CONTEXT_SECONDS = 5;
-/** With less between its loud and its quiet parts, it is steady noise, and is not raised. Speech varies by more. */
+/** With a smaller difference between loud and quiet parts, the sound is steady noise and not raised. */
 const MIN_RANGE_DB = 12;
-/** About as long as the windows of voice activity detection, and a whole number of them is a second. */
+/** About the length of a window of voice activity detection, but a divisor of a second. */
 const FRAME_SAMPLES = 500;
 const FRAMES_PER_SECOND = SAMPLE_RATE / FRAME_SAMPLES;
-/** The shares of a second's frames that are louder than its loud and than its quiet level. */
-const LOUDER_SHARE = 0.1;
+/** Share of a second's frames that are louder than its loud level. */
+const LOUD_SHARE = 0.1;
+/** Share of a second's frames that are louder than its quiet level. */
 const QUIET_SHARE = 0.9;
 
 /**
- * Raises quiet audio in place, because voice activity detection and the bundled engine miss speech below about
- * −50 dBFS. The gain follows the loud parts of some seconds, so background noise keeps its distance to speech. Audio
- * with speech at an ordinary level, and steady noise, are not changed.
+ * Raises quiet audio in place, because voice activity detection and the bundled engine miss speech below about −50 dBFS.
+ * The gain follows the loud parts, so the distance between speech and background noise stays the same. Speech at an
+ * ordinary level and steady noise are not changed.
  */
 export function raiseQuietAudio(samples: Float32Array): void {
   const seconds = secondLevels(samples);
@@ -31,7 +32,7 @@ export function raiseQuietAudio(samples: Float32Array): void {
     if (!frames.includes(false)) return 0;
     return gainOf(seconds.slice(Math.max(0, second - CONTEXT_SECONDS), second + CONTEXT_SECONDS + 1));
   });
-  // The rest of the last second is too short to measure.
+  // An incomplete last second is not measured.
   gains.push(gains.at(-1) ?? 0);
   for (const [second, gain] of gains.entries()) {
     const next = gains[second + 1] ?? gain;
@@ -45,9 +46,8 @@ export function raiseQuietAudio(samples: Float32Array): void {
 }
 
 interface SecondLevels {
-  /** Of each frame, in order. */
   levels: number[];
-  /** Decibels; minus infinity for digital silence. */
+  /** dBFS; minus infinity for digital silence. */
   loud: number;
   quiet: number;
 }
@@ -62,17 +62,17 @@ function secondLevels(samples: Float32Array): SecondLevels[] {
     }
     const sorted = levels.toSorted((a, b) => b - a);
     const at = (share: number) => sorted[Math.floor(share * sorted.length)]!;
-    seconds.push({ levels, loud: at(LOUDER_SHARE), quiet: at(QUIET_SHARE) });
+    seconds.push({ levels, loud: at(LOUD_SHARE), quiet: at(QUIET_SHARE) });
   }
   return seconds;
 }
 
-/** Returns the gain for the second in the middle, decibels ≥ 0. */
+/** Returns the gain for the second in the middle in decibels, at least 0. */
 function gainOf(around: readonly SecondLevels[]): number {
   const loudest = around.map(({ loud }) => loud).toSorted((a, b) => b - a);
-  // The second highest: a knock on the microphone is no speech.
+  // The second highest level ignores a knock on the microphone.
   const level = loudest[1] ?? loudest[0]!;
   const range = level - Math.min(...around.map(({ quiet }) => quiet));
-  // For digital silence, the range is not a number.
+  // For digital silence, the range is NaN.
   return level < QUIET_DB && range >= MIN_RANGE_DB ? Math.min(MAX_GAIN_DB, TARGET_DB - level) : 0;
 }

@@ -1,16 +1,14 @@
 import { SAMPLE_RATE } from "../media/audio.ts";
 import type { SpokenUtterance } from "./utterances.ts";
 
-/** Consecutive spans of speech of an utterance, cut in the middle of the adjacent pauses. */
+/** The spans of speech `[from, to)` of an utterance. The part is cut in the middle of the adjacent pauses. */
 export interface UtterancePart {
   whole: SpokenUtterance;
-  /** Index into `speech` of the whole. */
   from: number;
-  /** Index after the last span. */
   to: number;
 }
 
-/** Returns the part as an utterance of its own, or the whole itself if the part is all of it. */
+/** Returns the part as a new utterance, or the whole utterance if the part contains all of it. */
 export function cutOut({ whole, from, to }: UtterancePart): SpokenUtterance {
   if (from === 0 && to === whole.speech.length) return whole;
   const first = from === 0 ? 0 : sampleInPause(whole, from);
@@ -22,10 +20,7 @@ export function cutOut({ whole, from, to }: UtterancePart): SpokenUtterance {
   };
 }
 
-/**
- * Splits an utterance at its pauses into parts with at least so much speech each. A shorter one is joined
- * with the neighbor behind the shorter pause. Returns one part if there are no such pauses.
- */
+/** Splits an utterance at its pauses. Parts with less speech are joined with the neighbor across the shorter pause. */
 export function partsAtPauses(whole: SpokenUtterance, minSpeechSeconds: number): UtterancePart[] {
   const parts = whole.speech.map((_, index) => ({ whole, from: index, to: index + 1 }));
   for (;;) {
@@ -37,12 +32,11 @@ export function partsAtPauses(whole: SpokenUtterance, minSpeechSeconds: number):
   }
 }
 
-/** Seconds of speech. */
 export function speechSeconds({ speech }: Pick<SpokenUtterance, "speech">): number {
   return speech.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
-/** Seconds of the media after the last sample. */
+/** Returns the time in the media after the last sample, seconds. */
 export function endOf({ start, samples }: SpokenUtterance): number {
   return start + samples.length / SAMPLE_RATE;
 }
@@ -51,7 +45,7 @@ function secondsOfPart({ whole, from, to }: UtterancePart): number {
   return speechSeconds({ speech: whole.speech.slice(from, to) });
 }
 
-/** Infinite before the first span and after the last. */
+/** Returns infinity before the first span and after the last. */
 function pauseBefore({ speech }: SpokenUtterance, index: number): number {
   const before = speech[index - 1];
   const after = speech[index];
@@ -65,13 +59,12 @@ function sampleInPause({ samples, start, speech }: SpokenUtterance, index: numbe
 }
 
 export interface BatchLimits {
-  /** At most this many utterances … */
   utterances: number;
-  /** … and no more once they hold this many seconds of speech. */
+  /** A batch ends when it contains this much speech. */
   speechSeconds: number;
 }
 
-/** Cuts utterances into batches, in order; none is empty. */
+/** Divides utterances into batches in order. No batch is empty. */
 export function inBatches(group: readonly SpokenUtterance[], limits: BatchLimits): SpokenUtterance[][] {
   const batches: SpokenUtterance[][] = [];
   let seconds = 0;

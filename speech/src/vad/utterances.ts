@@ -10,47 +10,44 @@ import {
 } from "./voice-activity.ts";
 
 /**
- * 160 ms of real audio at both ends of an utterance, as far as its neighbors permit. From 128 to 256 ms the
- * WER of sentences is the same within the spread (0.186 to 0.191); of 112 single words 62 were right with 160
- * ms, 56 with 256 ms.
+ * Audio before and after the speech of an utterance (160 ms), if its neighbors permit. From 128 to 256 ms, the WER of
+ * sentences is about the same (0.186 to 0.191). Of 112 single words, 62 were correct with 160 ms and 56 with 256 ms.
  */
 const PADDING_WINDOWS = 5;
-/** A pause of two seconds ends an utterance; with one second, sentences of slow speakers lose their context. */
+/** A pause of two seconds ends an utterance. With one second, sentences of slow speakers would lose their context. */
 const LONG_SILENCE_WINDOWS = Math.round(2 / WINDOW_SECONDS);
-/** How much must follow the longest utterance before its end and the start of the next one are known. */
+/** Windows after the longest utterance that are needed to determine its end and the start of the next. */
 const LOOK_AHEAD_WINDOWS = 2 * PADDING_WINDOWS + MIN_SPEECH_WINDOWS + MIN_SILENCE_WINDOWS;
 
 /** Mono audio that contains speech, cut at pauses. */
 export interface Utterance {
   /** At 16 kHz, −1 … 1. */
   samples: Float32Array;
-  /** Seconds of the media at the first sample. */
+  /** Time of the first sample in the media, seconds. */
   start: number;
 }
 
 /** A span of speech, in seconds of the media. */
 export interface ScoredSpeechSpan extends SpeechSpan {
-  /** Mean speech probability of its windows, 0 … 1. */
+  /** Mean speech probability, 0 … 1. */
   probability: number;
 }
 
-/** An utterance with its spans of speech. */
 export interface SpokenUtterance extends Utterance {
   speech: ScoredSpeechSpan[];
 }
 
-/** The utterances in a few more minutes of a recording. */
+/** The utterances in the next few minutes of a recording. */
 export interface UtteranceGroup {
   utterances: SpokenUtterance[];
-  /** Up to this second of the media, all speech is in this group or an earlier one. */
+  /** All speech before this time in the media is in this group or an earlier one. */
   settledSeconds: number;
 }
 
 /**
- * Packs speech into utterances as long as the engine accepts, cut at pauses. Utterances come in order and
- * never overlap; every window of speech is in exactly one. Holds at most one block of `scored` and the
- * longest utterance.
- * @param audioOffset Seconds of the media at the first sample.
+ * Divides speech at pauses into utterances of up to the maximum length, in order and without overlaps. Every window of
+ * speech is in exactly one utterance. Buffers at most one block of `scored` and the longest utterance.
+ * @param audioOffset time of the first sample in the media, seconds
  */
 export async function* packUtterances(
   scored: AsyncIterable<ScoredAudio>,
@@ -68,7 +65,7 @@ class UtterancePacker {
   readonly #audio = new PendingAudio();
   #probabilities: Float32Array = new Float32Array(0);
   #speaking = false;
-  /** Windows of the recording before those held. */
+  /** Number of windows before the buffered ones. */
   #dropped = 0;
 
   constructor(maxWindows: number, audioOffset: number) {
@@ -115,7 +112,7 @@ class UtterancePacker {
     };
   }
 
-  /** Of the media. */
+  /** Returns the time of a window in the media. */
   #seconds(window: number): number {
     return this.#audioOffset + (this.#dropped + window) * WINDOW_SECONDS;
   }
@@ -128,19 +125,19 @@ class UtterancePacker {
   }
 }
 
-/** Audio that is not yet cut into utterances. Copies only the samples of a block that are needed after it. */
+/** Buffers audio that is not in an utterance yet. Copies only the samples of a block that are needed later. */
 class PendingAudio {
-  /** Reused: allocating memory for each block would cost more than the packing. */
+  /** Reused, because an allocation for each block would be expensive. */
   #memory = new Float32Array(0);
   #kept: Float32Array = this.#memory;
   #added: Float32Array = this.#memory;
 
-  /** @param samples borrowed until `keep` is called */
+  /** @param samples must not change until `keep` is called */
   add(samples: Float32Array): void {
     this.#added = samples;
   }
 
-  /** A copy. */
+  /** Returns a copy. */
   slice(start: number, end: number): Float32Array {
     const kept = this.#kept.subarray(start, end);
     const from = this.#kept.length;
@@ -158,7 +155,7 @@ class PendingAudio {
   /** Copies the remaining samples. */
   keep(): void {
     const length = this.#kept.length + this.#added.length;
-    // The held audio grows with each block, up to the longest utterance.
+    // The buffered audio may grow with each block, up to the longest utterance.
     const memory = length > this.#memory.length ? new Float32Array(Math.ceil(1.25 * length)) : this.#memory;
     memory.set(this.#kept);
     memory.set(this.#added, this.#kept.length);
@@ -168,14 +165,14 @@ class PendingAudio {
   }
 }
 
-/** Position of the next utterance, in windows; `end` is the first window after it. */
+/** The windows `[start, end)` of the next utterance. */
 interface UtterancePlan {
   start: number;
-  /** Windows before it are settled. */
+  /** Windows before `end` are final even without an utterance. */
   end: number;
-  /** Speech in it; empty if there is none, or if more windows are needed first. */
+  /** Empty if there is no speech, or if more windows are needed first. */
   segments: SpeechSegment[];
-  /** Whether speech continues at `end`, because continuous speech had to be cut. */
+  /** Whether continuous speech had to be cut at `end`. */
   speaking: boolean;
 }
 
@@ -183,11 +180,11 @@ interface PlanOptions {
   maxWindows: number;
   /** Whether speech is in progress at the first window. */
   speaking: boolean;
-  /** Whether no more windows will follow. */
+  /** Whether the windows are the last of the recording. */
   ended: boolean;
 }
 
-/** Looks no further than the longest utterance, so that the plan does not depend on how the audio arrives. */
+/** Looks only a fixed distance ahead, so the plan does not depend on the size of blocks. */
 function planUtterance(probabilities: Float32Array, options: PlanOptions): UtterancePlan {
   const { maxWindows, speaking, ended } = options;
   const settled = (windows: number): UtterancePlan => {
@@ -212,8 +209,8 @@ function planUtterance(probabilities: Float32Array, options: PlanOptions): Utter
 }
 
 /**
- * Number of segments in the utterance that starts at `start`: up to a long silence, else up to the longest
- * pause in the second half of the allowed length, else up to the last pause.
+ * Returns the number of segments in the utterance that starts at `start`. It ends at the first long silence, else at the
+ * longest pause in the second half of the maximum length, else at the last pause.
  */
 function segmentsThatFit(segments: readonly SpeechSegment[], start: number, maxWindows: number): number {
   let best = 0;
@@ -223,17 +220,14 @@ function segmentsThatFit(segments: readonly SpeechSegment[], start: number, maxW
     const next = segments[index + 1];
     const pause = next === undefined ? Number.POSITIVE_INFINITY : next.start - segment.end;
     if (pause >= LONG_SILENCE_WINDOWS) return index + 1;
-    const late = segment.end - start >= maxWindows / 2;
-    if (!late || pause >= longestPause) best = index + 1;
-    if (late) longestPause = Math.max(longestPause, pause);
+    const isSecondHalf = segment.end - start >= maxWindows / 2;
+    if (!isSecondHalf || pause >= longestPause) best = index + 1;
+    if (isSecondHalf) longestPause = Math.max(longestPause, pause);
   }
   return best;
 }
 
-/**
- * Cuts speech that is longer than an utterance may be at the least likely window near the end of the allowed
- * length, but early enough to leave something for the next utterance.
- */
+/** Cuts continuous speech at the window with the lowest speech probability near the end of the maximum length. */
 function cutInSpeech(
   probabilities: Float32Array,
   first: SpeechSegment,

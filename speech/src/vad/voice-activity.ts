@@ -6,50 +6,47 @@ import { release } from "../onnx/tensors.ts";
 import { DIGITAL_SILENCE_DB, findBackground, findSilence, levelOf } from "./background.ts";
 import { raiseQuietAudio } from "./quiet-audio.ts";
 
-/** Samples per speech probability: 32 ms. */
+/** Samples per speech probability (32 ms). */
 export const WINDOW_SAMPLES = 512;
 export const WINDOW_SECONDS = WINDOW_SAMPLES / SAMPLE_RATE;
 
-/** Silero VAD v5 needs the end of the window before; without it, it misses a third of the speech. */
+/** Silero VAD v5 needs the end of the previous window. Without it, it misses a third of the speech. */
 const CONTEXT_SAMPLES = 64;
 const INPUT_SAMPLES = CONTEXT_SAMPLES + WINDOW_SAMPLES;
 const STATE_SIZE = 128;
 
 /**
- * Windows are scored in runs. A run starts from a fresh state, warmed up on the audio before it. Runs are
- * batched, which costs half as much as one call after the other, and a fresh state detects more: without
- * resets, the recurrent state degrades in noise (at 5 dB it finds 50 % of the speech, with resets 84 %).
+ * Windows are scored in runs. Each run starts from a fresh state that is warmed up on the audio before it. Runs can be
+ * batched, which halves the cost, and resets improve detection, because the recurrent state degrades in noise: at 5 dB, it
+ * finds 84 % of the speech with resets and 50 % without.
  */
 const RUN_WINDOWS = 938;
 const WARM_UP_WINDOWS = 94;
 const RUNS_PER_BATCH = 8;
 const BLOCK_SAMPLES = RUNS_PER_BATCH * RUN_WINDOWS * WINDOW_SAMPLES;
-/** What the first run of a block needs of the block before. */
+/** Samples of the previous block that the first run of a block needs. */
 const PRECEDING_SAMPLES = WARM_UP_WINDOWS * WINDOW_SAMPLES + CONTEXT_SAMPLES;
 
 /** A few minutes of a recording with the speech probability of each window. */
 export interface ScoredAudio {
-  /**
-   * A whole number of windows, padded with silence at the end of the recording. Valid until the next block is
-   * requested.
-   */
+  /** A whole number of windows, padded with silence if necessary. Valid until the next block is requested. */
   samples: Float32Array;
-  /** Of each window, 0 … 1. */
+  /** Speech probability of each window, 0 … 1. */
   probabilities: Float32Array;
 }
 
-/** Detects speech. */
 export interface VoiceActivityDetector {
   /**
-   * Returns the speech probability of each window of `samples` (a whole number of windows at 16 kHz).
-   * @param preceding The audio directly before them, as far as available; empty at the beginning.
+   * Returns the speech probability of each window.
+   * @param samples a whole number of windows at 16 kHz
+   * @param preceding the audio before the samples, as far as available
    */
   probabilities(samples: Float32Array, preceding: Float32Array, signal: AbortSignal): Promise<Float32Array>;
   close(): Promise<void>;
 }
 
 /**
- * Opens Silero VAD v5 (Silero Team, MIT), as packaged in `@ricky0123/vad-web`, on the CPU.
+ * Opens Silero VAD v5 from the package `@ricky0123/vad-web`.
  * @throws SpeechError `model_unusable`
  */
 export async function openVoiceActivityDetector({
@@ -66,24 +63,24 @@ export async function openVoiceActivityDetector({
     });
     return new SileroDetector(session);
   } catch (error) {
-    throw new SpeechError("model_unusable", `The voice activity model does not load: ${error}`, {
+    throw new SpeechError("model_unusable", `The voice activity model cannot be loaded: ${error}`, {
       cause: error,
     });
   }
 }
 
-/** Windows that are scored in sequence; `end` is the first window after it. */
+/** The windows `[start, end)`, which are scored in sequence. */
 interface Run {
   start: number;
   end: number;
-  /** Windows of digital silence used as warm-up, at least 94; 0 if it is warmed up on the audio before it. */
+  /** Number of windows of digital silence to warm up with; 0 to warm up with the audio before the run. */
   silentWarmUp: number;
 }
 
 class SileroDetector implements VoiceActivityDetector {
   readonly #session: InferenceSession;
   readonly #sampleRate = new Tensor("int64", BigInt64Array.of(BigInt(SAMPLE_RATE)), []);
-  /** The state after this many windows of digital silence; computed once, as far as needed. */
+  /** State after each number of windows of digital silence, computed on demand. */
   readonly #statesAfterSilence: Float32Array[] = [new Float32Array(2 * STATE_SIZE)];
 
   constructor(session: InferenceSession) {
@@ -96,7 +93,7 @@ class SileroDetector implements VoiceActivityDetector {
     const audio = new PrecededSamples(samples, preceding);
     const runs = planRuns(audio, probabilities.length);
     for (const isSilent of [false, true]) {
-      // A batch takes as many steps as its longest run.
+      // A batch needs as many steps as its longest run, so runs of similar length are batched.
       const queue = runs
         .filter(({ silentWarmUp }) => silentWarmUp > 0 === isSilent)
         .toSorted((a, b) => b.end - b.start - (a.end - a.start));
@@ -107,7 +104,7 @@ class SileroDetector implements VoiceActivityDetector {
     return probabilities;
   }
 
-  /** Scores up to eight runs at once, the longest first: step `t` runs window `t` of every run. */
+  /** Scores runs in parallel: step `t` scores window `t` of each. The longest run must come first. */
   async #scoreBatch(
     batch: readonly Run[],
     audio: PrecededSamples,
@@ -155,7 +152,7 @@ class SileroDetector implements VoiceActivityDetector {
     return states[windows]!;
   }
 
-  /** Runs one window of each run of a batch; `state` is invalid afterwards. */
+  /** Scores one window of each run. Frees `state`. */
   async #run(input: Float32Array, state: StateTensor) {
     const outputs = await this.#session.run({
       input: new Tensor("float32", input, [input.length / INPUT_SAMPLES, INPUT_SAMPLES]),
@@ -176,17 +173,15 @@ class SileroDetector implements VoiceActivityDetector {
 
 type StateTensor = TypedTensor<"float32">;
 
-/** Concatenates copies of the parts. */
 function stateTensor(parts: readonly Float32Array[]): StateTensor {
   const values = Float32Array.from(parts.flatMap((part) => [...part]));
   return new Tensor("float32", values, [2, values.length / 2 / STATE_SIZE, STATE_SIZE]);
 }
 
 /**
- * Plans the runs that need inference. Background cannot contain recognizable speech, and inference over hours
- * of it would cost more than decoding, so a run ends where only background follows in it. Digital silence
- * ends a run too: the sound after it is scored as at the beginning of a recording. Everything else is scored
- * as if nothing were left out.
+ * Plans the runs. Background cannot contain recognizable speech, and scoring hours of background would cost more than
+ * decoding. Therefore a run ends before trailing background and before digital silence. Audio after digital silence is
+ * scored like the beginning of a recording. Otherwise the results are the same as without these omissions.
  */
 function planRuns(audio: PrecededSamples, windows: number): Run[] {
   const sample = new Float32Array(WINDOW_SAMPLES);
@@ -214,7 +209,7 @@ function planRuns(audio: PrecededSamples, windows: number): Run[] {
   return runs;
 }
 
-/** Samples that can be read from before their beginning; unknown samples are silence. */
+/** Samples that can also be read before their beginning. Unknown samples are silence. */
 class PrecededSamples {
   readonly #samples: Float32Array;
   readonly #preceding: Float32Array;
@@ -224,21 +219,20 @@ class PrecededSamples {
     this.#preceding = preceding;
   }
 
-  /** Returns a window of samples; they are in `copy` if the window begins before the samples. */
-  window(start: number, copy: Float32Array): Float32Array {
-    if (start >= 0) return this.#samples.subarray(start, start + copy.length);
-    this.copy(start, copy, 0, copy.length);
-    return copy;
+  /** Returns a window, which is copied to `buffer` only if it begins before the samples. */
+  window(start: number, buffer: Float32Array): Float32Array {
+    if (start >= 0) return this.#samples.subarray(start, start + buffer.length);
+    this.copy(start, buffer, 0, buffer.length);
+    return buffer;
   }
 
-  /** Copies `count` samples from `start` on to `place` and on. */
-  copy(start: number, input: Float32Array, place: number, count: number): void {
+  copy(start: number, input: Float32Array, offset: number, count: number): void {
     const end = start + count;
     if (start >= 0 && end <= this.#samples.length) {
-      input.set(this.#samples.subarray(start, end), place);
+      input.set(this.#samples.subarray(start, end), offset);
       return;
     }
-    const target = input.subarray(place, place + count).fill(0);
+    const target = input.subarray(offset, offset + count).fill(0);
     this.#copyFrom(this.#preceding, start + this.#preceding.length, target);
     this.#copyFrom(this.#samples, start, target);
   }
@@ -251,15 +245,14 @@ class PrecededSamples {
 }
 
 /**
- * Scores a recording as it arrives, a few minutes (15 MB) at a time, in one reused buffer. Raises quiet audio.
- * @param score `VoiceActivityDetector.probabilities`, bound to its signal
+ * Scores a recording in blocks of a few minutes (15 MB). Raises quiet audio.
+ * @param score `VoiceActivityDetector.probabilities` without the signal
  */
 export async function* scoreAudio(
   chunks: AsyncIterable<Float32Array>,
   score: (samples: Float32Array, preceding: Float32Array) => Promise<Float32Array>,
 ): AsyncGenerator<ScoredAudio> {
-  // Reused, because allocation would cost more than everything else here; shared, so that the worker thread
-  // reads it without a copy.
+  // The buffer is reused because allocation is slow, and shared so the worker thread can read it without a copy.
   const bytes = (PRECEDING_SAMPLES + BLOCK_SAMPLES) * Float32Array.BYTES_PER_ELEMENT;
   const audio = new Float32Array(new SharedArrayBuffer(bytes));
   let preceding = audio.subarray(0, 0);
@@ -271,10 +264,7 @@ export async function* scoreAudio(
   }
 }
 
-/**
- * Collects chunks of any length in `block` and yields it whenever it is full; the last one is padded to a
- * whole window.
- */
+/** Collects chunks in `block` and yields it whenever it is full. The last block is padded to a whole window. */
 async function* inBlocks(
   chunks: AsyncIterable<Float32Array>,
   block: Float32Array,
@@ -301,10 +291,7 @@ async function* inBlocks(
   if (filled > 0) yield block.fill(0, filled, end).subarray(0, end);
 }
 
-/**
- * Tracks which windows of a block are still zero from the block before, so that hours of padding are not
- * written.
- */
+/** Tracks which windows of the reused block are already zero, so hours of silence are not written again. */
 class ZeroedSpans {
   readonly #block: Float32Array;
   readonly #isZero: Uint8Array;
@@ -328,7 +315,7 @@ class ZeroedSpans {
   }
 }
 
-/** Consecutive windows of speech; `end` is the first window after it. */
+/** The windows `[start, end)`, which contain speech. */
 export interface SpeechSegment {
   start: number;
   end: number;
@@ -336,25 +323,23 @@ export interface SpeechSegment {
 
 const SPEECH_BEGINS = 0.5;
 const SPEECH_ENDS = 0.35;
-/** 96 ms: shorter silences are stop consonants inside words. */
+/** Shorter silences (less than 96 ms) are stop consonants inside words. */
 export const MIN_SILENCE_WINDOWS = 3;
-/** 192 ms: shorter sounds are the onset of music; a single word takes 250 ms. */
+/** Shorter sounds (less than 192 ms) are not speech but, e.g., the onset of music. A single word takes 250 ms. */
 export const MIN_SPEECH_WINDOWS = 6;
 /**
- * Minimum mean probability of a segment of up to a second: laughter, sirens and sweeps are sometimes detected
- * as speech, but not confidently (0.5 … 0.7; 36 of 51 segments of laughter are below). No single word was
- * below, down to 10 dB of noise (0.72 and more); of short segments of real recordings 1 in 53 was, at 5 dB of
- * noise 5 in 50.
+ * Minimum mean probability of a segment of up to a second. Laughter, sirens and sweeps have 0.5 … 0.7; 36 of 51 segments
+ * of laughter are below this limit. Single words have at least 0.72 with noise down to 10 dB. Of short segments in real
+ * recordings, 1 in 53 is below the limit, and 5 in 50 with noise at 5 dB.
  */
-const SURE_OF_SHORT = 0.65;
+const MIN_SHORT_PROBABILITY = 0.65;
 const SHORT_WINDOWS = 32;
 
 /**
- * Finds speech in consecutive window probabilities. A segment begins where the probability reaches 0.5 and
- * ends where it stays under 0.35. Gaps are at least 96 ms, segments at least 192 ms, and segments of up to a
- * second have a mean probability of at least 0.65. Only a segment that reaches the end may be shorter and
- * less likely, because it may continue.
- * @param speaking Whether speech is in progress at the first window.
+ * Finds speech in the probabilities of consecutive windows. A segment begins at a probability of 0.5 and ends when the
+ * probability stays below 0.35. Segments and gaps have minimum lengths, and short segments a minimum mean probability.
+ * These limits do not apply to a segment that reaches the end, because it may continue.
+ * @param speaking whether speech is in progress at the first window
  */
 export function speechSegments(probabilities: Float32Array, speaking = false): SpeechSegment[] {
   const segments: SpeechSegment[] = [];
@@ -368,8 +353,8 @@ export function speechSegments(probabilities: Float32Array, speaking = false): S
     silent = probability < SPEECH_ENDS ? silent + 1 : 0;
     if (silent < MIN_SILENCE_WINDOWS) continue;
     const end = window + 1 - silent;
-    const goesOn = speaking && start === 0 && end > 0;
-    if (goesOn || isSpeech(probabilities.subarray(start, end))) segments.push({ start, end });
+    const isContinued = speaking && start === 0 && end > 0;
+    if (isContinued || isSpeech(probabilities.subarray(start, end))) segments.push({ start, end });
     start = -1;
     silent = 0;
   }
@@ -382,5 +367,5 @@ export function speechSegments(probabilities: Float32Array, speaking = false): S
 function isSpeech(probabilities: Float32Array): boolean {
   if (probabilities.length < MIN_SPEECH_WINDOWS) return false;
   if (probabilities.length > SHORT_WINDOWS) return true;
-  return probabilities.reduce((sum, value) => sum + value, 0) >= SURE_OF_SHORT * probabilities.length;
+  return probabilities.reduce((sum, value) => sum + value, 0) >= MIN_SHORT_PROBABILITY * probabilities.length;
 }

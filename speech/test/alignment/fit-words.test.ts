@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fitToPauses, inOrder } from "../../src/alignment/fit-words.ts";
+import { fitToPauses, removeOverlaps } from "../../src/alignment/fit-words.ts";
 import type { TimedWord } from "../../src/transcript.ts";
 
 const word = (start: number, end: number): TimedWord => ({ word: "word", start, end, confidence: 1 });
@@ -112,7 +112,7 @@ test("are in order, not overlapping, inside the media, in whole milliseconds and
         const duration = milliseconds / 1000;
         const shortest = Math.min(40, Math.floor(milliseconds / words.length));
         let free = 0;
-        for (const { start, end } of inOrder(words, duration)) {
+        for (const { start, end } of removeOverlaps(words, duration)) {
           expect(start).toBeGreaterThanOrEqual(free);
           expect(Math.round(1000 * (end - start))).toBeGreaterThanOrEqual(shortest);
           expect(end).toBeLessThanOrEqual(duration);
@@ -126,5 +126,5 @@ test("are in order, not overlapping, inside the media, in whole milliseconds and
 
 test("words that are in order already keep their times", () => {
   const words = [word(0.1, 0.4), word(0.4, 0.9), word(2, 2.5)];
-  expect(inOrder(words, 3)).toEqual(words);
+  expect(removeOverlaps(words, 3)).toEqual(words);
 });

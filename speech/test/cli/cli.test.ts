@@ -99,7 +99,7 @@ test("a recording is not begun if its speech process does not fit into memory", 
   const { exitCode, out, err } = await call([short], {}, limit);
   expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
   expect(err).toMatch(
-    /insufficient_memory: Transcription needs \d+ MiB of memory, and the memory limit of its/,
+    /insufficient_memory: Transcription needs \d+ MiB of memory, but the memory limit of its/,
   );
 });
 
@@ -227,7 +227,7 @@ describe("recordings", () => {
     const { exitCode, err } = await run(["--server", "http://nobody.invalid/v1", "children.wav"]);
     expect(exitCode).toBe(1);
     expect(err).toMatch(
-      /^subtext-speech: children.wav: engine_refused: .*nobody\.invalid.*\(is the address right, and does the server run\?\)\.\n$/,
+      /^subtext-speech: children.wav: engine_refused: .*nobody\.invalid.*\(check the address and whether the server is running\)\.\n$/,
     );
   });
 
@@ -371,7 +371,7 @@ describe("wrong use", () => {
     );
     const unknown = await call(["--model", "whisper-huge", short]);
     expect(unknown.err).toMatch(
-      /^subtext-speech: model_not_found: The model whisper-huge is not installed .*: there is no model of this name; available are whisper-tiny, /,
+      /^subtext-speech: model_not_found: The model whisper-huge is not installed .*\. Available models: whisper-tiny, /,
     );
   });
 });

@@ -53,7 +53,7 @@ function result(text: string, confidence: number, truncated = false): Recognitio
 }
 /** As of speech without noise. */
 function sound(seconds: number, unlike: Partial<SoundEvidence> = {}): SoundEvidence {
-  return { seconds, sureSeconds: seconds, loudnessRange: 40, ...unlike };
+  return { seconds, certainSeconds: seconds, loudnessRange: 40, ...unlike };
 }
 const clear = result("we will talk about the plan for the next week and then go home", 0.9);
 const guessed = result("the city is on the ground of a new seniority for all of us here", 0.3);
@@ -118,21 +118,21 @@ describe("if nothing is transcribed", () => {
   });
 
   test("and voice activity is not sure either, nobody speaks", () => {
-    expect(evidenceAfter(200, { sureSeconds: 1 }).classify()).toBe("unknown");
-    expect(evidenceAfter(200, { sureSeconds: 1 }).hasSpeech).toBe(false);
-    expect(evidenceAfter(200, { sureSeconds: 1 }).isHopeless()).toBe(false);
+    expect(evidenceAfter(200, { certainSeconds: 1 }).classify()).toBe("unknown");
+    expect(evidenceAfter(200, { certainSeconds: 1 }).hasSpeech).toBe(false);
+    expect(evidenceAfter(200, { certainSeconds: 1 }).isHopeless()).toBe(false);
   });
 });
 
 describe("voice activity is sure", () => {
-  const sureOf = (...speech: [seconds: number, probability: number][]) =>
+  const certaintyOf = (...speech: [seconds: number, probability: number][]) =>
     soundEvidence({
       samples: new Float32Array(16_000),
       speech: speech.map(([end, probability]) => ({ start: 0, end, probability })),
     });
 
   test("of long and likely languageSegments, not of the doubtful and short ones of laughter and crowds", () => {
-    expect(sureOf([3, 0.95], [16, 0.84], [0.5, 0.9])).toMatchObject({ seconds: 19.5, sureSeconds: 3 });
+    expect(certaintyOf([3, 0.95], [16, 0.84], [0.5, 0.9])).toMatchObject({ seconds: 19.5, certainSeconds: 3 });
   });
 });
 

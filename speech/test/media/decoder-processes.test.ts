@@ -142,11 +142,11 @@ describe("the choice of a decoder", () => {
       return path;
     };
     const reasons = {
-      [join(folder, "unusable/ffmpeg")]: "There is nothing at",
+      [join(folder, "unusable/ffmpeg")]: "does not exist",
       [join(folder, "unusable")]: "is not a file",
-      [await file("ffmpeg-text", 0o644)]: "may not be executed",
-      [await file("ffmpeg-other", 0o755)]: "is not an ffmpeg",
-      "ffmpeg-that-nobody-has": "usual folders",
+      [await file("ffmpeg-text", 0o644)]: "is not executable",
+      [await file("ffmpeg-other", 0o755)]: "is not a working ffmpeg",
+      "ffmpeg-that-nobody-has": "not found on the PATH",
     };
     for (const [ffmpegPath, reason] of Object.entries(reasons)) {
       await expect(openDecoder({ ffmpegPath })).rejects.toMatchObject({

@@ -200,16 +200,16 @@ describe("the decode summary", () => {
     audioOffset: 0,
     duration: 60,
     audioDuration: 60,
-    report: { failedPackets: 0, damaged: false, complaint: null },
+    report: { failedPackets: 0, damaged: false, lastMessage: null },
   };
   const summarize = (change: Partial<DecodeEvidence>) => summarizeDecode({ ...good, ...change });
-  const report = (failedPackets: number) => ({ failedPackets, damaged: false, complaint: "aac: broken" });
+  const report = (failedPackets: number) => ({ failedPackets, damaged: false, lastMessage: "aac: broken" });
 
   test("reports a complete recording as complete", () => {
     expect(summarizeDecode(good)).toEqual({
       samples: 960_000,
       duration: 60,
-      nothing: null,
+      skipReason: null,
       incomplete: false,
     });
   });
@@ -228,9 +228,9 @@ describe("the decode summary", () => {
   });
 
   test("reports audio that never exceeds −90 dB as silent, unless some of it was lost", () => {
-    expect(summarize({ peak: 1 / 32768 }).nothing).toBe("silent_audio_track");
-    expect(summarize({ peak: 3 / 32768 }).nothing).toBeNull();
-    expect(summarize({ peak: 0, report: report(100) })).toMatchObject({ nothing: null, incomplete: true });
+    expect(summarize({ peak: 1 / 32768 }).skipReason).toBe("silent_audio_track");
+    expect(summarize({ peak: 3 / 32768 }).skipReason).toBeNull();
+    expect(summarize({ peak: 0, report: report(100) })).toMatchObject({ skipReason: null, incomplete: true });
   });
 
   test("reports the duration of what was transcribed if it continues past the container's", () => {

@@ -50,20 +50,20 @@ describe.each(decoders)("%s finds nothing to transcribe", (_, decoder) => {
 
   test("in an audio track without samples", async () => {
     const { summary } = await decodeAll(decoder, fixture("no-samples.webm"));
-    expect(summary).toEqual({ samples: 0, duration: 3, nothing: "empty_audio_track", incomplete: false });
+    expect(summary).toEqual({ samples: 0, duration: 3, skipReason: "empty_audio_track", incomplete: false });
   });
 
   test.each(["silence-aac.mp4", "silence-opus.webm", "silence-vorbis.ogg", "silence-mp3.mp3"])(
     "in the digital silence of %s",
     async (name) => {
       const { summary } = await decodeAll(decoder, fixture(name));
-      expect(summary).toMatchObject({ nothing: "silent_audio_track", incomplete: false });
+      expect(summary).toMatchObject({ skipReason: "silent_audio_track", incomplete: false });
     },
   );
 
   test("in two hours of silence in 20 kB", async () => {
     const { summary } = await decodeAll(decoder, fixture("silence-2h.flac"));
-    expect(summary).toMatchObject({ nothing: "silent_audio_track", samples: 7200 * 16_000, duration: 7200 });
+    expect(summary).toMatchObject({ skipReason: "silent_audio_track", samples: 7200 * 16_000, duration: 7200 });
   });
 
   test("but does in the hiss of a quiet room", async () => {
@@ -73,7 +73,7 @@ describe.each(decoders)("%s finds nothing to transcribe", (_, decoder) => {
       "hiss.wav",
       wav(1, 3, (at) => (hiss[Math.floor(at * 8000)]! - 128) / 1_000_000),
     );
-    expect((await decodeAll(decoder, path)).summary.nothing).toBeNull();
+    expect((await decodeAll(decoder, path)).summary.skipReason).toBeNull();
   });
 });
 
@@ -86,19 +86,19 @@ describe.each(decoders)("%s decodes what is left of a damaged file and says so",
     "mp3-beeps.mp3",
   ])("%s cut off after 60 %", async (name) => {
     const { summary, onsets } = await decodeAll(decoder, await changed(folder, name, cutTo(0.6)));
-    expect(summary).toMatchObject({ nothing: null, incomplete: true });
+    expect(summary).toMatchObject({ skipReason: null, incomplete: true });
     expect(onsets[0]).toBeCloseTo(0.5, 1);
   });
 
   test.each(["mp4-aac-beeps.mp4", "webm-opus-beeps.webm"])("%s with noise in its middle", async (name) => {
     const { summary, onsets } = await decodeAll(decoder, await changed(folder, name, damaged(0.5, 0.6)));
-    expect(summary).toMatchObject({ nothing: null, incomplete: true });
+    expect(summary).toMatchObject({ skipReason: null, incomplete: true });
     expect(onsets.length).toBeGreaterThan(0);
   });
 
   test("and does not call it silent if no more than silence is left", async () => {
     const { summary } = await decodeAll(decoder, await changed(folder, "silence-mp3.mp3", cutTo(0.4)));
-    expect(summary).toMatchObject({ nothing: null, incomplete: true });
+    expect(summary).toMatchObject({ skipReason: null, incomplete: true });
   });
 });
 
@@ -206,7 +206,7 @@ describe.each(decoders)("%s is not led astray", (_, decoder) => {
   test("by pictures of 16000 × 16000", async () => {
     const { onsets, summary } = await decodeAll(decoder, fixture("huge-frames.mp4"));
     expect(onsets).toHaveLength(3);
-    expect(summary).toMatchObject({ nothing: null, incomplete: false });
+    expect(summary).toMatchObject({ skipReason: null, incomplete: false });
   });
 
   test.each(["two words.mp4", "-i.mp4", "línea\nnueva.mp4", "音声 🎬.mp4", "a:b|c%d'\".mp4", "http:/x.mp4"])(

@@ -44,7 +44,7 @@ describe.each(decoders)("%s finds sounds at the times a player shows them", (_, 
   ])("in %s", async (name, expected) => {
     const { onsets, summary } = await decodeAll(decoder, fixture(name));
     expectTimes(onsets, expected);
-    expect(summary).toMatchObject({ nothing: null, incomplete: false });
+    expect(summary).toMatchObject({ skipReason: null, incomplete: false });
     expect(Math.abs(summary.duration - 3)).toBeLessThan(0.12);
   });
 

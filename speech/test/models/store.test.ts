@@ -126,7 +126,7 @@ describe("a disk", () => {
     const { stdout } = await run("unshare", args);
     expect(JSON.parse(stdout)).toEqual({
       code: "model_store_failed",
-      message: expect.stringMatching(/free; .* are needed/),
+      message: expect.stringMatching(/free; .* are required/),
     });
     expect(hub.bytesServed).toBe(0);
 
@@ -185,7 +185,7 @@ describe("the content of the store", () => {
     const { model } = await pull(store, hub);
     await writeFile(join(model.folder, "onnx/encoder.onnx"), Buffer.alloc(2 * MIB));
     expect(await store.verify(MODEL.name, new AbortController().signal)).toEqual([
-      "onnx/encoder.onnx has other content than it was installed with.",
+      "onnx/encoder.onnx has changed since it was installed.",
     ]);
   });
 

@@ -103,7 +103,7 @@ describe("parallelism", () => {
   test("fails with the size that would do if not even one thread fits", () => {
     const failing = () => fitParallelism({ ...asked, modelBytes: 500 * MB }, budget(2000));
     expect(failing).toThrow(expect.objectContaining({ code: "insufficient_memory", retryable: false }));
-    expect(failing).toThrow(/needs 3432 MiB of memory, and the limit is 1907 MiB\. Raise it to 3432 MiB/);
+    expect(failing).toThrow(/needs 3432 MiB of memory, but the limit is 1907 MiB\. Raise it to 3432 MiB/);
   });
 });
 

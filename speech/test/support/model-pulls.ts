@@ -27,8 +27,8 @@ export const MODEL: KnownModel = {
 
 /** Impatient, so that a test of giving up is short. */
 export const HASTY: Persistence = {
-  timeouts: { answerMs: 300, stallMs: 300, leastBytesPerSecond: 1_000 },
-  tries: 3,
+  timeouts: { responseMs: 300, stallMs: 300, minBytesPerSecond: 1_000 },
+  maxAttempts: 3,
   firstDelayMs: 1,
 };
 

@@ -3,13 +3,13 @@ import type { EngineDefinition } from "../definition.ts";
 import type { MoonshineModel } from "./model.ts";
 import { moonshinePaths } from "./model-paths.ts";
 
-/** The bundled engine: English only, comes with the package. */
+/** The bundled engine, which supports only English. */
 export interface MoonshineSpec {
   kind: "moonshine";
 }
 
 export const moonshine: EngineDefinition<MoonshineSpec> = {
-  // Small models are faster with one copy per thread than with several threads per run (145 vs. 122 × real time).
+  // A small model is faster with one copy per thread than with several threads per run: 145 instead of 122 × real time.
   workers: (threads) => ({ count: threads, threads: 1 }),
   prepare: async () => (await import("./model.ts")).readMoonshine(),
   async open(_, { prepared, ...options }) {

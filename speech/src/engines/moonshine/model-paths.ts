@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The graphs of the bundled model, absolute. */
+/** Returns the absolute paths of the bundled model's graphs. */
 export function moonshinePaths(): { encoderPath: string; decoderPath: string } {
   const entry = import.meta.resolve("@moonshine-ai/moonshine-js");
   const folder = fileURLToPath(new URL("model/tiny/quantized/", entry));

@@ -5,17 +5,16 @@ import { addCrossAttentionOutputs } from "../../onnx/cross-attention-outputs.ts"
 import { cacheTransposedKeys } from "../../onnx/transposed-keys.ts";
 import { moonshinePaths } from "./model-paths.ts";
 
-/** Moonshine's files, ready to be loaded by any number of threads. */
 export interface MoonshineModel {
   /** Absolute. */
   encoderPath: string;
-  /** The decoder's graph, with cross-attention outputs and transposed keys. */
+  /** ONNX graph with cross-attention outputs and transposed keys. */
   decoder: Uint8Array;
-  /** Text piece of each token. */
+  /** SentencePiece text of each token. */
   pieces: readonly string[];
 }
 
-/** @throws SpeechError `model_unusable` if the model's package is missing or its files are damaged */
+/** @throws SpeechError `model_unusable` if the model's files are missing or damaged */
 export async function readMoonshine(): Promise<MoonshineModel> {
   try {
     const { encoderPath, decoderPath } = moonshinePaths();

@@ -15,31 +15,26 @@ import { compressionRatio } from "../recognition-result.ts";
 import type { MoonshineModel } from "./model.ts";
 import { spelledWords } from "./sentence-piece.ts";
 
-/**
- * Moonshine tiny: English speech to text in 27 M parameters. It accepts audio of any length; its encoder
- * outputs a frame every 24 ms.
- */
-
-/** The encoder's three convolutions output a frame every 384 samples, centered 448 samples ahead. */
+/** The encoder's three convolutions output a frame every 384 samples (24 ms). */
 const FRAMES: FrameLayout = { length: 384, offset: 256 };
-/** Attention leads the sound by slightly less than that offset: median, measured on synthetic speech. */
+/** Median error of the word times without this correction, measured on synthetic speech. */
 const TIME_CORRECTION_SECONDS = 0.005;
 const START_TOKEN = 1;
 const END_TOKEN = 2;
-/** Limit of the model's authors: more tokens per second of speech indicate a loop. */
+/** The limit of the model's authors. More tokens per second of speech indicate a loop. */
 const TOKENS_PER_SECOND = 6.5;
 const SPARE_TOKENS = 6;
-/** The encoder outputs no frame for shorter audio. */
+/** The encoder outputs no frames for shorter audio. */
 const MIN_SAMPLES = 4_000;
 
 const MAX_BATCH = 16;
-/** Bounds the memory of a batch, which grows with rows × length; larger batches are hardly faster. */
+/** Limits the memory of a batch, which grows with rows × length. Larger batches are hardly faster. */
 const MAX_BATCH_SECONDS = 100;
 const MAX_PADDED_RATIO = 1.7;
 
 /**
- * The heads that together give the best word starts and ends, selected greedily from all 48 on synthetic
- * speech with known word times.
+ * The heads that give the most accurate word times. They were selected greedily from all 48 on synthetic speech with
+ * known word times.
  */
 const ALIGNMENT_HEADS: readonly AttentionHead[] = [
   { layer: 3, head: 5 },
@@ -52,20 +47,19 @@ export interface MoonshineOptions {
   model: MoonshineModel;
   /** Threads per run. */
   threads: number;
-  /** Share of a full batch, to save memory; 1 by default. */
+  /** Batch size as a share of the maximum, to save memory; 1 by default. */
   batchShare?: number;
 }
 
-/** @throws SpeechError `model_unusable` if its files are damaged */
+/** @throws SpeechError `model_unusable` if the model's files are damaged */
 export async function openMoonshine({ model, threads, batchShare = 1 }: MoonshineOptions): Promise<Engine> {
   const options = {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
-    // The runtime's arena keeps the most that any batch used, rounded up; it saves no time here.
+    // The runtime's memory arena never shrinks, and it saves no time here.
     enableCpuMemArena: false,
   };
-  // Spinning threads take the processor from the rest of the service: without spinning a run needs half the
-  // processor time, and less wall-clock time too if anything else is running.
+  // Without spinning, a run needs half the CPU time, and less wall-clock time if other work is running.
   const intra_op = { allow_spinning: "0" };
   try {
     const encoder = await InferenceSession.create(model.encoderPath, {
@@ -74,7 +68,7 @@ export async function openMoonshine({ model, threads, batchShare = 1 }: Moonshin
     });
     const decoder = await InferenceSession.create(model.decoder, {
       ...options,
-      // Unpacks the quantized output projection once at load instead of for every token.
+      // Unpacks the quantized output projection once, on load, instead of for every token.
       extra: { session: { disable_quant_qdq: "1", intra_op } },
     });
     return new Moonshine(encoder, describeDecoder(decoder), model.pieces, MAX_BATCH_SECONDS * batchShare);
@@ -110,7 +104,7 @@ class Moonshine implements Engine {
     { signal }: RecognizeOptions,
   ): Promise<RecognitionResult[]> {
     const results = new Map<Utterance, RecognitionResult>();
-    for (const batch of batchesOfLikeLength(utterances, this.#maxBatchSeconds)) {
+    for (const batch of batchesOfSimilarLength(utterances, this.#maxBatchSeconds)) {
       signal.throwIfAborted();
       const encoderStates = await this.#encode(batch, signal);
       let looping: number[] = [];
@@ -121,12 +115,12 @@ class Moonshine implements Engine {
       for (const temperature of SAMPLING_TEMPERATURES) {
         if (looping.length === 0) break;
         const states = selectRows(encoderStates, looping);
-        const utterancesAgain = looping.map((row) => batch[row]!);
-        const again = await this.#decode(utterancesAgain, states, temperature, signal);
+        const loopingUtterances = looping.map((row) => batch[row]!);
+        const again = await this.#decode(loopingUtterances, states, temperature, signal);
         release([states]);
-        looping = looping.filter((row, place) => {
-          if (findPhraseLoop(again[place]!) !== null) return true;
-          results.set(batch[row]!, again[place]!);
+        looping = looping.filter((row, index) => {
+          if (findPhraseLoop(again[index]!) !== null) return true;
+          results.set(batch[row]!, again[index]!);
           return false;
         });
       }
@@ -159,8 +153,8 @@ class Moonshine implements Engine {
   }
 
   /**
-   * Encodes each utterance and pads the states with zeros to the longest. Utterances are encoded one at a
-   * time, which costs little: the encoder has no mask, and silence appended to the samples changes the words.
+   * Encodes each utterance and pads the states with zeros to the length of the longest. The encoder has no mask, and
+   * silence appended to the samples would change the words, so utterances are encoded one at a time, which costs little.
    */
   async #encode(utterances: readonly Utterance[], signal: AbortSignal): Promise<Tensor> {
     const encoded: Tensor[] = [];
@@ -171,7 +165,7 @@ class Moonshine implements Engine {
       const input = new Tensor("float32", padded, [1, padded.length]);
       try {
         const { last_hidden_state: states } = await this.#encoder.run({ input_values: input });
-        if (!states) throw new Error("it gave no last_hidden_state");
+        if (!states) throw new Error("there is no output last_hidden_state");
         encoded.push(states);
       } catch (error) {
         throw new SpeechError("model_unusable", "The encoder model cannot be run.", { cause: error });
@@ -223,11 +217,10 @@ class Moonshine implements Engine {
 }
 
 /**
- * Batches utterances of similar length. The decoder has no mask either: padding is attended to. Measured on
- * 200 synthetic utterances, up to twice the length did no harm; three times the length added 2 wrong words in
- * 100.
+ * The decoder has no mask, so it attends to padding. On 200 synthetic utterances, padding to twice the length did no
+ * harm, but three times the length added two errors per 100 words.
  */
-function batchesOfLikeLength(utterances: readonly Utterance[], maxSeconds: number): Utterance[][] {
+function batchesOfSimilarLength(utterances: readonly Utterance[], maxSeconds: number): Utterance[][] {
   const batches: Utterance[][] = [];
   const longestFirst = utterances.toSorted((a, b) => b.samples.length - a.samples.length);
   for (const utterance of longestFirst) {

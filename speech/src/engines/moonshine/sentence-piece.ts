@@ -6,9 +6,9 @@ const BYTE_PIECE = /^<0x([0-9A-F]{2})>$/;
 const CONTROL_PIECE = /^<.*>$/;
 
 /**
- * Splits SentencePiece text into words. A piece that starts with `▁` starts a word; pieces such as `<0xE2>`
- * are bytes of UTF-8; free-standing punctuation joins the word before it, opening marks the word after it.
- * @param pieces The piece of each token, in order.
+ * Splits SentencePiece text into words. A piece that starts with `▁` starts a word. Pieces such as `<0xE2>` are UTF-8
+ * bytes.
+ * @param pieces one for each token
  */
 export function spelledWords(pieces: readonly string[]): SpelledWord[] {
   const spans: { firstToken: number; endToken: number }[] = [];

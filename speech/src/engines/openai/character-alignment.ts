@@ -1,21 +1,21 @@
-/** Beyond this many cells texts are aligned evenly: no utterance has that much text. */
+/** Texts whose product of lengths is larger are aligned evenly. No real utterance has so much text. */
 const MAX_CELLS = 9_000_000;
 
 const BOTH = 0;
 const ONLY_FIRST = 1;
 const ONLY_SECOND = 2;
 
-/** A character of a text; white space is left out. */
+/** A character that is not whitespace. */
 export interface TextCharacter {
   character: string;
   startsWord: boolean;
 }
 
 /**
- * Aligns two texts that are nearly the same but differ in punctuation, spelling or omitted words. Edit
- * distance by dynamic programming (Wagner and Fischer, 1974) in which a letter never matches a punctuation
- * mark; of equally good alignments, the one that omits whole words.
- * @returns for each character of the first text the index of its match in the second, or −1
+ * Aligns two similar texts that may differ in punctuation, spelling or omitted words. Computes the edit distance by
+ * dynamic programming (Wagner and Fischer, 1974), in which letters never match punctuation. Among equally good
+ * alignments, prefers one that omits whole words.
+ * @returns for each character of the first text, the index of its match in the second, or −1
  */
 export function alignCharacters(
   first: readonly TextCharacter[],
@@ -39,8 +39,8 @@ function inverted(places: Int32Array, length: number): Int32Array {
 }
 
 /**
- * Moves gaps to the front as long as the same letters are omitted, if the gap then begins at the start of a
- * word: aligning `two three` with `three` omits `two`, not `wot`.
+ * Moves gaps toward the start of the text, to the start of a word, if the omitted letters stay the same: aligning `two
+ * three` with `three` omits `two`, not `wot`.
  */
 function slideGaps(places: Int32Array, letters: readonly string[], text: readonly TextCharacter[]): void {
   for (let start = 0, end = 0; start < places.length; start = end) {

@@ -5,7 +5,7 @@ export interface OpenAiSpec {
   kind: "openai";
   servers: { url: string; apiKey: string | null }[];
   model: string;
-  /** As in `OpenAiOptions`. */
+  /** See `OpenAiOptions`. */
   failsIfUnreachable?: boolean;
 }
 
@@ -47,7 +47,7 @@ export const openAi = {
   modelName: ({ model }) => model,
 } as const satisfies EngineDefinition<OpenAiSpec>;
 
-/** One key for all servers, or one for each server. */
+/** Accepts one key for all servers, or one for each server. */
 function readServers(settings: EngineSettingsReader): OpenAiSpec["servers"] {
   const urls = settings.list("SPEECH_SERVERS");
   const keys = settings.list("SPEECH_SERVER_KEYS");
@@ -64,5 +64,5 @@ function readServers(settings: EngineSettingsReader): OpenAiSpec["servers"] {
     const expected = `it must be one key, or one for each of ${urls.length} servers`;
     settings.refuse("SPEECH_SERVER_KEYS", "…", expected);
   }
-  return urls.map((url, place) => ({ url, apiKey: keys[place] ?? keys[0] ?? null }));
+  return urls.map((url, index) => ({ url, apiKey: keys[index] ?? keys[0] ?? null }));
 }

@@ -1,44 +1,43 @@
 export interface LoadBalancerOptions {
   /** Maximum concurrent requests per server. */
   concurrency: number;
-  /** Cooldown of a server after its first failure; doubled after each further one … */
+  /** Cooldown of a server after its first failure. It doubles after each further failure. */
   cooldownMs: number;
-  /** … up to this. */
   maxCooldownMs: number;
-  /** How long a request waits if every server is cooling down, and is retried after its first failure. */
+  /** Maximum time that a request waits for a server, and that it is retried after its first failure. */
   retryTimeoutMs: number;
 }
 
-/** A free place at a server for one request. */
+/** Permission to send one request to a server. */
 export interface Slot<Server> {
   readonly server: Server;
   /** @param audioSeconds length of the audio that the server transcribed */
   succeeded(audioSeconds: number): void;
   failed(retryAfterMs: number | null): void;
-  /** Frees the slot without a conclusion about the server: it works but rejected this request, or was not called. */
+  /** Frees the slot without counting a success or failure, e.g. if the server rejected this request or was not called. */
   release(): void;
 }
 
-/** A request, over all of its attempts. */
+/** A request with all its attempts. */
 export interface Request<Server> {
   /** Requests with lower numbers are served first. */
   readonly number: number;
-  /** Servers that rejected it. */
+  /** Servers that rejected the request. */
   readonly excluded: Set<Server>;
-  /** Servers to use only if every other one is cooling down. */
+  /** Servers to use only if all others are cooling down. */
   readonly avoided: Set<Server>;
-  /** When to give up (`performance.now()`); infinite until an attempt has failed. */
+  /** When to give up, on the clock of `performance.now()`; infinite until an attempt has failed. */
   deadline: number;
 }
 
 interface Member<Server> {
   readonly server: Server;
   inFlight: number;
-  /** Failures since the last success; failures of concurrent requests count once. */
+  /** Failures since the last success. Failures of concurrent requests count once. */
   failureCount: number;
   failedAt: number;
   availableAt: number;
-  /** Moving average of milliseconds per second of audio; 0 until known, so that a new server is tried. */
+  /** Moving average of milliseconds per second of audio. It is 0 until known, so new servers are preferred. */
   pace: number;
 }
 
@@ -47,16 +46,16 @@ interface Waiting<Server> {
   settle(slot: Slot<Server> | null): void;
 }
 
-/** Upper limit for `Retry-After`: a mistaken value must not exclude a server for the lifetime of the process. */
+/** Upper limit for `Retry-After`, so a wrong value cannot exclude a server forever. */
 const MAX_RETRY_AFTER_MS = 15 * 60_000;
-/** Node fires timers that are longer than this immediately. */
+/** Node.js fires longer timers immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Weight of the newest request in the moving average. */
-const NEWEST_SHARE = 0.3;
+const NEWEST_WEIGHT = 0.3;
 
 /**
- * Sends each request to the server with the fewest in flight, then to the fastest. A circuit breaker per server: after
- * a failure it cools down for a growing time, and is then probed with a single request before it gets more.
+ * Assigns requests to the server with the fewest requests in flight, or the fastest of several. Each server has a circuit
+ * breaker: after a failure, it cools down for a growing time and is then probed with a single request.
  */
 export class LoadBalancer<Server> {
   readonly #members: readonly Member<Server>[];
@@ -77,7 +76,7 @@ export class LoadBalancer<Server> {
     this.#options = options;
   }
 
-  /** Earlier requests are served first, also when they are retried. */
+  /** Creates a request. Earlier requests are served first, even if they are retries. */
   request(): Request<Server> {
     const deadline = Number.POSITIVE_INFINITY;
     return { number: this.#requests++, excluded: new Set(), avoided: new Set(), deadline };
@@ -85,8 +84,8 @@ export class LoadBalancer<Server> {
 
   /**
    * Waits for a free slot.
-   * @returns null if no eligible server will be available in time
-   * @throws the signal's reason
+   * @returns null if no server will be available before the deadline or the retry timeout
+   * @throws the signal's reason if it is aborted
    */
   async acquire(request: Request<Server>, signal: AbortSignal): Promise<Slot<Server> | null> {
     signal.throwIfAborted();
@@ -112,7 +111,7 @@ export class LoadBalancer<Server> {
     return await promise;
   }
 
-  /** Gives free slots to the waiting requests, ends those that would wait in vain, and returns when that may change. */
+  /** Assigns free slots to waiting requests and ends requests that would wait too long. Repeats when this may change. */
   #assign(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
@@ -154,7 +153,7 @@ export class LoadBalancer<Server> {
       server: member.server,
       succeeded: (audioSeconds) => {
         const pace = (performance.now() - startedAt) / Math.max(audioSeconds, 0.1);
-        member.pace += (member.pace === 0 ? 1 : NEWEST_SHARE) * (pace - member.pace);
+        member.pace += (member.pace === 0 ? 1 : NEWEST_WEIGHT) * (pace - member.pace);
         member.failureCount = 0;
         release();
       },
@@ -174,7 +173,7 @@ export class LoadBalancer<Server> {
     }
     const { cooldownMs, maxCooldownMs } = this.#options;
     const backoff = Math.min(maxCooldownMs, cooldownMs * 2 ** (member.failureCount - 1));
-    // Jitter between half and all of it, so that many clients do not return at once.
+    // Jitter prevents many clients from returning simultaneously.
     const jittered = backoff * (0.5 + Math.random() / 2);
     const cooldown = Math.max(Math.min(retryAfterMs, MAX_RETRY_AFTER_MS), jittered);
     member.availableAt = Math.max(member.availableAt, now + cooldown);

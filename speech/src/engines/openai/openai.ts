@@ -7,49 +7,45 @@ import { wavFileBytes } from "./wav-file.ts";
 
 export interface OpenAiOptions {
   /**
-   * Base URLs (`https://api.openai.com/v1`, `http://gpu1:8000/v1`), each with its key. Several servers must
-   * all have the same model.
+   * Base URLs, such as `https://api.openai.com/v1` or `http://gpu1:8000/v1`, with their API keys. All servers must have
+   * the same model.
    */
   servers: readonly { url: string; apiKey: string | null }[];
-  /** The servers' name of the model: `whisper-1`, `Systran/faster-whisper-large-v3`. */
+  /** Name of the model on the servers, such as `whisper-1` or `Systran/faster-whisper-large-v3`. */
   model: string;
-  /** Maximum size of a request, 24 MB by default. */
+  /** 24 MB by default. */
   maxRequestBytes?: number;
-  /** Maximum concurrent requests per server, 4 by default. */
+  /** Maximum concurrent requests per server; 4 by default. */
   concurrency?: number;
-  /** From the start of a request to the end of its response, 5 minutes by default. */
+  /** Timeout of a request including its response; 5 minutes by default. */
   timeoutMs?: number;
-  /** To connect to a server, 10 seconds by default. */
+  /** 10 seconds by default. */
   connectTimeoutMs?: number;
-  /** Maximum attempts per utterance over all servers, 8 by default. */
+  /** Maximum attempts per utterance on all servers; 8 by default. */
   maxAttempts?: number;
-  /** How long an utterance is retried after its first failure, 10 minutes by default. */
+  /** How long an utterance is retried after its first failure; 10 minutes by default. */
   retryTimeoutMs?: number;
-  /**
-   * Whether a server that has never been reached is treated as misconfigured, for interactive programs; else
-   * it is retried like one that is restarting.
-   */
+  /** For interactive programs: whether a server that was never reachable is an error instead of being retried. */
   failsIfUnreachable?: boolean;
-  /** Cooldown of a server after a failure, doubled after each further one: 1 second by default … */
+  /** Cooldown of a server after a failure; 1 second by default. It doubles after each further failure. */
   cooldownMs?: number;
-  /** … and up to 1 minute. */
+  /** 1 minute by default. */
   maxCooldownMs?: number;
 }
 
-/** Upper limit of the form fields and boundaries. */
+/** Upper limit for the form fields and boundaries of a request. */
 const FORM_BYTES = 4_096;
-/** Whisper processes windows of 30 seconds; servers split longer audio, and not at pauses. */
+/** Whisper processes windows of 30 seconds. Servers split longer audio without regard to pauses. */
 const WINDOW_SECONDS = 29;
-/** Languages of Whisper models. */
 const WHISPER_LANGUAGES =
   "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy " +
   "id is it ja jv ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru " +
   "sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo yue zh";
 
 /**
- * Opens transcription by servers with OpenAI's API (`POST /audio/transcriptions`): OpenAI, speaches,
- * whisper.cpp's server, vLLM, LocalAI, Groq. Does not call any server yet. `recognize` throws SpeechError
- * `engine_refused`, `engine_unavailable` or `engine_answer_invalid`.
+ * Creates an engine that uses servers with OpenAI's API (`POST /audio/transcriptions`), such as OpenAI, speaches,
+ * whisper.cpp, vLLM, LocalAI or Groq. Does not contact them yet. `recognize` throws SpeechError `engine_refused`,
+ * `engine_unavailable` or `engine_answer_invalid`.
  * @throws SpeechError `engine_refused` if there is no server or a URL is invalid
  */
 export async function openOpenAi(options: OpenAiOptions): Promise<Engine> {
@@ -95,7 +91,7 @@ class OpenAi implements Engine {
         const detected = language ?? response.language ?? (await textLanguage(response.text));
         return recognitionResult(response, utterance, detected);
       } catch (error) {
-        // The other results are useless without this one.
+        // The batch fails, so the other results are not needed.
         givenUp.abort(error);
         throw error;
       }

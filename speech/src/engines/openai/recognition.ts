@@ -13,34 +13,31 @@ import { byLoudness, evenly, lastAtMost } from "./speech-time.ts";
 import { joinsWithoutSpace, splitWords } from "./text-words.ts";
 import { type WordSpan, wordSpans } from "./word-spans.ts";
 
-/**
- * From the Whisper paper (Radford et al., 2022, section 4.5): if both limits are exceeded, there is no
- * speech.
- */
+/** From the Whisper paper (Radford et al., 2022, section 4.5): if both limits are exceeded, there is no speech. */
 const NO_SPEECH_PROBABILITY = 0.6;
 const NO_SPEECH_LOG_PROBABILITY = -1;
-/** A segment that only describes a sound: `[BLANK_AUDIO]`, `(music)`, `*laughs*`. */
+/** Matches segments that only describe a sound: `[BLANK_AUDIO]`, `(music)`, `*laughs*`. */
 const SOUND_NOTE = /^\s*(\[[^\]]*\]|\([^)]*\)|（[^）]*）|【[^】]*】|\*[^*]*\*)[.\s]*$/u;
 
 /**
- * Converts a response. If it has no word times, words share the time of their segment, or else of the speech that
- * voice activity detection found, by length and loudness. Missing confidence counts as full confidence.
+ * Converts a response. If it has no word times, the time of each segment, or else the detected speech, is distributed
+ * over the words by length and loudness. Missing confidence counts as full confidence.
  * @param language ISO code of the requested or detected language; null if unknown
  */
 export function recognitionResult(
-  answer: TranscriptionResponse,
+  response: TranscriptionResponse,
   { samples, start, speech }: Utterance & Partial<Pick<SpokenUtterance, "speech">>,
   language: string | null,
 ): RecognitionResult {
   const seconds = samples.length / SAMPLE_RATE;
-  const spokenLanguage = language ?? answer.language;
-  const { text, segmentAt } = responseText(answer);
+  const spokenLanguage = language ?? response.language;
+  const { text, segmentAt } = responseText(response);
   const words = SOUND_NOTE.test(text) ? [] : splitWords(text, spokenLanguage);
-  const pieces = answer.words.some(hasTime) ? answer.words : sentences(answer, text, seconds);
-  const hasWordTimes = pieces === answer.words;
+  const pieces = response.words.some(hasTime) ? response.words : sentences(response, text, seconds);
+  const hasWordTimes = pieces === response.words;
   const spans = speech?.map((span) => ({ start: span.start - start, end: span.end - start }));
   const timeOfShare = hasWordTimes ? evenly : byLoudness(samples, spans);
-  const places = wordSpans(
+  const wordTimes = wordSpans(
     words.map((word) => word.text),
     pieces,
     seconds,
@@ -50,7 +47,7 @@ export function recognitionResult(
     const segment = segmentAt(word.at);
     return segment !== null && isNoSpeech(segment)
       ? []
-      : [{ word, span: places[index] as WordSpan, segment }];
+      : [{ word, span: wordTimes[index] as WordSpan, segment }];
   });
   const logProbabilities = recognized.map(({ span, segment }) => logProbability(span, segment));
   return {
@@ -69,22 +66,19 @@ export function recognitionResult(
     }),
     language: recognized.length === 0 ? null : spokenLanguage,
     meanLogProbability: mean(
-      recognized.length === 0 ? logProbabilitiesOf(answer.segments) : logProbabilities,
+      recognized.length === 0 ? logProbabilitiesOf(response.segments) : logProbabilities,
     ),
     compressionRatio: compressionRatio(recognized.map(({ word }) => word.text).join(" ")),
-    noSpeechProbability: leastNoSpeechProbability(answer.segments),
-    // No server reports why it stopped.
+    noSpeechProbability: leastNoSpeechProbability(response.segments),
+    // Servers do not report why decoding stopped.
     truncated: false,
     ...(!hasWordTimes && { hasEstimatedTimes: true }),
   };
 }
 
-/**
- * Returns the text of all segments with their white space, and a function that finds the segment at a
- * position.
- */
+/** Returns the text of all segments, and a function that finds the segment at a position in the text. */
 function responseText({ text, segments }: TranscriptionResponse) {
-  // If a server writes spaces, a segment without a leading space continues a word.
+  // If segments contain their own spaces, one without a leading space continues a word.
   const writesSpaces = segments.some((segment) => /^\s|\s$/u.test(segment.text));
   const parts: string[] = [];
   const ends: number[] = [];
@@ -100,7 +94,7 @@ function responseText({ text, segments }: TranscriptionResponse) {
   if (joined.trim() === "") return { text, segmentAt: () => null };
   return {
     text: joined,
-    segmentAt: (place: number) => segments[lastAtMost(ends, place) + 1] ?? null,
+    segmentAt: (position: number) => segments[lastAtMost(ends, position) + 1] ?? null,
   };
 }
 

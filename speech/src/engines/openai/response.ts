@@ -1,9 +1,9 @@
 import { SpeechError } from "../../errors.ts";
 import { languageCode } from "../../lib/language-codes.ts";
 
-/** Text with its time in the utterance: a word, a part of one, or a whole segment. */
+/** Text with its time in the utterance: a word, a part of a word, or a segment. */
 export interface ResponsePiece {
-  /** As serialized by the server, with white space at its ends. */
+  /** The server's text, including whitespace at its ends. */
   text: string;
   /** Seconds of the utterance; null if missing or impossible. */
   start: number | null;
@@ -12,45 +12,40 @@ export interface ResponsePiece {
   probability: number | null;
 }
 
-/** A segment with statistics of its decoding. */
 export interface ResponseSegment extends ResponsePiece {
   /** Mean log-probability of its tokens, ≤ 0; null if missing. */
   meanLogProbability: number | null;
   noSpeechProbability: number | null;
 }
 
-/** The response to `POST /audio/transcriptions`, of any server. Other formats than `verbose_json` have only text. */
+/** A server's response to `POST /audio/transcriptions`. Only the format `verbose_json` has more than the text. */
 export interface TranscriptionResponse {
-  /** All of the text; empty if nothing was recognized. */
+  /** Empty if nothing was recognized. */
   text: string;
   /** ISO code; null if missing. */
   language: string | null;
   segments: ResponseSegment[];
   /** Words, or parts of words, in the server's order. */
   words: ResponsePiece[];
-  /**
-   * Whether whisper.cpp's own server responded. It assumes English unless it is asked to detect the language,
-   * and transcribes noises.
-   */
+  /** Whether the server is whisper.cpp's, which assumes English unless told otherwise, and transcribes noises. */
   fromWhisperCpp: boolean;
 }
 
-/** Lower limit of log-probabilities. */
 export const LEAST_LOG_PROBABILITY = Math.log(1e-6);
 
 type JsonObject = Record<string, unknown>;
 
-/** Servers state times in seconds, or (Go programs that print durations) in nanoseconds. */
+/** Most servers report times in seconds. Some report other units, e.g. Go programs nanoseconds. */
 const TIME_UNITS = [1, 1e-3, 1e-6, 1e-9];
-/** Times may be outside the utterance by this much: models round, and pad short audio. */
+/** Times may be outside the utterance by this much, because models round times and pad short audio. */
 const SPARE_SECONDS = 1;
 
 /**
- * Parses a response of any server. They differ: words beside the segments (OpenAI, speaches), parts of words
- * inside them (whisper.cpp), none at all (vLLM, LocalAI); languages as names or codes; numbers as strings, as
- * null, or −1 for "unknown".
+ * Parses a response. Servers differ: words are next to the segments (OpenAI, speaches), inside the segments and split
+ * (whisper.cpp), or missing (vLLM, LocalAI). Languages are names or codes. Numbers may be strings, null, or −1 if
+ * unknown.
  * @param seconds length of the utterance
- * @throws SpeechError `engine_answer_invalid` if it is not a transcription
+ * @throws SpeechError `engine_answer_invalid` if the response is not a transcription
  */
 export function parseResponse(body: string, seconds: number): TranscriptionResponse {
   const answer = parseObject(body);
@@ -72,8 +67,8 @@ export function parseResponse(body: string, seconds: number): TranscriptionRespo
 }
 
 /**
- * Parses a response to `response_format=text`. Some servers send JSON all the same.
- * @throws SpeechError `engine_answer_invalid` if it is a page
+ * Parses a response to `response_format=text`. Some servers send JSON nevertheless.
+ * @throws SpeechError `engine_answer_invalid` if the response is an HTML page
  */
 export function parseText(body: string, seconds: number): TranscriptionResponse {
   const text = body.trim();
@@ -92,13 +87,13 @@ function parseObject(body: string): JsonObject {
     const message = `The response is not JSON: it begins with ${excerpt(body)}.`;
     throw new SpeechError("engine_answer_invalid", message, { cause });
   }
-  // Some versions of whisper.cpp's server wrap the response in a list.
+  // Some versions of whisper.cpp wrap the response in an array.
   const answer = Array.isArray(value) ? value[0] : value;
   if (isObject(answer)) return answer;
   throw new SpeechError("engine_answer_invalid", `The response is not a transcription: ${excerpt(body)}.`);
 }
 
-/** The start of a server's text, on one line, for a message. */
+/** Returns the start of a server's text on one line, in quotes. */
 export function excerpt(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
   return `"${line.length > 200 ? `${line.slice(0, 200)}…` : line}"`;
@@ -109,7 +104,7 @@ function errorSuffix(error: unknown): string {
   return `, but an error: ${excerpt(typeof error === "string" ? error : serialized(error))}`;
 }
 
-/** Serializes what a server wrote; its type if it is too deeply nested. */
+/** Returns only the type if the value is nested too deeply to serialize. */
 function serialized(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
@@ -120,7 +115,7 @@ function serialized(value: unknown): string {
 
 function toSegment(segment: JsonObject, unit: number, seconds: number): ResponseSegment {
   const ratio = number(segment.compression_ratio);
-  // Servers fill unknown fields with 0 or −1; a ratio cannot be that.
+  // Servers use 0 or −1 for unknown values. A real ratio is positive.
   const isPlaceholder = ratio !== null && ratio <= 0;
   const logProbability = number(segment.avg_logprob);
   return {
@@ -149,7 +144,7 @@ function toPiece(piece: JsonObject, text: string, unit: number, seconds: number)
   };
 }
 
-/** The unit in which most times are inside the utterance. */
+/** Returns the first unit in which most times are inside the utterance. */
 function timeUnit(pieces: readonly JsonObject[], seconds: number): number {
   const ends = pieces.map(({ end }) => number(end)).filter((end) => end !== null);
   const middle = ends.toSorted((a, b) => a - b)[Math.floor(ends.length / 2)] ?? 0;
@@ -157,8 +152,8 @@ function timeUnit(pieces: readonly JsonObject[], seconds: number): number {
 }
 
 /**
- * It reports the detected language; if that is turned off, it is recognized by parts of words with
- * probabilities in segments that otherwise differ from OpenAI's.
+ * Whisper.cpp usually reports `detected_language`. Otherwise it is identified by words with probabilities in segments
+ * that lack OpenAI's field `seek`.
  */
 function isFromWhisperCpp(answer: JsonObject, segments: readonly JsonObject[]): boolean {
   if ("detected_language" in answer) return true;

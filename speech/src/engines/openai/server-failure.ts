@@ -6,24 +6,23 @@ type Headers = Record<string, string | string[] | undefined>;
 /** Why a server returned no transcript. */
 export interface ServerFailure {
   /**
-   * `transient`: a retry may succeed. `invalid`: the response was not a transcript. `rejected`: it will reject
-   * this request again, but maybe not the next. `misconfigured`: it will reject every request until a setting
-   * is changed.
+   * `transient`: a retry may succeed. `invalid`: the response is not a transcript. `rejected`: the server would reject
+   * this request again. `misconfigured`: the server would reject any request until a setting is changed.
    */
   kind: "transient" | "invalid" | "rejected" | "misconfigured";
-  /** For people, after the server's name: `answered 503`. Never contains a key. */
+  /** Follows the server's URL in messages: `responded with 503`. Never contains a key. */
   message: string;
-  /** `Retry-After`; null if missing. */
+  /** Null if the response has no `Retry-After`. */
   retryAfterMs: number | null;
-  /** Parameters that it rejects, as far as it names them. */
+  /** Parameters that the server names as unsupported. */
   rejects: readonly ("wordTimes" | "responseFormat")[];
 }
 
 const RETRYABLE = new Set([408, 425, 429]);
-/** OpenAI responds with "too many requests" also if the account has no credit left. */
+/** OpenAI also responds with 429 if the account has no credit left. */
 const NO_CREDIT = /insufficient_quota|billing_hard_limit/;
 
-/** The server is not running, or the address is wrong. */
+/** Errors if the server is not running or the address is wrong. */
 const UNREACHABLE = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -32,13 +31,13 @@ const UNREACHABLE = new Set([
   "ENETUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
-/** Messages for people, where those of the HTTP client say too little. */
+/** Replacements for unhelpful messages of the HTTP client. */
 const MESSAGES: Readonly<Record<string, string>> = {
-  UND_ERR_CONNECT_TIMEOUT: "it could not be reached in time",
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: "its response is too long",
-  TimeoutError: "its response was not complete in time",
+  UND_ERR_CONNECT_TIMEOUT: "the connection timed out",
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: "the response is too long",
+  TimeoutError: "the response timed out",
 };
-/** Certificates that are not trusted or belong to another server. */
+/** Matches errors for certificates that are not trusted or belong to another server. */
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** @returns null if the response is successful */
@@ -54,36 +53,33 @@ export function failureOf({
   if (status >= 200 && status < 300) return null;
   const failure = (kind: ServerFailure["kind"], hint: string, said = body): ServerFailure => ({
     kind,
-    message: `answered ${status}${hint}${said.trim() === "" ? "" : `: ${excerpt(serverMessage(said))}`}`,
+    message: `responded with ${status}${hint}${said.trim() === "" ? "" : `: ${excerpt(serverMessage(said))}`}`,
     retryAfterMs: retryAfterMs(headers, Date.now()),
     rejects: [400, 422, 501].includes(status) ? rejectedParameters(body) : [],
   });
   // The server's message may contain a part of the key.
-  if (status === 401 || status === 403) return failure("misconfigured", " (is the key right?)", "");
+  if (status === 401 || status === 403) return failure("misconfigured", " (check the API key)", "");
   if (status === 429 && NO_CREDIT.test(body)) return failure("misconfigured", " (no credit left)");
   if (status >= 500 || RETRYABLE.has(status)) return failure("transient", "");
   if (status >= 300 && status < 400) {
     return failure(
       "misconfigured",
-      ` (a redirect${redirectTarget(headers)}; give the URL that it leads to)`,
+      ` (a redirect${redirectTarget(headers)}; configure its target instead)`,
       "",
     );
   }
   if (status === 404 || status === 405) {
-    return failure("misconfigured", " (is the base URL right, with its /v1, and does it have the model?)");
+    return failure("misconfigured", " (check the base URL, including /v1, and the model)");
   }
   if (status === 413) {
-    return failure(
-      "rejected",
-      " (let it, or the proxy before it, take requests of 1 MB: half a minute of sound)",
-    );
+    return failure("rejected", " (the server and its proxy must accept requests of 1 MB)");
   }
   return failure("rejected", "");
 }
 
 /**
- * Classifies broken connections, failed name lookups, timeouts and invalid responses.
- * @param failsIfUnreachable whether an unreachable server counts as misconfigured rather than as restarting
+ * Classifies broken connections, failed DNS lookups, timeouts and invalid responses.
+ * @param failsIfUnreachable whether an unreachable server is misconfigured instead of restarting
  */
 export function failureOfError(error: unknown, failsIfUnreachable: boolean): ServerFailure {
   const other = { retryAfterMs: null, rejects: [] };
@@ -93,7 +89,7 @@ export function failureOfError(error: unknown, failsIfUnreachable: boolean): Ser
   const said =
     MESSAGES[code ?? ""] ?? MESSAGES[name] ?? (message || inner?.message || code || "the connection failed");
   if (failsIfUnreachable && UNREACHABLE.has(code ?? "")) {
-    const message = `failed: ${said} (is the address right, and does the server run?)`;
+    const message = `failed: ${said} (check the address and whether the server is running)`;
     return { kind: "misconfigured", message, ...other };
   }
   const kind = UNTRUSTED.test(code ?? "") ? "misconfigured" : "transient";
@@ -107,7 +103,7 @@ function rejectedParameters(body: string): ServerFailure["rejects"] {
   ];
 }
 
-/** The error message in a body of OpenAI, FastAPI or whisper.cpp; the body itself if there is none. */
+/** Returns the error message in a response of OpenAI, FastAPI or whisper.cpp, or else the whole body. */
 function serverMessage(body: string): string {
   try {
     const { error, detail, message } = JSON.parse(body);
@@ -123,7 +119,7 @@ function redirectTarget({ location }: Headers): string {
   return target === null ? "" : ` to ${target.origin}`;
 }
 
-/** `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), relative to `nowMs`. */
+/** Parses `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). */
 export function retryAfterMs(headers: Headers, nowMs: number): number | null {
   const value = [headers["retry-after"]].flat()[0]?.trim() ?? "";
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;

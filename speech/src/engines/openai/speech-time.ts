@@ -2,20 +2,19 @@ import type { SpeechSpan } from "../../alignment/fit-words.ts";
 import { quietFrames } from "../../alignment/loudness.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
 
-/** Returns when a share of `[start, end]` (seconds) has passed: 0 at the start, 1 at the end. */
+/** Returns the time (seconds) at which a share of the text between `start` and `end` has been spoken. */
 export type TimeOfShare = (start: number, end: number, share: number) => number;
 
 export const evenly: TimeOfShare = (start, end, share) => start + (end - start) * share;
 
 const FRAME_SAMPLES = 160;
-/** Weight of a silent frame relative to a loud one: loudness may be misleading. */
-const QUIET_SHARE = 0.02;
+/** Weight of a silent frame relative to a loud one. It is not 0, because loudness may be misleading. */
+const QUIET_WEIGHT = 0.02;
 
 /**
- * Shares of the time in which an utterance is loud: pauses take almost none. For words whose sentence has
- * times but which have none themselves.
+ * Distributes text over the loud parts of an utterance. Pauses take almost no text.
  * @param samples at 16 kHz
- * @param speech seconds of the utterance that contain speech, if known; everything else counts as a pause
+ * @param speech in seconds of the utterance; if given, everything else counts as a pause
  */
 export function byLoudness(samples: Float32Array, speech?: readonly SpeechSpan[]): TimeOfShare {
   const frames = Math.floor(samples.length / FRAME_SAMPLES);
@@ -28,13 +27,13 @@ export function byLoudness(samples: Float32Array, speech?: readonly SpeechSpan[]
   const before = new Float64Array(frames + 1);
   for (let frame = 0; frame < frames; frame++) {
     before[frame + 1] =
-      (before[frame] as number) + 1 - (1 - QUIET_SHARE) * (isSpeech(frame) ? (quiet[frame] as number) : 1);
+      (before[frame] as number) + 1 - (1 - QUIET_WEIGHT) * (isSpeech(frame) ? (quiet[frame] as number) : 1);
   }
   const spokenAt = (seconds: number) => {
-    const place = Math.min(frames, Math.max(0, (seconds * SAMPLE_RATE) / FRAME_SAMPLES));
-    const frame = Math.floor(place);
+    const position = Math.min(frames, Math.max(0, (seconds * SAMPLE_RATE) / FRAME_SAMPLES));
+    const frame = Math.floor(position);
     const [from, to] = [before[frame] as number, (before[frame + 1] ?? before[frame]) as number];
-    return evenly(from, to, place - frame);
+    return evenly(from, to, position - frame);
   };
   return (start, end, share) => {
     const wanted = evenly(spokenAt(start), spokenAt(end), share);
@@ -46,8 +45,8 @@ export function byLoudness(samples: Float32Array, speech?: readonly SpeechSpan[]
 }
 
 /**
- * Returns the index of the last value that is at most `limit`, by binary search; −1 if there is none.
- * @param values sorted in ascending order
+ * Returns the index of the last value that is at most `limit`, or −1 if there is none. Uses binary search.
+ * @param values in ascending order
  */
 export function lastAtMost(values: ArrayLike<number>, limit: number): number {
   let [from, to] = [0, values.length];

@@ -1,8 +1,7 @@
-/** A word with its position in the text. */
 export interface TextWord {
-  /** With its punctuation, without white space. */
+  /** With its punctuation, without whitespace. */
   text: string;
-  /** Index of its first character (UTF-16) in the text. */
+  /** Index of the first UTF-16 code unit in the whole text. */
   at: number;
 }
 
@@ -15,9 +14,9 @@ const OPENING = /^[\p{Ps}\p{Pi}¿¡]+$/u;
 const SYMBOLS = /[\p{So}\p{Cc}]/gu;
 
 /**
- * Splits a text into words at white space, and in scripts without spaces with `Intl.Segmenter`. Free-standing
- * punctuation joins the word before it, opening marks the word after it; pronounced signs (`&`, `€`) are
- * words; symbols (`♪`) are dropped.
+ * Splits a text into words at whitespace, and with `Intl.Segmenter` in scripts without spaces. Standalone punctuation
+ * joins the previous word, or the next word if it is an opening mark. Pronounced signs (`&`, `€`) are words. Symbols
+ * (`♪`) are dropped.
  * @param language ISO code; null if unknown
  */
 export function splitWords(text: string, language: string | null): TextWord[] {
@@ -41,12 +40,12 @@ export function splitWords(text: string, language: string | null): TextWord[] {
   return words;
 }
 
-/** Returns whether any part of the text is pronounced: a letter, a digit, a sign such as `&`. */
+/** Returns whether the text contains a letter, a digit or a pronounced sign such as `&`. */
 export function isPronounced(text: string): boolean {
   return PRONOUNCED.test(text);
 }
 
-/** Returns whether two texts are joined without a space, as in scripts that have none. */
+/** Returns whether two texts belong to a script without spaces, so no space separates them. */
 export function joinsWithoutSpace(left: string, right: string): boolean {
   return left === "" || (UNSPACED.test(left.slice(-1)) && UNSPACED.test(right.slice(0, 1)));
 }

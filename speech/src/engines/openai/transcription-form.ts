@@ -2,13 +2,13 @@ import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import { wavFile } from "./wav-file.ts";
 
-/** What a request asks for. */
+/** Format of the requested response. */
 export interface RequestFormat {
   responseFormat: "verbose_json" | "json" | "text";
   hasWordTimes: boolean;
 }
 
-/** From the response with most details to the one with least. */
+/** Most detailed first. */
 export const REQUEST_FORMATS: readonly [RequestFormat, ...RequestFormat[]] = [
   { responseFormat: "verbose_json", hasWordTimes: true },
   { responseFormat: "verbose_json", hasWordTimes: false },
@@ -16,24 +16,20 @@ export const REQUEST_FORMATS: readonly [RequestFormat, ...RequestFormat[]] = [
   { responseFormat: "text", hasWordTimes: false },
 ];
 
-/** Differences between servers, learned from their responses. */
+/** Properties of a server, learned from its responses. */
 export interface ServerQuirks {
-  /** What it accepts; some servers reject parameters that they do not support. */
+  /** The most detailed format that the server accepts. */
   format: RequestFormat;
-  /** Whether it is whisper.cpp's own server. */
   isWhisperCpp: boolean;
 }
 
-/** whisper.cpp ignores audio shorter than a second; silence is appended. */
+/** whisper.cpp ignores audio shorter than a second, so silence is appended. */
 const MIN_SECONDS = 1.1;
 
-/** Languages for which Whisper uses another code than ISO 639-1. */
+/** Codes that Whisper uses instead of ISO 639-1. */
 const WHISPER_CODES: Readonly<Record<string, string>> = { jv: "jw", nb: "no", fil: "tl" };
 
-/**
- * Builds the request for a transcript of an utterance, never for a translation.
- * @param language ISO code; null to let the server detect the language
- */
+/** @param language ISO code; null to let the server detect the language */
 export function transcriptionForm(
   { samples }: Utterance,
   model: string,

@@ -15,13 +15,13 @@ import {
 export interface TranscriptionServersOptions extends LoadBalancerOptions {
   servers: readonly { url: string; apiKey: string | null }[];
   model: string;
-  /** To connect, including name lookup and TLS. */
+  /** Includes DNS and TLS. */
   connectTimeoutMs: number;
-  /** From the start of a request to the end of its response. */
+  /** Timeout of a request including its response. */
   timeoutMs: number;
   /** Maximum attempts per utterance. */
   maxAttempts: number;
-  /** Whether a server that has never been reached is given up at once. */
+  /** Whether a server that was never reachable is an error instead of being retried. */
   failsIfUnreachable: boolean;
 }
 
@@ -29,16 +29,16 @@ interface Server {
   readonly url: URL;
   readonly apiKey: string | null;
   quirks: ServerQuirks;
-  /** Whether it has ever responded. */
+  /** Whether the server has ever responded. */
   wasReached: boolean;
-  /** Why the last request failed; null if it succeeded. */
+  /** Null if the last request succeeded. */
   lastFailure: ServerFailure | null;
 }
 
-/** A real response for 30 seconds of speech, with every token, takes 50 KB. */
+/** A real response for 30 seconds of speech takes 50 KB, including every token. */
 const MAX_RESPONSE_BYTES = 2_000_000;
 
-/** Servers with the same model. */
+/** Distributes utterances over servers with the same model. */
 export class TranscriptionServers {
   readonly #servers: readonly Server[];
   readonly #balancer: LoadBalancer<Server>;
@@ -60,14 +60,14 @@ export class TranscriptionServers {
     }));
     this.#balancer = new LoadBalancer(this.#servers, options);
     const connections = {
-      // Each request has its own connection: the server may have closed a reused one.
+      // Each request opens a connection, because the server may have closed an idle one.
       pipelining: 0,
       connect: { timeout: options.connectTimeoutMs },
       headersTimeout: 0,
       bodyTimeout: 0,
       maxResponseSize: MAX_RESPONSE_BYTES,
     };
-    // As Node.js itself does: a proxy is used only if NODE_USE_ENV_PROXY asks for it.
+    // Like Node.js itself, use a proxy only if NODE_USE_ENV_PROXY is set.
     const usesProxy = process.env.NODE_USE_ENV_PROXY === "1";
     this.#agent = usesProxy
       ? new EnvHttpProxyAgent({ ...connections, proxyTunnel: false })
@@ -101,7 +101,7 @@ export class TranscriptionServers {
         slot.succeeded(utterance.samples.length / SAMPLE_RATE);
         if (!outcome.response.fromWhisperCpp || quirks.isWhisperCpp) return outcome.response;
         server.quirks = { ...server.quirks, isWhisperCpp: true };
-        // It assumed that the utterance is English.
+        // Without `language`, whisper.cpp assumed English, so ask again.
         if (language !== null) return outcome.response;
         continue;
       }
@@ -147,24 +147,24 @@ export class TranscriptionServers {
           accept: "application/json",
           "user-agent": "subtext",
         },
-        // Not a stream: some servers require a Content-Length.
+        // Some servers require a Content-Length, so the body is not a stream.
         body: await form.bytes(),
         signal: AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutMs)]),
         dispatcher: this.#agent,
       });
       server.wasReached = true;
       const text = await body.text();
-      // Some servers echo the request in errors, which are shown to people.
-      const shown = apiKey ? text.replaceAll(apiKey, "…") : text;
-      const failure = failureOf({ status: statusCode, headers, body: shown });
+      // Some servers repeat the key in errors.
+      const redacted = apiKey ? text.replaceAll(apiKey, "…") : text;
+      const failure = failureOf({ status: statusCode, headers, body: redacted });
       if (failure !== null) return { failure };
       const seconds = utterance.samples.length / SAMPLE_RATE;
       const parse = responseFormat === "text" ? parseText : parseResponse;
       try {
         return { response: parse(text, seconds) };
       } catch {
-        // Parses again for the error, which quotes the response.
-        return { response: parse(shown, seconds) };
+        // The error quotes the response, so parse the redacted text.
+        return { response: parse(redacted, seconds) };
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -173,35 +173,35 @@ export class TranscriptionServers {
     }
   }
 
-  /** @param ofRequest the last failures of one request; those of others describe the rest of the servers */
-  #noTranscript(ofRequest: ReadonlyMap<Server, ServerFailure>): SpeechError {
+  /** @param requestFailures last failures of this request; servers that it did not use report their own last failure */
+  #noTranscript(requestFailures: ReadonlyMap<Server, ServerFailure>): SpeechError {
     const failures = this.#servers.flatMap((server) => {
-      const failure = ofRequest.get(server) ?? server.lastFailure;
-      return failure === null ? [] : [{ ...failure, text: `${shownUrl(server.url)} ${failure.message}` }];
+      const failure = requestFailures.get(server) ?? server.lastFailure;
+      return failure === null ? [] : [{ ...failure, text: `${redactedUrl(server.url)} ${failure.message}` }];
     });
     const kinds = new Set(failures.map(({ kind }) => kind));
-    // A server that merely did not respond in time has no failure and may respond later.
-    const mayPass = kinds.has("transient") || failures.length < this.#servers.length;
-    const code: SpeechErrorCode = mayPass
+    // A server without a failure was busy and may be free later.
+    const mayRecover = kinds.has("transient") || failures.length < this.#servers.length;
+    const code: SpeechErrorCode = mayRecover
       ? "engine_unavailable"
       : kinds.has("invalid")
         ? "engine_answer_invalid"
         : "engine_refused";
-    const why = failures.length === 0 ? "none was free in time" : failures.map(({ text }) => text).join("; ");
-    return new SpeechError(code, `No transcription server gave a transcript: ${why}.`);
+    const why = failures.length === 0 ? "all were busy or unavailable" : failures.map(({ text }) => text).join("; ");
+    return new SpeechError(code, `No transcription server returned a transcript: ${why}.`);
   }
 }
 
-/** Returns the next format without what the server rejects; undefined if it rejects something else. */
-function acceptedFormat(asked: RequestFormat, { rejects }: ServerFailure): RequestFormat | undefined {
-  return REQUEST_FORMATS.slice(REQUEST_FORMATS.indexOf(asked) + 1).find(
+/** Returns the next format without the rejected parameters; undefined if something else was rejected. */
+function acceptedFormat(tried: RequestFormat, { rejects }: ServerFailure): RequestFormat | undefined {
+  return REQUEST_FORMATS.slice(REQUEST_FORMATS.indexOf(tried) + 1).find(
     ({ responseFormat }) =>
-      (asked.hasWordTimes && rejects.includes("wordTimes")) ||
-      (rejects.includes("responseFormat") && responseFormat !== asked.responseFormat),
+      (tried.hasWordTimes && rejects.includes("wordTimes")) ||
+      (rejects.includes("responseFormat") && responseFormat !== tried.responseFormat),
   );
 }
 
-/** The key, or else the name and password in the URL. */
+/** Uses the API key, or else the name and password in the URL. */
 function credentials({ url, apiKey }: Server): { authorization?: string } {
   if (apiKey !== null) return { authorization: `Bearer ${apiKey}` };
   const [name, password] = [url.username, url.password].map(decodeURIComponent);
@@ -212,23 +212,22 @@ function credentials({ url, apiKey }: Server): { authorization?: string } {
 const PATH = "/audio/transcriptions";
 
 /**
- * Returns the transcription URL for a base URL: `https://api.openai.com/v1`, `http://gpu1:8000/v1/`. A URL
- * without a path gets `/v1`; one that ends in `/audio/transcriptions`, or in `/inference` as for
- * whisper.cpp's server, is used as it is.
+ * Returns the transcription URL for a base URL such as `https://api.openai.com/v1`. A URL without a path gets `/v1`. A
+ * URL that ends in `/audio/transcriptions` or `/inference` (whisper.cpp) is used as is.
  * @throws SpeechError `engine_refused` if the URL is invalid
  */
 export function transcriptionUrl(baseUrl: string): URL {
   const url = URL.parse(baseUrl.trim());
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    const shown = url === null ? "" : ` (${shownUrl(url)})`;
-    throw new SpeechError("engine_refused", `The transcription server's URL is not an http(s) URL${shown}.`);
+    const redacted = url === null ? "" : ` (${redactedUrl(url)})`;
+    throw new SpeechError("engine_refused", `The transcription server needs an http(s) URL${redacted}.`);
   }
   const path = url.pathname.replace(/\/+$/, "");
   url.pathname = /\/(audio\/transcriptions|inference)$/.test(path) ? path : (path || "/v1") + PATH;
   return url;
 }
 
-/** A URL for messages: without password, query and fragment. */
-export function shownUrl({ origin, pathname }: URL): string {
+/** Removes credentials, query and fragment. */
+export function redactedUrl({ origin, pathname }: URL): string {
   return origin + pathname;
 }

@@ -3,14 +3,14 @@ import { SAMPLE_RATE } from "../../media/audio.ts";
 const HEADER_BYTES = 44;
 const BYTES_PER_SAMPLE = 2;
 
-/** @returns the size of the file that `wavFile` creates */
+/** Returns the size of the result of `wavFile`. */
 export function wavFileBytes(samples: number): number {
   return HEADER_BYTES + BYTES_PER_SAMPLE * samples;
 }
 
 /**
- * Creates a WAV file, 16 bit, mono: the one format that every transcription server reads without a converter.
- * @param samples at 16 kHz; clipped to −1 … 1
+ * Creates a 16-bit mono WAV file, the only format that every transcription server reads without ffmpeg.
+ * @param samples at 16 kHz, clipped to −1 … 1
  */
 export function wavFile(samples: Float32Array): Uint8Array<ArrayBuffer> {
   const file = new Uint8Array(wavFileBytes(samples.length));

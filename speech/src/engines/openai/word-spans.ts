@@ -4,7 +4,6 @@ import type { TimeOfShare } from "./speech-time.ts";
 import { lastAtMost } from "./speech-time.ts";
 import { isPronounced } from "./text-words.ts";
 
-/** Position of a word in its utterance, with its confidence. */
 export interface WordSpan {
   /** Seconds of the utterance. */
   start: number;
@@ -13,21 +12,20 @@ export interface WordSpan {
   probability: number | null;
 }
 
-/** Maximum time of a word without times beside one with times. */
+/** Maximum duration of words without times. */
 const MAX_SECONDS_PER_CHARACTER = 0.12;
-/** Time of a word whose start is known but not its end. */
+/** Duration of a word that has a start but no end. */
 const SECONDS_PER_CHARACTER = 0.06;
 
-/** A character with its share of the time. */
 interface TimedCharacter extends WordSpan, TextCharacter {}
 
 /**
- * Finds when each word is done from pieces of the same text with times. Pieces may lack punctuation and be
- * parts of words or whole sentences: the texts are aligned character by character, and each character has a
- * share of its piece's time. Words without a matching piece are spread evenly between their neighbors.
- * @param words without white space
+ * Finds the times of words from timed pieces of the same text. Pieces may be parts of words or whole sentences, and may
+ * lack punctuation. Therefore the texts are aligned by character, and each character gets a share of its piece's time.
+ * Words without a matching piece are distributed between their neighbors.
+ * @param words without whitespace
  * @param seconds length of the utterance
- * @returns one for each word; in order, but they may touch or have zero length
+ * @returns one span for each word, in order; spans may touch or have zero length
  */
 export function wordSpans(
   words: readonly string[],
@@ -35,23 +33,23 @@ export function wordSpans(
   seconds: number,
   timeOfShare: TimeOfShare,
 ): WordSpan[] {
-  const characters = timedCharacters(inOrder(pieces), seconds, timeOfShare);
-  const places = alignCharacters(words.flatMap(wordCharacters), characters);
+  const characters = timedCharacters(withoutInconsistentTimes(pieces), seconds, timeOfShare);
+  const matches = alignCharacters(words.flatMap(wordCharacters), characters);
   let next = 0;
   const spans = words.map((word) => {
     const from = next;
     next += [...word].length;
-    const matched = [...places.subarray(from, next)].flatMap((place) => characters[place] ?? []);
-    // The time of a punctuation mark after a word is a pause.
+    const matched = [...matches.subarray(from, next)].flatMap((match) => characters[match] ?? []);
+    // Punctuation after a word is a pause, so its time is not part of the word.
     const end = matched.findLastIndex(({ character }) => isPronounced(character)) + 1;
     return spanOf(end === 0 ? matched : matched.slice(0, end));
   });
   return evenlyBetween(words, spans, seconds);
 }
 
-/** Removes inconsistent times: keeps those of the longest sequence of pieces whose starts do not go back. */
-function inOrder(pieces: readonly ResponsePiece[]): ResponsePiece[] {
-  /** `tails[n]`: the piece with the smallest start that can end an ordered sequence of n + 1 pieces. */
+/** Removes times that are not in the longest sequence of pieces with non-decreasing starts. */
+function withoutInconsistentTimes(pieces: readonly ResponsePiece[]): ResponsePiece[] {
+  /** `tails[n]`: the piece with the earliest start that ends a non-decreasing sequence of n + 1 pieces. */
   const tails: number[] = [];
   const tailStarts: number[] = [];
   const before = new Int32Array(pieces.length).fill(-1);
@@ -67,14 +65,14 @@ function inOrder(pieces: readonly ResponsePiece[]): ResponsePiece[] {
   return pieces.map((piece, index) => (kept.has(index) ? piece : { ...piece, start: null, end: null }));
 }
 
-/** Pieces without times are left out. */
+/** Omits pieces without times. */
 function timedCharacters(
   pieces: readonly ResponsePiece[],
   seconds: number,
   timeOfShare: TimeOfShare,
 ): TimedCharacter[] {
   const timed = pieces.flatMap(({ start, ...piece }) => (start === null ? [] : [{ ...piece, start }]));
-  // If no piece begins with a space, pieces are words.
+  // If no piece begins with a space, each piece is a word.
   const writesSpaces = timed.some(({ text }) => /^\s/u.test(text));
   return timed.flatMap(({ text, start, end, probability }, index) => {
     const parts = text.split(/\s+/u).map(wordCharacters);
@@ -83,7 +81,7 @@ function timedCharacters(
     const characters = parts.flat();
     const limit = timed[index + 1]?.start ?? seconds;
     const until = Math.max(start, Math.min(end ?? start + characters.length * SECONDS_PER_CHARACTER, limit));
-    // Punctuation takes no time if there is anything else.
+    // Punctuation takes no time unless the piece has nothing else.
     const hasPronounced = isPronounced(text);
     const takesTime = ({ character }: TextCharacter) => !hasPronounced || isPronounced(character);
     const letters = characters.filter(takesTime).length;

@@ -8,7 +8,7 @@ export interface WhisperSpec {
 }
 
 export const whisper: EngineDefinition<WhisperSpec> = {
-  // One copy of the weights: they are large, and so are the products that its threads share.
+  // The weights are large, so all threads share one copy.
   workers: (threads) => ({ count: 1, threads }),
   async open({ folder }, { threads, batchShare = 1 }) {
     const { openWhisper } = await import("./whisper.ts");

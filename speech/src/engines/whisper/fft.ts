@@ -1,12 +1,9 @@
-/**
- * One pass of the transform. Each butterfly combines `radix` values; `stride` butterflies share their twiddle
- * factors.
- */
+/** One pass of the transform. Each butterfly combines `radix` values; `stride` butterflies share twiddle factors. */
 interface Pass {
   radix: number;
   groups: number;
   stride: number;
-  /** Twiddle factors of each group, except of its first value. */
+  /** Twiddle factors of each group, except for its first value. */
   turnReal: Float64Array;
   turnImaginary: Float64Array;
 }
@@ -15,12 +12,12 @@ const SIN_TURN_5 = [Math.sin((2 * Math.PI) / 5), Math.sin((4 * Math.PI) / 5)] as
 const COS_TURN_5 = [Math.cos((2 * Math.PI) / 5), Math.cos((4 * Math.PI) / 5)] as const;
 
 /**
- * Discrete Fourier transform of any length, fast if its prime factors are small: Stockham's self-sorting
- * algorithm with mixed radices (Cooley and Tukey 1965; Cochran et al. 1967). Radices 4 and 5 are unrolled,
- * because Whisper's transform has 400 samples.
+ * Discrete Fourier transform with Stockham's self-sorting algorithm and mixed radices (Cooley and Tukey 1965; Cochran et
+ * al. 1967). It is fast if the prime factors of the length are small. Radices 4 and 5 are unrolled, because Whisper's
+ * transform has 400 samples.
  */
 export class FourierTransform {
-  /** Input, and afterwards the transform in natural order. */
+  /** The input. After `transform`, the result in natural order. */
   real: Float64Array;
   imaginary: Float64Array;
   #spareReal: Float64Array;
@@ -35,7 +32,7 @@ export class FourierTransform {
     this.#passes = passesOf(length);
   }
 
-  /** Swaps arrays with every pass: read `real` and `imaginary` again afterwards. */
+  /** Replaces the arrays `real` and `imaginary`. */
   transform(): void {
     for (const pass of this.#passes) {
       const combine = pass.radix === 4 ? combine4 : pass.radix === 5 ? combine5 : combineAny;
@@ -158,7 +155,6 @@ const combine5: Combine = (pass, fromReal, fromImaginary, toReal, toImaginary) =
       const di = fromImaginary[from + 3 * apart]!;
       const er = fromReal[from + 4 * apart]!;
       const ei = fromImaginary[from + 4 * apart]!;
-      // Sums and differences of opposite values.
       const ber = br + er;
       const bei = bi + ei;
       const cdr = cr + dr;

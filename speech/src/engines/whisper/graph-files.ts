@@ -8,11 +8,10 @@ export interface GraphFiles {
 }
 
 /**
- * File name suffixes by how weights are stored, best first for onnxruntime on CPUs. `quantized` (8 bits) is
- * fastest and takes a quarter of the memory. Then `uint8`; signed `int8` comes after `fp32` because the
- * runtime has no signed convolution and such an encoder often does not load. 4 bits save memory but hardly
- * time. Half precision is computed as `fp32` between conversions, so it comes last except for `bnb4`, which
- * has no fast kernel.
+ * File name suffixes, keyed by data type. The best for onnxruntime on CPUs come first. `quantized` (8 bits) is fastest
+ * and needs a quarter of the memory. `int8` comes after `fp32` because the runtime has no signed convolution, so such
+ * encoders often do not load. Four bits save memory but hardly any time. Half precision is converted to `fp32` and back.
+ * `bnb4` has no fast kernel.
  */
 const VARIANTS: ReadonlyMap<string, string> = new Map([
   ["quantized", "_quantized"],
@@ -25,21 +24,21 @@ const VARIANTS: ReadonlyMap<string, string> = new Map([
   ["bnb4", "_bnb4"],
 ]);
 
-/** Exports store their graphs beside the other files or, as the hub's ONNX community does, in `onnx/`. */
+/** Graphs are next to the other files or, in models of the hub's ONNX community, in `onnx/`. */
 const FOLDERS = ["onnx", "."];
 
-/** `ModelProto` begins with its `ir_version`: field 1, a number. */
+/** A `ModelProto` begins with `ir_version`, which is field 1 with the wire type varint. */
 const ONNX_FIRST_BYTE = 0x08;
 
 /**
- * Finds the graphs of a model. Encoder and decoder may be of different variants if none is requested.
- * @throws SpeechError `model_unusable` if one is missing or not an ONNX file
+ * Finds the graphs of a model. If no variant is requested, encoder and decoder may have different ones.
+ * @throws SpeechError `model_unusable` if a graph is missing or not an ONNX file
  */
 export async function findGraphs(folder: string, variant: string | undefined): Promise<GraphFiles> {
   if (variant !== undefined && !VARIANTS.has(variant)) {
     throw new SpeechError(
       "model_unusable",
-      `Unknown variant ${variant}; known are ${[...VARIANTS.keys()].join(", ")}.`,
+      `Unknown variant ${variant}. Use one of ${[...VARIANTS.keys()].join(", ")}.`,
     );
   }
   const endings = variant === undefined ? [...VARIANTS.values()] : [VARIANTS.get(variant) as string];
@@ -51,7 +50,7 @@ export async function findGraphs(folder: string, variant: string | undefined): P
       throw new SpeechError(
         "model_unusable",
         `The model in ${folder} has no ${variant === undefined ? "" : `${variant} `}${graph}: ` +
-          `${wanted.length > 2 ? `none of ${wanted.length} names such as ` : ""}${wanted.slice(0, 2).join(" or ")} is there.`,
+          `${wanted.length > 2 ? `none of ${wanted.length} files such as ` : ""}${wanted.slice(0, 2).join(" or ")} exists.`,
       );
     }
     const path = join(folder, found);
@@ -62,7 +61,8 @@ export async function findGraphs(folder: string, variant: string | undefined): P
 }
 
 /**
- * Bytes of the graphs and of the weights beside them (`encoder_model.onnx_data`, `encoder_model.onnx_data_1`, …).
+ * Returns the size of the graphs and of their external weights (`encoder_model.onnx_data`, `encoder_model.onnx_data_1`,
+ * …).
  * @throws SpeechError `model_unusable`
  */
 export async function graphFileBytes(folder: string): Promise<number> {
@@ -83,10 +83,7 @@ async function filesOf(folder: string, inner: string): Promise<string[]> {
   }
 }
 
-/**
- * Detects what a failed download leaves under the name: an empty file, a web page, a pointer to large file
- * storage.
- */
+/** Detects remains of a failed download: an empty file, an HTML page, or a pointer of Git LFS. */
 async function expectOnnx(path: string): Promise<void> {
   let firstByte: number | undefined;
   try {

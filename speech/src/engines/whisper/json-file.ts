@@ -2,10 +2,10 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SpeechError } from "../../errors.ts";
 
-/** Real files have 4 MB at most. Parsing a malicious one takes up to 60 times its size. */
+/** Real files have at most 4 MB. Parsing a malicious file needs up to 60 times its size in memory. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A JSON object in a model's folder. Missing values are null; values of another type are errors. */
+/** A JSON object in a model's folder. Missing values are null. Values of the wrong type are errors. */
 export class JsonFile {
   readonly path: string;
   readonly #fields: ReadonlyMap<string, unknown>;
@@ -30,25 +30,24 @@ export class JsonFile {
     return this.value(key) !== null;
   }
 
-  /** An integer from `min` to `max`; null if missing. */
   integer(key: string, min: number, max: number): number | null {
     const value = this.value(key);
     if (value !== null && !isIntegerIn(value, min, max)) {
-      throw this.unusable(`states ${key} as ${shortened(value)}; expected an integer from ${min} to ${max}`);
+      throw this.unusable(`sets ${key} to ${shortened(value)}; expected an integer from ${min} to ${max}`);
     }
     return value;
   }
 
   requiredInteger(key: string, min: number, max: number): number {
     const value = this.integer(key, min, max);
-    if (value === null) throw this.unusable(`does not state ${key}`);
+    if (value === null) throw this.unusable(`does not contain ${key}`);
     return value;
   }
 
   boolean(key: string): boolean | null {
     const value = this.value(key);
     if (value !== null && typeof value !== "boolean") {
-      throw this.unusable(`states ${key} as ${shortened(value)}; expected true or false`);
+      throw this.unusable(`sets ${key} to ${shortened(value)}; expected true or false`);
     }
     return value;
   }
@@ -56,7 +55,7 @@ export class JsonFile {
   list(key: string): readonly unknown[] | null {
     const value = this.value(key);
     if (value !== null && !Array.isArray(value)) {
-      throw this.unusable(`states ${key} as ${shortened(value)}; expected a list`);
+      throw this.unusable(`sets ${key} to ${shortened(value)}; expected a list`);
     }
     return value;
   }
@@ -65,7 +64,7 @@ export class JsonFile {
     const value = this.value(key);
     if (value === null) return null;
     if (typeof value !== "object" || Array.isArray(value)) {
-      throw this.unusable(`states ${key} as ${shortened(value)}; expected an object`);
+      throw this.unusable(`sets ${key} to ${shortened(value)}; expected an object`);
     }
     return new JsonFile(this.path, value);
   }
@@ -75,14 +74,14 @@ export class JsonFile {
   }
 }
 
-/** @throws SpeechError `model_unusable` if the file is missing or contains no JSON object */
+/** @throws SpeechError `model_unusable` if the file is missing or not a JSON object */
 export async function readJson(folder: string, name: string): Promise<JsonFile> {
   const file = await readJsonIfPresent(folder, name);
   if (!file) throw new SpeechError("model_unusable", `The model file ${join(folder, name)} is missing.`);
   return file;
 }
 
-/** @throws SpeechError `model_unusable` if the file cannot be read or contains no JSON object */
+/** @throws SpeechError `model_unusable` if the file is not a JSON object */
 export async function readJsonIfPresent(folder: string, name: string): Promise<JsonFile | null> {
   const path = join(folder, name);
   let value: unknown;
@@ -111,7 +110,7 @@ export function shortened(value: unknown): string {
   try {
     text = JSON.stringify(value) ?? String(value);
   } catch {
-    // Too deeply nested to serialize.
+    // The value is nested too deeply.
     text = Array.isArray(value) ? "a list" : "an object";
   }
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;

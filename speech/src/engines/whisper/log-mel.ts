@@ -2,28 +2,28 @@ import { SAMPLE_RATE } from "../../media/audio.ts";
 import { FourierTransform } from "./fft.ts";
 import type { WhisperModel } from "./model-files.ts";
 
-/** Lower limit of energies before the logarithm. */
+/** Lower limit of energies. */
 const FLOOR = 1e-10;
 /** Range below the loudest value, in powers of ten. */
 const RANGE = 8;
 
-/** A triangular filter on the mel scale: its first frequency and the weights from there on. */
+/** A triangular filter on the mel scale: the weights of the frequencies from index `from` on. */
 interface MelFilter {
   from: number;
   weights: Float64Array;
 }
 
 /**
- * Computes the log-mel spectrogram that Whisper encoders expect (Radford et al. 2022, section 2.2, as the
- * published reference computes it): Hann window, frames centered on every hop with the audio mirrored at both
- * ends, power in mel bins of equal area on Slaney's scale, logarithm, range limited to 80 dB, about −1 … 1.
+ * Computes the log-mel spectrogram that Whisper encoders expect, like OpenAI's implementation (Radford et al. 2022,
+ * section 2.2): a Hann window, frames centered on every hop with the audio mirrored at both ends, power in mel bins of
+ * equal area on Slaney's scale, the logarithm limited to 80 dB below the maximum, scaled to about −1 … 1.
  */
 export class LogMel {
   readonly #model: Pick<WhisperModel, "melBins" | "hopSamples" | "fftSamples" | "window">;
   readonly #hann: Float64Array;
   readonly #filters: readonly MelFilter[];
   readonly #transform: FourierTransform;
-  /** The window, padded by half a frame at both ends. */
+  /** Samples of the window, padded by half a frame at both ends. */
   readonly #padded: Float32Array;
 
   constructor(model: Pick<WhisperModel, "melBins" | "hopSamples" | "fftSamples" | "window">) {
@@ -39,7 +39,7 @@ export class LogMel {
   }
 
   /**
-   * @param samples 16 kHz mono; padded with zeros, or cut, to the window.
+   * @param samples 16 kHz mono, padded with zeros or cut to the length of the window
    * @returns `[melBins, melFrames]`
    */
   compute(samples: Float32Array): Float32Array {
@@ -76,7 +76,7 @@ export class LogMel {
     }
   }
 
-  /** Transforms two real frames at once, as real and imaginary part. */
+  /** Transforms two frames together, as the real and the imaginary part of the input. */
   #powerOfTwoFrames(frame: number, power: Float64Array, nextPower: Float64Array): void {
     const { hopSamples, fftSamples } = this.#model;
     const transform = this.#transform;
@@ -104,7 +104,7 @@ export class LogMel {
     }
   }
 
-  /** @returns the logarithm of the loudest bin */
+  /** Returns the logarithm of the loudest bin. */
   #writeFrame(logMel: Float32Array, frame: number, power: Float64Array): number {
     const { melFrames } = this.#model.window;
     let loudest = FLOOR;

@@ -1,13 +1,7 @@
 import type { WhisperModel } from "./model-files.ts";
 
-/**
- * The token rules of the published Whisper decoder. Models are trained with these rules and write nonsense
- * without some of them.
- */
-
-/** Resolution of timestamps, seconds. */
 export const TIMESTAMP_STEP_SECONDS = 0.02;
-/** Latest start of a text with timestamps. */
+/** The first timestamp must not be later. */
 const MAX_INITIAL_SECONDS = 1;
 
 type LogitsModel = Pick<
@@ -15,10 +9,13 @@ type LogitsModel = Pick<
   "tokens" | "tokenBytes" | "suppressed" | "suppressedAtBegin" | "vocabularySize"
 >;
 
-/** Sets the logits of tokens that are not allowed next to −∞, given the tokens so far. */
+/** Sets the logits of tokens that must not follow the given tokens to −∞. */
 export type LogitsProcessor = (logits: Float32Array, tokens: readonly number[]) => void;
 
-/** @param timestamps Whether the text has timestamps, as after a prompt without `notimestamps`. */
+/**
+ * Applies the rules of OpenAI's decoder, without which models produce nonsense.
+ * @param timestamps whether the text contains timestamps, i.e. the prompt has no `notimestamps`
+ */
 export function createLogitsProcessor(model: LogitsModel, timestamps: boolean): LogitsProcessor {
   const never = [...new Set([...controlTokens(model), ...model.suppressed])];
   const { firstTimestamp } = model.tokens;
@@ -33,7 +30,7 @@ export function createLogitsProcessor(model: LogitsModel, timestamps: boolean): 
   };
 }
 
-/** Tokens that occur only in prompts: languages, tasks and the like. */
+/** Returns tokens that occur only in prompts, such as languages and tasks. */
 function controlTokens({ tokens, tokenBytes, vocabularySize }: LogitsModel): number[] {
   const control: number[] = [];
   const textAndControl = tokens.firstTimestamp ?? vocabularySize;
@@ -44,8 +41,8 @@ function controlTokens({ tokens, tokenBytes, vocabularySize }: LogitsModel): num
 }
 
 /**
- * Timestamps come in pairs (end of a segment, start of the next) and never go back, the first one is ≤ 1 s,
- * and one is forced if all timestamps together are more likely than the most likely other token.
+ * Timestamps come in pairs (end of a segment, start of the next) and never decrease. The first is at most 1 s. If all
+ * timestamps together are more likely than any other token, the next token must be a timestamp.
  */
 function enforceTimestampOrder(
   logits: Float32Array,
@@ -62,12 +59,12 @@ function enforceTimestampOrder(
   }
   const last = tokens.findLast(isTimestamp) ?? firstTimestamp;
   if (isTimestamp(tokens.at(-1))) {
-    const pairIsWhole = tokens.length < 2 || isTimestamp(tokens.at(-2));
-    if (pairIsWhole) {
+    const isPairComplete = tokens.length < 2 || isTimestamp(tokens.at(-2));
+    if (isPairComplete) {
       logits.fill(Number.NEGATIVE_INFINITY, firstTimestamp);
       return;
     }
-    // After the end of a segment only the start of the next or the end of the text is allowed.
+    // The end of a segment must be followed by the start of the next or the end of the text.
     for (let token = 0; token < firstTimestamp; token++) {
       if (token !== end) logits[token] = Number.NEGATIVE_INFINITY;
     }
@@ -76,10 +73,10 @@ function enforceTimestampOrder(
     // A segment must not be empty.
     logits.fill(Number.NEGATIVE_INFINITY, firstTimestamp, last + 1);
   }
-  if (timestampsAreLikelier(logits, firstTimestamp)) logits.fill(Number.NEGATIVE_INFINITY, 0, firstTimestamp);
+  if (isTimestampMostLikely(logits, firstTimestamp)) logits.fill(Number.NEGATIVE_INFINITY, 0, firstTimestamp);
 }
 
-function timestampsAreLikelier(logits: Float32Array, firstTimestamp: number): boolean {
+function isTimestampMostLikely(logits: Float32Array, firstTimestamp: number): boolean {
   let highestOther = Number.NEGATIVE_INFINITY;
   for (let token = 0; token < firstTimestamp; token++) {
     highestOther = Math.max(highestOther, logits[token] as number);

@@ -6,14 +6,12 @@ import { isIntegerIn, type JsonFile, readJson, readJsonIfPresent, shortened } fr
 import { readSpecialTokens, type WhisperTokens } from "./special-tokens.ts";
 import { readVocabulary } from "./tokenizer-files.ts";
 
-/** What the files beside the graphs state about a Whisper model. */
 export interface WhisperModel {
   /** The folder's name: `whisper-small`. */
   name: string;
-  /** Large weights may be stored beside a graph: `encoder_model.onnx_data`, `encoder_model.onnx_data_1`, … */
   encoderPath: string;
   decoderPath: string;
-  /** Input of the encoder, and its number of output frames. */
+  /** Input of the encoder, and number of its output frames. */
   window: { seconds: number; samples: number; melFrames: number; encoderFrames: number };
   melBins: number;
   hopSamples: number;
@@ -24,40 +22,36 @@ export interface WhisperModel {
   /** Maximum number of tokens of prompt and text together. */
   maxTokens: number;
   tokens: WhisperTokens;
-  /** Tokens that are never allowed, and those that are not allowed first. */
   suppressed: readonly number[];
   suppressedAtBegin: readonly number[];
-  /** Heads whose attention follows time; null if the files do not name them. */
+  /** Null if the files do not name the alignment heads. */
   alignmentHeads: readonly AttentionHead[] | null;
-  /** Bytes of UTF-8 of each token; null for special tokens and timestamps. */
+  /** UTF-8 bytes of each token; null for special tokens and timestamps. */
   tokenBytes: readonly (Uint8Array | null)[];
 }
 
 export interface ModelFilesOptions {
-  /**
-   * `quantized`, `uint8`, `fp32`, `int8`, `q4`, `fp16`, `q4f16` or `bnb4`; by default the best that is
-   * available.
-   */
+  /** `quantized`, `uint8`, `fp32`, `int8`, `q4`, `fp16`, `q4f16` or `bnb4`; by default the best available. */
   variant?: string;
 }
 
-/** Far above any real model; a damaged file must not allocate all the memory. */
+/** These limits are far above any real model. They prevent a damaged file from exhausting memory or time. */
 const MAX_VOCABULARY = 1_000_000;
 const MAX_WINDOW_SECONDS = 600;
 const MAX_FFT_SAMPLES = 16_384;
 const MAX_MEL_BINS = 1_024;
-/** Of one spectrogram; real models have 384,000. */
+/** Values per spectrogram; real models have 384,000. */
 const MAX_MEL_VALUES = 8_000_000;
-/** Samples transformed for one spectrogram; 1,200,000 for real models. */
+/** Samples transformed per spectrogram; real models have 1,200,000. */
 const MAX_TRANSFORMED_SAMPLES = 32_000_000;
-/** Largest prime factor of the transform's length: the time grows with its square. */
+/** Largest prime factor of the transform's length. The running time grows with its square. */
 const MAX_FFT_FACTOR = 31;
 const MAX_TOKENS = 4_096;
 const MAX_COUNT = 4_096;
 
 /**
- * Reads everything in which Whisper models differ, in the layout of the hub's ONNX community.
- * @throws SpeechError `model_unusable`, naming the file and what is wrong with it
+ * Reads a model in the layout of the hub's ONNX community.
+ * @throws SpeechError `model_unusable`, naming the file and the problem
  */
 export async function readWhisperModel(
   folder: string,
@@ -94,12 +88,12 @@ type Spectrum = Pick<WhisperModel, "window" | "melBins" | "hopSamples" | "fftSam
 function readSpectrum(config: JsonFile, preprocessor: JsonFile): Spectrum {
   const sampleRate = preprocessor.integer("sampling_rate", 1, 1_000_000) ?? SAMPLE_RATE;
   if (sampleRate !== SAMPLE_RATE) {
-    throw preprocessor.unusable(`asks for ${sampleRate} samples a second; ${SAMPLE_RATE} is all we have`);
+    throw preprocessor.unusable(`requires a sample rate of ${sampleRate} Hz; only ${SAMPLE_RATE} is supported`);
   }
   const melBins = config.requiredInteger("num_mel_bins", 1, MAX_MEL_BINS);
   const featureSize = preprocessor.integer("feature_size", 1, MAX_MEL_BINS) ?? melBins;
   if (featureSize !== melBins) {
-    throw preprocessor.unusable(`states ${featureSize} mel bins (feature_size), ${config.path} ${melBins}`);
+    throw preprocessor.unusable(`has ${featureSize} mel bins (feature_size), but ${config.path} has ${melBins}`);
   }
   const maxSamples = MAX_WINDOW_SECONDS * SAMPLE_RATE;
   const fftSamples = preprocessor.requiredInteger("n_fft", 16, MAX_FFT_SAMPLES);
@@ -111,13 +105,13 @@ function readSpectrum(config: JsonFile, preprocessor: JsonFile): Spectrum {
   const statedFrames = preprocessor.integer("nb_max_frames", 1, maxSamples) ?? melFrames;
   if (statedFrames !== melFrames) {
     throw preprocessor.unusable(
-      `states ${statedFrames} frames (nb_max_frames), but ${samples} samples have ${melFrames}`,
+      `has ${statedFrames} frames (nb_max_frames), but ${samples} samples have ${melFrames}`,
     );
   }
   const isTooMuch = melBins * melFrames > MAX_MEL_VALUES || melFrames * fftSamples > MAX_TRANSFORMED_SAMPLES;
   if (isTooMuch || largestPrimeFactor(fftSamples) > MAX_FFT_FACTOR) {
     throw preprocessor.unusable(
-      `asks for a spectrogram that no such model has: ${melFrames} frames of ${melBins} mel bins, each of ${fftSamples} samples`,
+      `is invalid: the spectrogram is implausible, with ${melFrames} frames of ${melBins} mel bins, each of ${fftSamples} samples`,
     );
   }
   const encoderFrames = config.requiredInteger("max_source_positions", 1, melFrames);
@@ -138,11 +132,11 @@ function largestPrimeFactor(number: number): number {
   return left;
 }
 
-/** Null and −1 mean none; tokens beyond the vocabulary cannot be chosen anyway. */
+/** Null and −1 mean no tokens. Tokens outside the vocabulary are ignored. */
 function readTokenList(files: readonly JsonFile[], key: string, vocabularySize: number): number[] {
   const file = files.find((candidate) => candidate.has(key));
   const tokens = (file?.list(key) ?? []).filter((token): token is number => {
-    if (!Number.isInteger(token)) throw file?.unusable(`lists ${shortened(token)} in ${key}`);
+    if (!Number.isInteger(token)) throw file?.unusable(`contains ${shortened(token)} in ${key}`);
     return isIntegerIn(token, 0, vocabularySize - 1);
   });
   return [...new Set(tokens)];
@@ -151,13 +145,13 @@ function readTokenList(files: readonly JsonFile[], key: string, vocabularySize: 
 function readAlignmentHeads(generation: JsonFile, layers: number, heads: number): AttentionHead[] | null {
   const stated = generation.list("alignment_heads");
   if (!stated || stated.length === 0) return null;
-  /** Keyed, because some files list a head more than once. */
+  /** Some files list a head more than once. */
   const known = new Map<string, AttentionHead>();
   for (const pair of stated) {
     const [layer, head] = Array.isArray(pair) ? pair : [];
     if (!isIntegerIn(layer, 0, layers - 1) || !isIntegerIn(head, 0, heads - 1)) {
       throw generation.unusable(
-        `states the alignment head ${shortened(pair)}; the decoder has ${layers} layers of ${heads} heads`,
+        `contains the alignment head ${shortened(pair)}, but the decoder has ${layers} layers with ${heads} heads`,
       );
     }
     known.set(`${layer} ${head}`, { layer, head });

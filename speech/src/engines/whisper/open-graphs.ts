@@ -7,7 +7,6 @@ import { describeDecoder, type Seq2SeqDecoder } from "../../onnx/seq2seq-decoder
 import { asFeeds, asFloats, type FloatType, parseFloatType } from "../../onnx/tensors.ts";
 import type { WhisperModel } from "./model-files.ts";
 
-/** The two loaded graphs of a Whisper model. */
 export interface WhisperGraphs {
   /**
    * @param features `[melBins, melFrames]`
@@ -19,8 +18,7 @@ export interface WhisperGraphs {
 }
 
 /**
- * @param threads Threads per run. A run blocks the JavaScript thread that started it, so there is one at a
- * time.
+ * @param threads threads per run; a run blocks the JavaScript thread, so runs are never concurrent
  * @throws SpeechError `model_unusable`
  */
 export async function openGraphs(model: WhisperModel, threads: number): Promise<WhisperGraphs> {
@@ -41,7 +39,7 @@ export async function openGraphs(model: WhisperModel, threads: number): Promise<
       if (states?.dims.length !== 3 || states.dims[0] !== 1 || states.dims[1] !== frames) {
         throw new SpeechError(
           "model_unusable",
-          `The encoder gave [${states?.dims.join(", ") ?? "nothing"}], not [1, ${frames}, width].`,
+          `The encoder returned [${states?.dims.join(", ") ?? "nothing"}] instead of [1, ${frames}, width].`,
         );
       }
       return states;
@@ -66,7 +64,7 @@ async function openEncoder(model: WhisperModel, threads: number): Promise<Encode
   );
   const [input] = session.inputMetadata;
   if (!input?.isTensor || !session.outputNames.includes("last_hidden_state")) {
-    throw new SpeechError("model_unusable", `${model.encoderPath} is not an encoder of Whisper.`);
+    throw new SpeechError("model_unusable", `${model.encoderPath} is not a Whisper encoder.`);
   }
   return { session, name: input.name, type: parseFloatType(input.type, input.name) };
 }
@@ -74,11 +72,10 @@ async function openEncoder(model: WhisperModel, threads: number): Promise<Encode
 async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2SeqDecoder> {
   const session = await load(model.decoderPath, async () => {
     const graph = addCrossAttentionOutputs(await readFile(model.decoderPath));
-    // A graph that is loaded from memory has no folder in which to look for external weights.
+    // The graph is loaded from memory, so the runtime needs the folder of its external weights.
     const folder = { model_external_initializers_file_folder_path: dirname(model.decoderPath) };
-    // If the two branches share an 8-bit output projection, as in the hub's exports, onnxruntime from 1.25 on
-    // (at least 1.30) fails to open the decoder when it fuses unpacking and multiplication. Without the
-    // fusion they are unpacked once, at load.
+    // onnxruntime 1.25 to 1.30 cannot open decoders whose two branches share an 8-bit output projection, as in the hub's
+    // exports, if it fuses dequantization and multiplication. Without the fusion, weights are dequantized once, on load.
     const unpacked = { disable_quant_qdq: "1" };
     return InferenceSession.create(graph, sessionOptions(threads, { ...folder, ...unpacked }));
   });
@@ -86,13 +83,13 @@ async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2Se
   if (decoder.vocabularySize !== model.vocabularySize) {
     throw new SpeechError(
       "model_unusable",
-      `${model.decoderPath} has ${decoder.vocabularySize} tokens, config.json states ${model.vocabularySize}.`,
+      `${model.decoderPath} has ${decoder.vocabularySize} tokens, but config.json has ${model.vocabularySize}.`,
     );
   }
   if (decoder.heads !== model.decoderHeads) {
     throw new SpeechError(
       "model_unusable",
-      `${model.decoderPath} has ${decoder.heads} attention heads, config.json states ${model.decoderHeads}.`,
+      `${model.decoderPath} has ${decoder.heads} attention heads, but config.json has ${model.decoderHeads}.`,
     );
   }
   return decoder;
@@ -102,7 +99,7 @@ function sessionOptions(threads: number, session: Record<string, unknown>): Infe
   return {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
-    // Spinning threads take the processor from everything else.
+    // Spinning threads would take CPU time from all other work.
     extra: { session: { intra_op: { allow_spinning: "0" }, ...session } },
   };
 }

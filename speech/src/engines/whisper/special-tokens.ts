@@ -1,24 +1,24 @@
 import { isIntegerIn, type JsonFile, shortened } from "./json-file.ts";
 import type { Vocabulary } from "./tokenizer-files.ts";
 
-/** Special tokens; null if the model has none. */
+/** Null for tokens that the model does not have. */
 export interface WhisperTokens {
   start: number;
   end: number;
-  /** Null for an English-only model, whose prompt contains neither language nor task. */
+  /** Null for English-only models, whose prompts contain neither language nor task. */
   transcribe: number | null;
   noTimestamps: number | null;
   noSpeech: number | null;
-  /** `<|0.00|>`; the next ones follow in steps of 0.02 s to the end of the window. */
+  /** `<|0.00|>`. The other timestamps follow in steps of 0.02 s to the end of the window. */
   firstTimestamp: number | null;
-  /** Precedes text of earlier windows. */
+  /** Precedes the text of earlier windows. */
   previous: number | null;
-  /** By ISO 639-1 (or 639-3) code; empty for an English-only model. */
+  /** Keyed by ISO 639-1 (or 639-3) code; empty for English-only models. */
   languages: ReadonlyMap<string, number>;
 }
 
 const LANGUAGE_TOKEN = /^<\|([a-z]{2,3})\|>$/;
-/** Codes that ISO 639 has replaced but Whisper still uses. */
+/** Retired ISO 639 codes that Whisper still uses. */
 const REPLACED_CODES: ReadonlyMap<string, string> = new Map([
   ["iw", "he"],
   ["in", "id"],
@@ -31,14 +31,14 @@ interface Sources {
   generation: JsonFile;
   vocabulary: Vocabulary;
   vocabularySize: number;
-  /** Of the folder; its suffix marks an English-only model if no file does. */
+  /** The folder's name, whose suffix `.en` identifies an English-only model if no file does. */
   name: string;
 }
 
 /**
- * Finds the special tokens. Exports of different years state them in `generation_config.json`, in
- * `config.json`, or only in the vocabulary; they are searched in this order.
- * @throws SpeechError `model_unusable` if start or end are missing or numbers are invalid
+ * Finds the special tokens in `generation_config.json`, `config.json` or the vocabulary, depending on the age of the
+ * export.
+ * @throws SpeechError `model_unusable` if the start or end token is missing or a number is invalid
  */
 export function readSpecialTokens(sources: Sources): WhisperTokens {
   const { config, generation, vocabulary, vocabularySize } = sources;
@@ -49,7 +49,7 @@ export function readSpecialTokens(sources: Sources): WhisperTokens {
     tokenOf(generation, key, last) ?? tokenOf(config, key, last) ?? inVocabulary(...names);
   const required = (key: string, name: string) => {
     const id = stated(key, name);
-    if (id === null) throw generation.unusable(`does not state ${key}, nor has ${vocabulary.path} ${name}`);
+    if (id === null) throw generation.unusable(`lacks ${key}, and ${vocabulary.path} lacks ${name}`);
     return id;
   };
 
@@ -63,32 +63,32 @@ export function readSpecialTokens(sources: Sources): WhisperTokens {
     transcribe,
     noTimestamps,
     noSpeech: stated("nospeech_token_id", "<|nospeech|>", "<|nocaptions|>"),
-    firstTimestamp: inVocabulary("<|0.00|>") ?? following(noTimestamps, last),
+    firstTimestamp: inVocabulary("<|0.00|>") ?? tokenAfter(noTimestamps, last),
     previous: stated("prev_sot_token_id", "<|startofprev|>"),
     languages,
   };
 }
 
-/** The vocabularies of older exports omit the timestamps that the model has. */
-function following(noTimestamps: number | null, last: number): number | null {
+/** The vocabularies of older exports omit timestamps, although the models have them. */
+function tokenAfter(noTimestamps: number | null, last: number): number | null {
   return noTimestamps !== null && noTimestamps < last ? noTimestamps + 1 : null;
 }
 
-/** Some files list several (`eos_token_id: [50257]`); the first one is used. */
+/** Some files contain a list (`eos_token_id: [50257]`), of which the first token is used. */
 function tokenOf(file: JsonFile, key: string, last: number): number | null {
   if (!file.has(key) || !Array.isArray(file.value(key))) return file.integer(key, 0, last);
   const first = file.list(key)?.[0];
-  if (!isIntegerIn(first, 0, last)) throw file.unusable(`states ${key} as ${shortened(file.value(key))}`);
+  if (!isIntegerIn(first, 0, last)) throw file.unusable(`sets ${key} to ${shortened(file.value(key))}`);
   return first;
 }
 
 /**
- * English-only vocabularies contain the languages too. If `is_multilingual` is missing, the prompt decides:
- * it begins with a language only in multilingual models.
+ * English-only vocabularies also contain language tokens. If `is_multilingual` is missing, the prompt decides: only that
+ * of a multilingual model begins with a language.
  */
 function isMultilingual({ config, generation, name }: Sources, noTimestamps: number | null): boolean {
-  const statedOutright = generation.boolean("is_multilingual");
-  if (statedOutright !== null) return statedOutright;
+  const stated = generation.boolean("is_multilingual");
+  if (stated !== null) return stated;
   if (generation.has("lang_to_id")) return true;
   const prompt = generation.list("forced_decoder_ids") ?? config.list("forced_decoder_ids");
   const first = prompt?.find((entry) => Array.isArray(entry) && entry[0] === 1);
@@ -100,7 +100,7 @@ function transcribeToken({ generation, vocabulary, vocabularySize }: Sources): n
   const stated = generation.object("task_to_id")?.integer("transcribe", 0, vocabularySize - 1);
   const token = stated ?? vocabulary.special.get("<|transcribe|>");
   if (token === undefined) {
-    throw generation.unusable(`does not state task_to_id, nor has ${vocabulary.path} <|transcribe|>`);
+    throw generation.unusable(`lacks task_to_id, and ${vocabulary.path} lacks <|transcribe|>`);
   }
   return token;
 }
@@ -112,12 +112,12 @@ function languageTokens({ generation, vocabulary, vocabularySize }: Sources): Ma
     const code = LANGUAGE_TOKEN.exec(text)?.[1];
     if (code === undefined && !stated) continue;
     if (code === undefined || !isIntegerIn(id, 0, vocabularySize - 1)) {
-      throw generation.unusable(`gives the language ${shortened(text)} the token ${shortened(id)}`);
+      throw generation.unusable(`assigns the token ${shortened(id)} to the language ${shortened(text)}`);
     }
     languages.set(REPLACED_CODES.get(code) ?? code, id);
   }
   if (languages.size === 0) {
-    throw generation.unusable(`does not state lang_to_id, nor has ${vocabulary.path} tokens of languages`);
+    throw generation.unusable(`lacks lang_to_id, and ${vocabulary.path} lacks tokens for languages`);
   }
   return languages;
 }

@@ -3,32 +3,29 @@ import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
 import { SAMPLING_TEMPERATURES } from "../../onnx/token-selection.ts";
 import { compressionRatio, MAX_COMPRESSION_RATIO } from "../recognition-result.ts";
 
-/**
- * Decodes again with increasing temperature what is repetitive or has a low probability. Its limits are those of the
- * Whisper paper (section 4.5) and the published decoder.
- */
-
+/** Limits of the Whisper paper (section 4.5) and OpenAI's decoder. */
 const MIN_MEAN_LOG_PROBABILITY = -1;
 const NO_SPEECH_PROBABILITY = 0.6;
 
 export interface Attempt {
   sequence: DecodedSequence;
-  /** Of the tokens and the end of the text. */
+  /** Includes the end token. */
   meanLogProbability: number;
-  /** Of the decoded text, as measured by `compressionRatio`. */
   compressionRatio: number;
-  runsInLoop: boolean;
+  isLoop: boolean;
 }
 
 export interface TextMeasures {
   textOf(tokens: readonly number[]): string;
-  /** Whether the text of a row repeats a phrase more often than anyone could say it. */
-  runsInLoop(row: number, sequence: DecodedSequence): boolean;
+  /** Returns whether the text of a row repeats a phrase because of a decoding loop. */
+  isLoop(row: number, sequence: DecodedSequence): boolean;
 }
 
 /**
- * Returns the best attempt for each of `rows` rows.
- * @param decode Decodes some of the rows at a temperature.
+ * Decodes at temperature 0, then decodes rows that are repetitive or have a low probability again at increasing
+ * temperatures. Returns the best attempt for each row.
+ * @param rows number of rows
+ * @param decode decodes some of the rows
  */
 export async function decodeWithFallback(
   rows: number,
@@ -40,8 +37,8 @@ export async function decodeWithFallback(
   for (const temperature of [0, ...SAMPLING_TEMPERATURES]) {
     if (open.length === 0) break;
     const sequences = await decode(open, temperature);
-    for (const [place, row] of open.entries()) {
-      const attempt = assess(row, sequences[place] as DecodedSequence, measures);
+    for (const [index, row] of open.entries()) {
+      const attempt = assess(row, sequences[index] as DecodedSequence, measures);
       const before = best[row];
       if (!before || isBetter(attempt, before)) best[row] = attempt;
     }
@@ -53,7 +50,7 @@ export async function decodeWithFallback(
   return best;
 }
 
-/** Whether the model reports no speech and has low confidence in its text. */
+/** Returns whether the model reports no speech and has low confidence in its text. */
 export function isNoSpeech({ sequence, meanLogProbability }: Attempt): boolean {
   return (
     (sequence.noSpeechProbability ?? 0) > NO_SPEECH_PROBABILITY &&
@@ -61,7 +58,7 @@ export function isNoSpeech({ sequence, meanLogProbability }: Attempt): boolean {
   );
 }
 
-function assess(row: number, sequence: DecodedSequence, { textOf, runsInLoop }: TextMeasures): Attempt {
+function assess(row: number, sequence: DecodedSequence, { textOf, isLoop }: TextMeasures): Attempt {
   const { logProbabilities, endLogProbability } = sequence;
   return {
     sequence,
@@ -69,13 +66,13 @@ function assess(row: number, sequence: DecodedSequence, { textOf, runsInLoop }: 
       endLogProbability === null ? logProbabilities : [...logProbabilities, endLogProbability],
     ),
     compressionRatio: compressionRatio(textOf(sequence.tokens)),
-    runsInLoop: sequence.stop === "loop" || runsInLoop(row, sequence),
+    isLoop: sequence.stop === "loop" || isLoop(row, sequence),
   };
 }
 
-function failureCount({ meanLogProbability, compressionRatio, runsInLoop }: Attempt): number {
+function failureCount({ meanLogProbability, compressionRatio, isLoop }: Attempt): number {
   return (
-    Number(runsInLoop || compressionRatio > MAX_COMPRESSION_RATIO) +
+    Number(isLoop || compressionRatio > MAX_COMPRESSION_RATIO) +
     Number(meanLogProbability < MIN_MEAN_LOG_PROBABILITY)
   );
 }

@@ -1,21 +1,20 @@
 import { isIntegerIn, type JsonFile, readJson, readJsonIfPresent, shortened } from "./json-file.ts";
 
-/** Tokens of a model as stated by its tokenizer files. */
 export interface Vocabulary {
-  /** The main file, for messages. */
+  /** Path of the main file for messages. */
   path: string;
-  /** Special tokens and timestamps by their text (`<|endoftext|>`, `<|0.00|>`). */
+  /** Special tokens and timestamps, keyed by text (`<|endoftext|>`, `<|0.00|>`). */
   special: ReadonlyMap<string, number>;
-  /** Bytes of UTF-8 of each token; null for special tokens and unused numbers. */
+  /** UTF-8 bytes of each token; null for special tokens and unused numbers. */
   tokenBytes: readonly (Uint8Array | null)[];
 }
 
-/** Real pieces have a few hundred bytes at most. */
+/** Real pieces have at most a few hundred bytes. */
 const MAX_PIECE_LENGTH = 4_096;
 const SPECIAL_TOKEN = /^<\|.*\|>$/s;
 
 /**
- * Reads `tokenizer.json`, or `vocab.json` with `added_tokens.json` if an export has only these.
+ * Reads `tokenizer.json`, or else `vocab.json` and `added_tokens.json`.
  * @throws SpeechError `model_unusable`
  */
 export async function readVocabulary(folder: string, vocabularySize: number): Promise<Vocabulary> {
@@ -25,7 +24,7 @@ export async function readVocabulary(folder: string, vocabularySize: number): Pr
 
   const addPiece = (file: JsonFile, piece: string, id: unknown) => {
     if (!isIntegerIn(id, 0, Number.MAX_SAFE_INTEGER)) {
-      throw file.unusable(`gives the token ${shortened(piece)} the number ${shortened(id)}`);
+      throw file.unusable(`assigns the number ${shortened(id)} to the token ${shortened(piece)}`);
     }
     if (id >= vocabularySize) return;
     requireShort(file, piece);
@@ -48,7 +47,7 @@ export async function readVocabulary(folder: string, vocabularySize: number): Pr
   if (tokenizer) {
     path = tokenizer.path;
     const pieces = tokenizer.object("model")?.object("vocab");
-    if (!pieces) throw tokenizer.unusable("holds no vocabulary of byte pairs (model.vocab)");
+    if (!pieces) throw tokenizer.unusable("has no byte pair vocabulary (model.vocab)");
     for (const [piece, id] of pieces.entries()) addPiece(tokenizer, piece, id);
     for (const added of tokenizer.list("added_tokens") ?? []) {
       const { content, id, special: isSpecial } = (added ?? {}) as Record<string, unknown>;
@@ -71,8 +70,8 @@ function requireShort(file: JsonFile, piece: string): void {
 }
 
 /**
- * Byte-level byte pair encoding as in GPT-2: each byte has a printable character of its own. Bytes that are
- * printable in Latin-1 stand for themselves, the other 68 are U+0100, U+0101, … in order.
+ * In GPT-2's byte-level encoding, each byte is represented by a printable character: itself if it is printable in
+ * Latin-1. The other 68 are U+0100, U+0101, … in order.
  */
 const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = byteAlphabet();
 
@@ -87,7 +86,7 @@ function byteAlphabet(): Map<string, number> {
   return alphabet;
 }
 
-/** Returns the bytes of a vocabulary piece; a piece with other characters stands for itself. */
+/** Returns the bytes of a vocabulary piece. A piece with other characters is plain text. */
 export function bytesOfPiece(piece: string): Uint8Array {
   const bytes: number[] = [];
   for (const character of piece) {

@@ -19,40 +19,38 @@ import { type Attempt, decodeWithFallback, isNoSpeech } from "./temperature-fall
 import { type WordTimes, wordTimes } from "./word-times.ts";
 import { wordsOfTokens } from "./words-of-tokens.ts";
 
-/**
- * Whisper (Radford et al. 2022): speech to text in about a hundred languages, with language detection. It
- * processes windows of a fixed length; shorter audio is padded with silence. No text is carried over from one
- * utterance to the next, because errors would be carried over too.
- */
-
-/** Silence appended to every utterance, so that its last word is complete. */
+/** Every utterance is followed by at least this much silence, so its last word is complete. */
 const MARGIN_SECONDS = 0.5;
 
-/** A text that exceeds the token limit in less time than this is not speech. */
+/** A text that exceeds the token limit sooner is not speech. */
 const MIN_CONTINUED_SECONDS = 2;
 
 const MAX_BATCH = 16;
-/** Bounds the caches of a batch: 18 MB per row for the tiny model and 490 MB for the largest. */
+/** Limits the caches of a batch. A row needs 18 MB in the tiny model and 490 MB in the largest. */
 const MAX_BATCH_BYTES = 512 * 2 ** 20;
 
 export interface WhisperOptions {
-  /** Contains the model's files in the layout of the hub's ONNX community. */
+  /** Contains a model in the layout of the hub's ONNX community. */
   folder: string;
   /** Threads per run. */
   threads: number;
-  /** Share of a full batch, to save memory; 1 by default. */
+  /** Batch size as a share of the maximum, to save memory; 1 by default. */
   batchShare?: number;
-  /** Which export of the graphs to use if there are several: `quantized`, `fp16`, … */
+  /** Export of the graphs to use if there are several: `quantized`, `fp16`, … */
   variant?: string;
 }
 
-/** @throws SpeechError `model_unusable`, naming the file and what is wrong with it. */
+/** @throws SpeechError `model_unusable`, naming the file and the problem */
 export async function openWhisper(options: WhisperOptions): Promise<Engine> {
   const { folder, threads, variant, batchShare = 1 } = options;
   const model = await readWhisperModel(folder, variant === undefined ? {} : { variant });
   return new Whisper(model, await openGraphs(model, threads), MAX_BATCH_BYTES * batchShare);
 }
 
+/**
+ * Whisper (Radford et al. 2022) processes windows of a fixed length. Shorter audio is padded with silence. Text is not
+ * passed on to the next utterance, because errors would be passed on too.
+ */
 class Whisper implements Engine {
   readonly name: string;
   readonly languages: readonly string[];
@@ -64,9 +62,9 @@ class Whisper implements Engine {
   readonly #logMel: LogMel;
   readonly #wordTimes: WordTimes;
   readonly #timestamps: boolean;
-  readonly #rules: LogitsProcessor;
+  readonly #processLogits: LogitsProcessor;
   readonly #batchRows: number;
-  /** Encoder states and languages of utterances that still exist, so that each is encoded once. */
+  /** Caches encoder states and languages, so each utterance is encoded only once. */
   readonly #states = new WeakMap<Utterance, Tensor>();
   readonly #detected = new WeakMap<Utterance, LanguageProbabilities>();
 
@@ -78,10 +76,10 @@ class Whisper implements Engine {
     this.#logMel = new LogMel(model);
     this.#wordTimes = wordTimes(model, graphs.decoder.attentionLayers);
     const hasAttention = this.#wordTimes.heads.length > 0;
-    // Attention follows time in texts without timestamps, for which the heads were selected; such texts are
-    // shorter too. Timestamps are used if there is no attention.
+    // The alignment heads were selected for text without timestamps, which is also shorter. Timestamps are needed only
+    // if there is no attention.
     this.#timestamps = tokens.firstTimestamp !== null && (!hasAttention || tokens.noTimestamps === null);
-    this.#rules = createLogitsProcessor(model, this.#timestamps);
+    this.#processLogits = createLogitsProcessor(model, this.#timestamps);
     this.#batchRows = rowsWithin(maxBatchBytes, {
       model,
       decoder: graphs.decoder,
@@ -92,7 +90,7 @@ class Whisper implements Engine {
     this.maxUtteranceSeconds = model.window.seconds - MARGIN_SECONDS;
     this.warnings = hasAttention
       ? []
-      : [`${model.decoderPath} shows no cross-attention: word times are about right only.`];
+      : [`${model.decoderPath} has no cross-attention outputs, so word times are only approximate.`];
     if (isMultilingual) {
       this.detectLanguages = (utterances, signal) => this.#detect(utterances, signal);
     }
@@ -103,57 +101,57 @@ class Whisper implements Engine {
     { signal, languages }: RecognizeOptions,
   ): Promise<RecognitionResult[]> {
     const results = new Map<Utterance, RecognitionResult>();
-    const rests = new Map<Utterance, Utterance>();
-    const wanted = new Map(utterances.map((utterance, index) => [utterance, languages?.[index] ?? null]));
+    const remainders = new Map<Utterance, Utterance>();
+    const requested = new Map(utterances.map((utterance, index) => [utterance, languages?.[index] ?? null]));
     for (const batch of this.#batches(utterances)) {
-      const detected = await this.#languagesOf(batch, wanted, signal);
+      const batchLanguages = await this.#languagesOf(batch, requested, signal);
       const states = concatRows(await this.#encode(batch, signal));
-      const attempts = await this.#decode(batch, detected, states, signal);
+      const attempts = await this.#decode(batch, batchLanguages, states, signal);
       for (const [row, utterance] of batch.entries()) {
         const attempt = attempts[row] as Attempt;
-        const whole = this.#result(utterance, detected[row] ?? null, attempt);
-        const { reliable, restSeconds } = this.#withinLimit(utterance, whole, attempt);
+        const whole = this.#result(utterance, batchLanguages[row] ?? null, attempt);
+        const { reliable, resumeAtSeconds } = this.#withinLimit(utterance, whole, attempt);
         results.set(utterance, reliable);
-        if (restSeconds !== null) rests.set(utterance, restOf(utterance, restSeconds));
+        if (resumeAtSeconds !== null) remainders.set(utterance, remainderOf(utterance, resumeAtSeconds));
       }
     }
-    await this.#continue(results, rests, signal);
+    await this.#recognizeRemainders(results, remainders, signal);
     return utterances.map((utterance) => results.get(utterance) as RecognitionResult);
   }
 
   /**
-   * The reliable part of a text that may have exceeded the token limit: all before its last timestamp or, in a text
-   * without timestamps, before its last word.
-   * @returns `restSeconds`: where recognition has to continue in the utterance. Null if nothing is missing, or if
-   * the text does not advance, as in a hallucination: the rest would be recognized the same way.
+   * Returns the reliable part of a text that may have exceeded the token limit: the text before its last timestamp, or
+   * before its last word if there are no timestamps. `resumeAtSeconds` is the position in the utterance at which to
+   * continue. It is null if nothing is missing, or if the text does not advance, because it is a hallucination that would
+   * occur again.
    */
   #withinLimit(utterance: Utterance, whole: RecognitionResult, { sequence }: Attempt): WithinLimit {
     const { words } = whole;
     const { tokens, tokenBytes } = this.#model;
-    const complete = { reliable: whole, restSeconds: null };
+    const complete = { reliable: whole, resumeAtSeconds: null };
     if (sequence.stop !== "limit") return complete;
-    let restSeconds = (words.at(-1)?.start ?? utterance.start) - utterance.start;
+    let resumeAtSeconds = (words.at(-1)?.start ?? utterance.start) - utterance.start;
     let kept = words.length - 1;
     if (this.#timestamps) {
       const { firstTimestamp } = tokens;
       const last = sequence.tokens.findLastIndex((token) => token >= (firstTimestamp ?? Infinity));
-      restSeconds = last < 0 ? 0 : (sequence.tokens[last]! - firstTimestamp!) * TIMESTAMP_STEP_SECONDS;
+      resumeAtSeconds = last < 0 ? 0 : (sequence.tokens[last]! - firstTimestamp!) * TIMESTAMP_STEP_SECONDS;
       kept = wordsOfTokens(sequence.tokens.slice(0, last + 1), tokenBytes, whole.language).length;
     }
-    if (restSeconds < MIN_CONTINUED_SECONDS) return complete;
-    return { reliable: { ...whole, words: words.slice(0, kept), truncated: false }, restSeconds };
+    if (resumeAtSeconds < MIN_CONTINUED_SECONDS) return complete;
+    return { reliable: { ...whole, words: words.slice(0, kept), truncated: false }, resumeAtSeconds };
   }
 
-  /** Recognizes the remainders of utterances whose text exceeded the token limit. */
-  async #continue(
+  /** Adds the results for the remainders of utterances whose text exceeded the token limit. */
+  async #recognizeRemainders(
     results: Map<Utterance, RecognitionResult>,
-    rests: ReadonlyMap<Utterance, Utterance>,
+    remainders: ReadonlyMap<Utterance, Utterance>,
     signal: AbortSignal,
   ): Promise<void> {
-    if (rests.size === 0) return;
-    const languages = [...rests.keys()].map((utterance) => results.get(utterance)!.language);
-    const continued = await this.recognize([...rests.values()], { signal, languages });
-    for (const [index, utterance] of [...rests.keys()].entries()) {
+    if (remainders.size === 0) return;
+    const languages = [...remainders.keys()].map((utterance) => results.get(utterance)!.language);
+    const continued = await this.recognize([...remainders.values()], { signal, languages });
+    for (const [index, utterance] of [...remainders.keys()].entries()) {
       results.set(utterance, combineResults([results.get(utterance)!, continued[index]!]));
     }
   }
@@ -182,34 +180,34 @@ class Whisper implements Engine {
         const sum = probabilities.reduce((total, probability) => total + probability, 0) || 1;
         this.#detected.set(
           utterance,
-          new Map(codes.map((code, place) => [code, (probabilities[place] ?? 0) / sum])),
+          new Map(codes.map((code, index) => [code, (probabilities[index] ?? 0) / sum])),
         );
       }
     }
     return utterances.map((utterance) => this.#detected.get(utterance) ?? new Map());
   }
 
-  /** The requested or else the most likely detected languages; null for a model of one language. */
+  /** Returns the requested languages, or else the most likely detected ones. Null for a monolingual model. */
   async #languagesOf(
     utterances: readonly Utterance[],
-    wanted: ReadonlyMap<Utterance, string | null>,
+    requested: ReadonlyMap<Utterance, string | null>,
     signal: AbortSignal,
   ): Promise<(string | null)[]> {
     const known = this.#model.tokens.languages;
     if (known.size === 0) return utterances.map(() => null);
-    const isRequested = (utterance: Utterance) => known.has(wanted.get(utterance) ?? "");
+    const isRequested = (utterance: Utterance) => known.has(requested.get(utterance) ?? "");
     await this.#detect(
       utterances.filter((utterance) => !isRequested(utterance)),
       signal,
     );
     return utterances.map((utterance) =>
       isRequested(utterance)
-        ? (wanted.get(utterance) ?? null)
+        ? (requested.get(utterance) ?? null)
         : mostLikely(this.#detected.get(utterance) ?? new Map()),
     );
   }
 
-  /** Encoder states of each, `[1, frames, width]`. One at a time: a batch would not be faster. */
+  /** Returns the encoder states of each utterance, `[1, frames, width]`. Batches would not be faster. */
   async #encode(utterances: readonly Utterance[], signal: AbortSignal): Promise<Tensor[]> {
     const encoded: Tensor[] = [];
     for (const utterance of utterances) {
@@ -238,7 +236,7 @@ class Whisper implements Engine {
         maxTokens: rows.map((row) => Math.max(0, maxTokens - (prompts[row]?.length ?? 0))),
         attentionHeads: this.#wordTimes.heads,
         attentionFrames: rows.map((row) => this.#wordTimes.framesOf(utterances[row]?.samples.length ?? 0)),
-        processLogits: this.#rules,
+        processLogits: this.#processLogits,
         ...(temperature > 0 && { sampling: { temperature, seed: Math.round(10 * temperature) } }),
         noSpeechToken: tokens.noSpeech,
         signal,
@@ -246,11 +244,11 @@ class Whisper implements Engine {
     return decodeWithFallback(utterances.length, decode, {
       textOf: (chosen) =>
         Buffer.concat(chosen.map((token) => tokenBytes[token] ?? new Uint8Array(0))).toString(),
-      runsInLoop: (row, sequence) => this.#runsInLoop(utterances[row]!, languages[row] ?? null, sequence),
+      isLoop: (row, sequence) => this.#isLoop(utterances[row]!, languages[row] ?? null, sequence),
     });
   }
 
-  #runsInLoop(utterance: Utterance, language: string | null, sequence: DecodedSequence): boolean {
+  #isLoop(utterance: Utterance, language: string | null, sequence: DecodedSequence): boolean {
     const words = wordsOfTokens(sequence.tokens, this.#model.tokenBytes, language);
     if (!repeatsPhrase(words.map(({ text }) => ({ word: text })))) return false;
     const timed = this.#wordTimes.timed(utterance, sequence, words);
@@ -289,18 +287,18 @@ class Whisper implements Engine {
 
 interface WithinLimit {
   reliable: RecognitionResult;
-  restSeconds: number | null;
+  resumeAtSeconds: number | null;
 }
 
-function restOf({ samples, start }: Utterance, fromSeconds: number): Utterance {
+function remainderOf({ samples, start }: Utterance, fromSeconds: number): Utterance {
   return { samples: samples.subarray(Math.round(fromSeconds * SAMPLE_RATE)), start: start + fromSeconds };
 }
 
-/** Number of rows in a batch: each needs its caches (before and after a step) and its attention. */
+/** Returns the number of rows per batch. A row needs memory for its caches, before and after a step, and its attention. */
 function rowsWithin(bytes: number, { model, decoder, heads }: BatchShape): number {
   const { encoderFrames } = model.window;
-  const floatsOfFrame = decoder.caches.length * 0.5 * decoder.heads * decoder.headSize;
-  const caches = floatsOfFrame * (encoderFrames + 2 * model.maxTokens);
+  const floatsPerFrame = decoder.caches.length * 0.5 * decoder.heads * decoder.headSize;
+  const caches = floatsPerFrame * (encoderFrames + 2 * model.maxTokens);
   const attention = heads * encoderFrames * model.maxTokens;
   return Math.min(MAX_BATCH, Math.max(1, Math.floor(bytes / (4 * (caches + attention)))));
 }
@@ -308,7 +306,7 @@ function rowsWithin(bytes: number, { model, decoder, heads }: BatchShape): numbe
 interface BatchShape {
   model: WhisperModel;
   decoder: Seq2SeqDecoder;
-  /** Number of heads whose attention is kept. */
+  /** Number of heads whose attention is stored. */
   heads: number;
 }
 

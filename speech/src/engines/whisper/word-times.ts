@@ -12,22 +12,18 @@ import { TIMESTAMP_STEP_SECONDS } from "./logits-processors.ts";
 import type { WhisperModel } from "./model-files.ts";
 import { spansByLength } from "./token-spans-by-length.ts";
 
-/**
- * Attention leads the sound by half a frame: median, measured on speech with known word times with the one
- * model that was available. Small compared with the differences between models.
- */
+/** Attention leads the sound by about half a frame: the median for one model on speech with known word times. */
 const TIME_CORRECTION_SECONDS = 0.01;
 
-/** Aligns a model's words. */
 export interface WordTimes {
-  /** Heads whose attention decoding must keep; none if the decoder has no attention outputs. */
+  /** Heads whose attention must be stored while decoding; empty if the decoder has no attention outputs. */
   heads: readonly AttentionHead[];
-  /** Number of encoder frames for a number of samples. */
+  /** Returns the number of encoder frames for a number of samples. */
   framesOf(samples: number): number;
   timed(utterance: Utterance, sequence: DecodedSequence, words: readonly SpelledWord[]): TimedWord[];
 }
 
-/** @param attentionLayers Layers whose cross-attention the decoder outputs. */
+/** @param attentionLayers layers whose cross-attention the decoder outputs */
 export function wordTimes(model: WhisperModel, attentionLayers: readonly number[]): WordTimes {
   const { window, tokens, tokenBytes } = model;
   const stated = model.alignmentHeads?.filter(({ layer }) => attentionLayers.includes(layer)) ?? [];

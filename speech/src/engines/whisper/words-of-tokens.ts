@@ -7,14 +7,10 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3001-\u303f\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6]/u;
 
 /**
- * Splits decoded tokens into words: at blanks, or in scripts without spaces with `Intl.Segmenter`.
- * Punctuation is joined as in `joinPunctuation`.
- *
- * Words are in order. Two may share a token; `spoken` states the part of each. Every token that contains more
- * than blanks and punctuation belongs to a word.
- * @param tokens Chosen tokens; special tokens and timestamps have no text.
- * @param tokenBytes Bytes of UTF-8 of each token, null for special ones.
- * @param language ISO code, which selects the dictionary; null if unknown.
+ * Splits decoded tokens into words at spaces, and with `Intl.Segmenter` in scripts without spaces. Two words may share a
+ * token; `spoken` is then the part of each.
+ * @param tokenBytes UTF-8 bytes of each token; null for special tokens
+ * @param language ISO code, which selects the dictionary; null if unknown
  */
 export function wordsOfTokens(
   tokens: readonly number[],
@@ -31,13 +27,13 @@ export function wordsOfTokens(
   }
   const segmenter = new Intl.Segmenter(language ?? "und", { granularity: "word" });
   const pieces = chunks.flatMap((chunk) =>
-    chunk.some(({ text }) => UNSPACED.test(text)) ? cutUnspaced(chunk, segmenter) : [chunk],
+    chunk.some(({ text }) => UNSPACED.test(text)) ? splitUnspaced(chunk, segmenter) : [chunk],
   );
-  return joinPunctuation(pieces.map(spelledWord)).map(withoutWhole);
+  return joinPunctuation(pieces.map(spelledWord)).map(omitWholeRange);
 }
 
-/** Closing marks stay with the word before, opening ones with the word after; other scripts inside stay whole. */
-function cutUnspaced(chunk: readonly TokenCharacter[], segmenter: Intl.Segmenter): TokenCharacter[][] {
+/** Closing punctuation belongs to the previous word, opening punctuation to the next. Other scripts are not split. */
+function splitUnspaced(chunk: readonly TokenCharacter[], segmenter: Intl.Segmenter): TokenCharacter[][] {
   const words: TokenCharacter[][] = [];
   let word: TokenCharacter[] = [];
   let next = 0;
@@ -69,7 +65,7 @@ function spelledWord(characters: readonly TokenCharacter[]): SpelledWord {
   };
 }
 
-function withoutWhole({ spoken, ...word }: SpelledWord): SpelledWord {
+function omitWholeRange({ spoken, ...word }: SpelledWord): SpelledWord {
   const isWhole = spoken?.from === word.firstToken && spoken.to === word.endToken;
   return isWhole || !spoken ? word : { ...word, spoken };
 }

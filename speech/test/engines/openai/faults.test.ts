@@ -118,8 +118,8 @@ describe("many utterances", () => {
 
 describe("faults of a server", () => {
   const lasting: [string, Partial<TranscriptionServer>, Partial<OpenAiOptions>, string, RegExp][] = [
-    ["is overloaded", { fault: { status: 503 } }, {}, "engine_unavailable", /answered 503/],
-    ["limits the rate", { fault: { status: 429 } }, {}, "engine_unavailable", /answered 429/],
+    ["is overloaded", { fault: { status: 503 } }, {}, "engine_unavailable", /responded with 503/],
+    ["limits the rate", { fault: { status: 429 } }, {}, "engine_unavailable", /responded with 429/],
     ["breaks off", { fault: "cut before the answer" }, {}, "engine_unavailable", /failed: /],
     ["breaks off in the answer", { fault: "cut in the answer" }, {}, "engine_unavailable", /failed: /],
     [
@@ -127,9 +127,9 @@ describe("faults of a server", () => {
       { fault: "never answer" },
       { timeoutMs: 50 },
       "engine_unavailable",
-      /not complete in time/,
+      /the response timed out/,
     ],
-    ["never ends", { fault: "never end" }, { timeoutMs: 50 }, "engine_unavailable", /not complete in time/],
+    ["never ends", { fault: "never end" }, { timeoutMs: 50 }, "engine_unavailable", /the response timed out/],
     ["answers without end", { fault: "endless answer" }, {}, "engine_unavailable", /too long/],
     [
       "answers a page",
@@ -164,7 +164,7 @@ describe("faults of a server", () => {
       { fault: { status: 413, body: "<html>" } },
       {},
       "engine_refused",
-      /answered 413 \(let it, or the proxy before it, take requests of 1 MB/,
+      /responded with 413 \(the server and its proxy must accept requests of 1 MB/,
     ],
   ];
   for (const [name, state, options, code, message] of lasting) {
@@ -183,7 +183,7 @@ describe("faults of a server", () => {
     const engine = await engineOf([], { servers: [{ url: server.origin, apiKey: "sk-wrong-key" }] });
     const error = await failure(engine.recognize([saying(["The"])], { signal }));
     expect([error.code, error.retryable]).toEqual(["engine_refused", false]);
-    expect(error.message).toMatch(/127\.0\.0\.1.*answered 401 \(is the key right\?\)/);
+    expect(error.message).toMatch(/127\.0\.0\.1.*responded with 401 \(check the API key\)/);
     expect(error.message).not.toContain("sk-");
   });
 
@@ -252,7 +252,7 @@ describe("faults of a server", () => {
     expect(known?.code).toBe("engine_unavailable");
     expect([unknown?.code, unknown?.message]).toEqual([
       "engine_refused",
-      expect.stringMatching(/ECONNREFUSED.*\(is the address right, and does the server run\?\)/),
+      expect.stringMatching(/ECONNREFUSED.*\(check the address and whether the server is running\)/),
     ]);
     expect([nameless?.code, nameless?.message]).toEqual([
       "engine_refused",

@@ -193,10 +193,10 @@ describe("a model that cannot be used is determined by its file", () => {
 
   test("if two do not fit together", async () => {
     const wrong: [Partial<MadeWhisperOptions>, RegExp][] = [
-      [{ preprocessor: { feature_size: 128 } }, /preprocessor_config.json states 128 mel bins/],
+      [{ preprocessor: { feature_size: 128 } }, /preprocessor_config.json has 128 mel bins/],
       [{ preprocessor: { nb_max_frames: 1_500 } }, /1500 frames/],
-      [{ preprocessor: { sampling_rate: 8_000 } }, /8000 samples a second/],
-      [{ config: { vocab_size: "many" } }, /config.json states vocab_size as "many"/],
+      [{ preprocessor: { sampling_rate: 8_000 } }, /sample rate of 8000 Hz/],
+      [{ config: { vocab_size: "many" } }, /config.json sets vocab_size to "many"/],
       [{ config: { max_source_positions: 9_999 } }, /max_source_positions/],
       [{ generation: { alignment_heads: [[2, 0]] } }, /alignment head \[2,0\]/],
       [{ generation: { lang_to_id: { "<|en|>": -1 } } }, /language/],
@@ -221,8 +221,8 @@ describe("a model that cannot be used is determined by its file", () => {
       return await refusal(folder);
     };
     const texts: [string, string, string, RegExp][] = [
-      ["config.json", '"vocab_size":', `"vocab_size":${nested(100_000)},"was":`, /vocab_size as a list/],
-      ["config.json", '"vocab_size":', `"vocab_size":1e9,"was":`, /vocab_size as 1000000000/],
+      ["config.json", '"vocab_size":', `"vocab_size":${nested(100_000)},"was":`, /vocab_size to a list/],
+      ["config.json", '"vocab_size":', `"vocab_size":1e9,"was":`, /vocab_size to 1000000000/],
       ["config.json", "{", `{"a":"${"a".repeat(17e6)}",`, /config\.json cannot be read as JSON: it has 1/],
       [
         "generation_config.json",
@@ -230,20 +230,20 @@ describe("a model that cannot be used is determined by its file", () => {
         `"alignment_heads":[${nested(100_000)}]`,
         /alignment head a list/,
       ],
-      ["generation_config.json", '"made":0', `"suppress_tokens":[${nested(100_000)}]`, /lists a list in/],
+      ["generation_config.json", '"made":0', `"suppress_tokens":[${nested(100_000)}]`, /contains a list in/],
       ["tokenizer.json", '"vocab":{', `"vocab":{"${"a".repeat(100_000)}":1,`, /a token of 100000 characters/],
     ];
     for (const [file, from, to, message] of texts) expect(await one(file, from, to)).toMatch(message);
 
     const sizes: [Partial<MadeWhisperOptions>, RegExp][] = [
       [{ preprocessor: { hop_length: 1, nb_max_frames: undefined } }, /480000 frames of 80 mel bins/],
-      [{ preprocessor: { n_fft: 16_381 } }, /spectrogram that no such model has.* of 16381 samples/],
-      [{ preprocessor: { n_samples: 400, nb_max_frames: undefined } }, /n_samples as 400/],
+      [{ preprocessor: { n_fft: 16_381 } }, /spectrogram is implausible.* of 16381 samples/],
+      [{ preprocessor: { n_samples: 400, nb_max_frames: undefined } }, /n_samples to 400/],
       [
         { config: { num_mel_bins: 4_000 }, preprocessor: { feature_size: undefined } },
-        /num_mel_bins as 4000/,
+        /num_mel_bins to 4000/,
       ],
-      [{ config: { max_target_positions: 1_000_000 } }, /max_target_positions as 1000000/],
+      [{ config: { max_target_positions: 1_000_000 } }, /max_target_positions to 1000000/],
     ];
     for (const [options, message] of sizes)
       expect(await refusal((await made(options)).folder)).toMatch(message);
