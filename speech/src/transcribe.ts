@@ -98,10 +98,7 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
 
   const { skipReason, incomplete, duration: measured } = audio.summary();
   if (skipReason !== null && probe.hasUndecodableTrack) {
-    throw new SpeechError(
-      "undecodable_audio",
-      "One audio track is silent and another cannot be decoded.",
-    );
+    throw new SpeechError("undecodable_audio", "One audio track is silent and another cannot be decoded.");
   }
   if (skipReason !== null) return { outcome: "skipped", reason: skipReason, duration: measured };
   report(duration ?? measured);

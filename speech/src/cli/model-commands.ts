@@ -171,7 +171,9 @@ function chooseModel(name: string): KnownModel {
   const model = knownModel(name);
   if (model) return model;
   if (name.includes("/")) {
-    throw new Error(`${name} is a folder and cannot be downloaded. Name a model, such as ${DEFAULT_MODEL_NAME}.`);
+    throw new Error(
+      `${name} is a folder and cannot be downloaded. Name a model, such as ${DEFAULT_MODEL_NAME}.`,
+    );
   }
   const names = KNOWN_MODELS.map((known) => known.name).join(", ");
   throw new Error(`There is no model ${name}. Available models: ${names}.`);

@@ -118,7 +118,9 @@ function engineSettings(options: Options, env: Env, fail: (message: string) => n
 export function readModelSettings(options: Options, env: Env): ModelSettings {
   const url = (env.MODEL_HUB_URL?.trim() || PUBLIC_HUB).replace(/\/+$/, "");
   if (!/^https?:\/\/[^/@]+(\/[^@?#]*)?$/.test(url)) {
-    throw new Error("MODEL_HUB_URL must be an http(s) URL without credentials; put a token in MODEL_HUB_TOKEN.");
+    throw new Error(
+      "MODEL_HUB_URL must be an http(s) URL without credentials; put a token in MODEL_HUB_TOKEN.",
+    );
   }
   return {
     folder: modelsFolder(options, env),
@@ -137,6 +139,7 @@ function modelsFolder({ modelsDir }: Options, env: Env): string {
 export function parseSeconds(text: string): number {
   const match = /^(\d{1,7})([smh]?)$/.exec(text);
   const seconds = Number(match?.[1]) * SECONDS_OF_UNIT[(match?.[2] || "s") as keyof typeof SECONDS_OF_UNIT];
-  if (!(seconds > 0)) throw new InvalidArgumentError("It must be a number of seconds, or a number with m or h, such as 90m.");
+  if (!(seconds > 0))
+    throw new InvalidArgumentError("It must be a number of seconds, or a number with m or h, such as 90m.");
   return seconds;
 }

@@ -55,7 +55,9 @@ export async function findEnglishUtterances(
       (utterance, index) =>
         accepted.has(utterance) &&
         !detected.has(utterance) &&
-        [group[index - 1], group[index + 1]].some((neighbor) => neighbor !== undefined && !accepted.has(neighbor)),
+        [group[index - 1], group[index + 1]].some(
+          (neighbor) => neighbor !== undefined && !accepted.has(neighbor),
+        ),
     );
     if (borders.length === 0) return { accepted, detected };
     await probe(borders);

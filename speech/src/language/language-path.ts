@@ -71,10 +71,7 @@ export function scoresAfter(
   return scores;
 }
 
-function scoresWith(
-  scores: LanguageScores,
-  { probabilities, seconds }: LanguageObservation,
-): LanguageScores {
+function scoresWith(scores: LanguageScores, { probabilities, seconds }: LanguageObservation): LanguageScores {
   const best = Math.max(...scores.values());
   const weight = probabilities.size === 0 ? 0 : Math.min(1, seconds / FULL_WEIGHT_SECONDS);
   const after = Array.from(scores, ([language, score]): [string, number] => {

@@ -91,7 +91,10 @@ export class DecoderProcess {
       const { code, signal: killedBy } = await this.closed;
       signal.throwIfAborted();
       if (timedOut) {
-        throw new SpeechError("decoder_crashed", `The decoder exceeded its time limit of ${timeoutSeconds} s.`);
+        throw new SpeechError(
+          "decoder_crashed",
+          `The decoder exceeded its time limit of ${timeoutSeconds} s.`,
+        );
       }
       // ffmpeg handles SIGXCPU and SIGTERM and exits with a code above 128.
       if (killedBy !== null || (code ?? 0) > 128) {

@@ -46,7 +46,8 @@ export async function findFfmpeg(options: FfmpegOptions = {}): Promise<FfmpegIns
     versionText("prlimit", ["--version"]),
   ]);
   const version = /^ffmpeg version (\S+)/.exec(ffmpegText ?? "")?.[1];
-  if (ffmpegText === null || version === undefined || !ffprobeText?.startsWith("ffprobe version")) return null;
+  if (ffmpegText === null || version === undefined || !ffprobeText?.startsWith("ffprobe version"))
+    return null;
   return {
     ffmpeg,
     ffprobe: options.ffmpegPath === undefined ? "ffprobe" : ffprobe,

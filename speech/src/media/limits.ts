@@ -17,9 +17,7 @@ const BASE_TIMEOUT_SECONDS = 60;
 /** Returns the limit for the CPU time and the waiting time of decoding a file. */
 export function decodeTimeoutSeconds(bytes: number, durationSeconds: number): number {
   return Math.ceil(
-    BASE_TIMEOUT_SECONDS +
-      bytes / SLOW_DISK_BYTES_PER_SECOND +
-      durationSeconds * MAX_DECODE_TIME_SHARE,
+    BASE_TIMEOUT_SECONDS + bytes / SLOW_DISK_BYTES_PER_SECOND + durationSeconds * MAX_DECODE_TIME_SHARE,
   );
 }
 

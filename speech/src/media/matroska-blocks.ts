@@ -41,7 +41,8 @@ export async function* readMatroskaBlocks(bytes: AsyncIterable<Buffer>): AsyncGe
         skip = header.bytes + header.size;
         continue;
       }
-      if (header.size > MAX_ELEMENT_BYTES) throw new Error(`a Matroska element of ${header.size} bytes is too large`);
+      if (header.size > MAX_ELEMENT_BYTES)
+        throw new Error(`a Matroska element of ${header.size} bytes is too large`);
       const end = begin + header.size;
       if (data.length < end) break;
       if (isBlock) {

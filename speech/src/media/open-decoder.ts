@@ -110,7 +110,12 @@ async function describeNodeAv(): Promise<DecoderDescription> {
   }
   const { version, fault, prlimit } = found;
   if (fault !== null) {
-    return { name, version, usable: false, advice: `The package is installed but cannot be loaded: ${fault}` };
+    return {
+      name,
+      version,
+      usable: false,
+      advice: `The package is installed but cannot be loaded: ${fault}`,
+    };
   }
   return { name, version, usable: true, advice: prlimit === null ? NO_LIMITS : null };
 }

@@ -5,7 +5,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
 import type { ContentHash } from "./content-hash.ts";
 import { makeFolders, storeError } from "./file-system.ts";
-import { requestFile, ConnectionError, type Hub, type HubResponse, type HubFile, type HubTimeouts } from "./hub.ts";
+import {
+  ConnectionError,
+  type Hub,
+  type HubFile,
+  type HubResponse,
+  type HubTimeouts,
+  requestFile,
+} from "./hub.ts";
 
 export interface Persistence {
   timeouts: HubTimeouts;

@@ -177,7 +177,10 @@ function floatsOfLength(
   const tensor = outputs[name];
   if (!tensor) throw new SpeechError("model_unusable", `The decoder has no output ${name}.`);
   if (tensor.dims.reduce((product, size) => product * size, 1) !== length) {
-    throw new SpeechError("model_unusable", `The decoder's output ${name} has the wrong shape [${tensor.dims.join(", ")}].`);
+    throw new SpeechError(
+      "model_unusable",
+      `The decoder's output ${name} has the wrong shape [${tensor.dims.join(", ")}].`,
+    );
   }
   return floatsOf(tensor);
 }

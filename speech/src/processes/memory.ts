@@ -89,10 +89,7 @@ export function fitParallelism(
     ...BATCH_SHARES.map((batchShare) => ({ threads: 1, batchShare })),
   ];
   for (const choice of choices) {
-    const processes = Math.min(
-      requested.processes,
-      Math.floor(available / neededBytes(requested, choice)),
-    );
+    const processes = Math.min(requested.processes, Math.floor(available / neededBytes(requested, choice)));
     if (processes === 0) continue;
     return { ...choice, processes, processBytes: Math.floor(available / processes) - DECODER_BYTES };
   }

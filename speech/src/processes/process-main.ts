@@ -58,7 +58,8 @@ class Transcriber {
     const { checkpoints, intervalSeconds } = checkpointing;
     const abort = new AbortController();
     try {
-      if (this.#parts === null || this.#running !== null) throw new Error("the process is not open or is busy");
+      if (this.#parts === null || this.#running !== null)
+        throw new Error("the process is not open or is busy");
       this.#running = { job, abort };
       const result = await transcribe(path, {
         ...(await this.#parts),

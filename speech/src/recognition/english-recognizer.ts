@@ -56,7 +56,8 @@ export class EnglishRecognizer {
     const accepted = this.#evidence.resemblesOther ? CLEARLY_ACCEPTED_SCORE : ACCEPTED_SCORE;
     const limit = classification === "english" ? HALLUCINATION_SCORE : accepted;
     const kept = this.#recognized.filter(({ score }) => score > limit);
-    if (kept.length === 0 && this.#evidence.certainSeconds >= CLEAR_SPEECH_SECONDS) throw this.#undetermined();
+    if (kept.length === 0 && this.#evidence.certainSeconds >= CLEAR_SPEECH_SECONDS)
+      throw this.#undetermined();
     const hasSpeech = this.#recognized.length > 0 || this.#evidence.hasSpeech;
     const language = hasSpeech ? (classification === "english" ? "en" : "und") : "zxx";
     const utterances = kept.map(({ utterance }) => ({ ...utterance, language }));

@@ -44,8 +44,7 @@ function countSigns(result: RecognitionEvidence, speechSeconds: number): number 
   const tooMany = words.length > MAX_WORDS_PER_SECOND * speechSeconds + ADDITIONAL_WORDS;
   const veryFew =
     isTooLittle(words, speechSeconds, VERY_FEW) &&
-    (meanLogProbability < VERY_FEW.logProbability ||
-      (noSpeechProbability ?? 0) > VERY_FEW.silentProbability);
+    (meanLogProbability < VERY_FEW.logProbability || (noSpeechProbability ?? 0) > VERY_FEW.silentProbability);
   return (
     (meanLogProbability < LOW_LOG_PROBABILITY ? 1 : 0) +
     (meanLogProbability < VERY_LOW_LOG_PROBABILITY ? 1 : 0) +

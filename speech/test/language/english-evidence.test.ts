@@ -125,14 +125,17 @@ describe("if nothing is transcribed", () => {
 });
 
 describe("voice activity is sure", () => {
-  const certaintyOf = (...speech: [seconds: number, probability: number][]) =>
+  const confidenceOf = (...speech: [seconds: number, probability: number][]) =>
     soundEvidence({
       samples: new Float32Array(16_000),
       speech: speech.map(([end, probability]) => ({ start: 0, end, probability })),
     });
 
   test("of long and likely languageSegments, not of the doubtful and short ones of laughter and crowds", () => {
-    expect(certaintyOf([3, 0.95], [16, 0.84], [0.5, 0.9])).toMatchObject({ seconds: 19.5, certainSeconds: 3 });
+    expect(confidenceOf([3, 0.95], [16, 0.84], [0.5, 0.9])).toMatchObject({
+      seconds: 19.5,
+      certainSeconds: 3,
+    });
   });
 });
 

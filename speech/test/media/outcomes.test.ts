@@ -63,7 +63,11 @@ describe.each(decoders)("%s finds nothing to transcribe", (_, decoder) => {
 
   test("in two hours of silence in 20 kB", async () => {
     const { summary } = await decodeAll(decoder, fixture("silence-2h.flac"));
-    expect(summary).toMatchObject({ skipReason: "silent_audio_track", samples: 7200 * 16_000, duration: 7200 });
+    expect(summary).toMatchObject({
+      skipReason: "silent_audio_track",
+      samples: 7200 * 16_000,
+      duration: 7200,
+    });
   });
 
   test("but does in the hiss of a quiet room", async () => {

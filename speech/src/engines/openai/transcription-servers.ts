@@ -187,7 +187,8 @@ export class TranscriptionServers {
       : kinds.has("invalid")
         ? "engine_answer_invalid"
         : "engine_refused";
-    const why = failures.length === 0 ? "all were busy or unavailable" : failures.map(({ text }) => text).join("; ");
+    const why =
+      failures.length === 0 ? "all were busy or unavailable" : failures.map(({ text }) => text).join("; ");
     return new SpeechError(code, `No transcription server returned a transcript: ${why}.`);
   }
 }

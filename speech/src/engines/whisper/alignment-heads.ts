@@ -40,11 +40,7 @@ export function attentionThatFollowsTime(sequence: DecodedSequence, heads: numbe
 }
 
 /** Returns 0 … 1: mean peak of the attention × correlation of its center with the step. */
-function alignmentScore(
-  { attention, steps, frames }: DecodedSequence,
-  head: number,
-  heads: number,
-): number {
+function alignmentScore({ attention, steps, frames }: DecodedSequence, head: number, heads: number): number {
   const centers: number[] = [];
   let peaks = 0;
   for (let step = 0; step < steps; step++) {

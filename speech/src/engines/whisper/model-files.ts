@@ -88,12 +88,16 @@ type Spectrum = Pick<WhisperModel, "window" | "melBins" | "hopSamples" | "fftSam
 function readSpectrum(config: JsonFile, preprocessor: JsonFile): Spectrum {
   const sampleRate = preprocessor.integer("sampling_rate", 1, 1_000_000) ?? SAMPLE_RATE;
   if (sampleRate !== SAMPLE_RATE) {
-    throw preprocessor.unusable(`requires a sample rate of ${sampleRate} Hz; only ${SAMPLE_RATE} is supported`);
+    throw preprocessor.unusable(
+      `requires a sample rate of ${sampleRate} Hz; only ${SAMPLE_RATE} is supported`,
+    );
   }
   const melBins = config.requiredInteger("num_mel_bins", 1, MAX_MEL_BINS);
   const featureSize = preprocessor.integer("feature_size", 1, MAX_MEL_BINS) ?? melBins;
   if (featureSize !== melBins) {
-    throw preprocessor.unusable(`has ${featureSize} mel bins (feature_size), but ${config.path} has ${melBins}`);
+    throw preprocessor.unusable(
+      `has ${featureSize} mel bins (feature_size), but ${config.path} has ${melBins}`,
+    );
   }
   const maxSamples = MAX_WINDOW_SECONDS * SAMPLE_RATE;
   const fftSamples = preprocessor.requiredInteger("n_fft", 16, MAX_FFT_SAMPLES);
