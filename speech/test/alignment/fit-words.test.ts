@@ -6,7 +6,7 @@ import type { TimedWord } from "../../src/transcript.ts";
 const word = (start: number, end: number): TimedWord => ({ word: "word", start, end, confidence: 1 });
 const times = (words: readonly TimedWord[]) => words.map(({ start, end }) => [start, end]);
 
-/** Ever later seconds in pairs: words in order, or languageSegments of speech. */
+/** Increasing times in pairs: words in order, or spans of speech. */
 const spans = fc
   .array(fc.integer({ min: 0, max: 4_000 }), { maxLength: 40 })
   .map((steps) => {

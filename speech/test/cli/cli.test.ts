@@ -201,7 +201,7 @@ describe("recordings", () => {
     const { exitCode, out, err } = await run([short], { env: { MODELS_DIR: modelsFolder } });
     expect(exitCode).toBe(0);
     expect(out).toMatch(/^Hola mundo/);
-    expect(err).toMatch(/^subtext-speech: [^\n]+ shows no cross-attention: [^\n]+\n$/);
+    expect(err).toMatch(/^subtext-speech: [^\n]+ has no cross-attention outputs, [^\n]+\n$/);
   });
 
   test("are transcribed by servers, which get their key from the environment", async () => {

@@ -124,14 +124,14 @@ describe("if nothing is transcribed", () => {
   });
 });
 
-describe("voice activity is sure", () => {
+describe("certain speech", () => {
   const confidenceOf = (...speech: [seconds: number, probability: number][]) =>
     soundEvidence({
       samples: new Float32Array(16_000),
       speech: speech.map(([end, probability]) => ({ start: 0, end, probability })),
     });
 
-  test("of long and likely languageSegments, not of the doubtful and short ones of laughter and crowds", () => {
+  test("long, likely spans are certain, doubtful or short ones such as laughter and crowds are not", () => {
     expect(confidenceOf([3, 0.95], [16, 0.84], [0.5, 0.9])).toMatchObject({
       seconds: 19.5,
       certainSeconds: 3,
