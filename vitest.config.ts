@@ -17,7 +17,7 @@ const EMBEDDED_ONLY = [
     "health/{doctor,readiness}",
     "lib/{batcher,metadata}",
   ],
-  ...["admin/{dashboard-pages,transcript-words}", "api/files", "http/{problems,validate}"],
+  ...["admin/{dashboard-pages,transcript-words}", "api/files", "http/{problems,proxies.slow,validate}"],
   ...["db/{durability.slow,embedded,maintenance,migrate-command.slow}", "upgrade/upgrade-embedded.slow"],
   ...["search/search-text", "speech/{model-arrives.slow,models}", "storage/disk-transcript-store"],
   ...[
