@@ -1,4 +1,4 @@
--- Ids are TypeIDs, which sort by creation time: pages follow them. `schema.ts` describes the columns.
+-- Ids are TypeIDs, which sort by creation time, so lists are paginated by id. `schema.ts` describes the columns.
 
 create function set_changed_at() returns trigger language plpgsql as $$
 begin
@@ -6,14 +6,15 @@ begin
   return new;
 end $$;
 
--- In the transaction of the deletion, so that the files of a deleted row are removed, and no others.
+-- Runs in the deleting transaction, so that the files of deleted rows are removed, and no others.
 create function write_tombstone() returns trigger language plpgsql as $$
 begin
   insert into tombstone (id, deleted_at) values (old.id, clock_timestamp()) on conflict do nothing;
   return null;
 end $$;
 
--- Clients read deletions within seconds. Later deletions remove older rows, skipping rows that others have locked.
+-- Clients read deletions within seconds, so each deletion also removes older entries. Skips entries that others have
+-- locked.
 create function record_video_deletion() returns trigger language plpgsql as $$
 begin
   insert into video_deletion (environment_id, video_id, deleted_at)
@@ -86,13 +87,15 @@ create index video_environment_changed on video (environment_id, changed_at);
 create index video_environment_uploading on video (environment_id, id) where uploaded_at is null;
 create index video_environment_untranscribed on video (environment_id, id) where ai_transcription is false;
 create index video_uploading on video (created_at) where uploaded_at is null;
--- One index for videos with a recording, one for the others, so that handled videos are not read again.
+-- Separate indexes for videos with and without a recording, so that videos whose recording was deleted are not read
+-- again.
 create index video_with_recording on video (environment_id, uploaded_at, id)
   where recording_deleted_at is null and uploaded_at is not null;
 create index video_without_recording on video (environment_id, uploaded_at, id)
   where recording_deleted_at is not null;
 create trigger video_inserted before insert on video for each row execute function set_changed_at();
--- Upload activity is not a change of the video: it updates no search index, open list or backup.
+-- Upload activity does not count as a change, so that it does not cause updates of the search index, open lists or
+-- backups.
 create trigger video_changed before update on video
   for each row when (old.upload_active_at = new.upload_active_at) execute function set_changed_at();
 create trigger video_deleted after delete on video for each row execute function record_video_deletion();
@@ -179,7 +182,8 @@ create table transcription_checkpoint (
   primary key (transcription_id, attempt, number)
 );
 
--- Start-time fair queueing; see `queue/fair-queueing.ts`. Not columns of `environment`, whose row every upload locks.
+-- Start-time fair queueing; see `queue/fair-queueing.ts`. Not columns of `environment`, because every upload locks that
+-- row.
 
 create table environment_queue (
   environment_id text primary key references environment on delete cascade,
@@ -230,7 +234,7 @@ create index event_endpoint on event (endpoint_id);
 create table delivery (
   id text primary key,
   event_id text not null references event on delete cascade,
-  -- The event's, so that deliveries of a rare type are found without reading all events.
+  -- Copied from the event, so that deliveries of a rare type are found without reading all events.
   event_type text not null,
   endpoint_id text not null references webhook_endpoint on delete cascade,
   status text not null check (status in ('pending', 'succeeded', 'failed', 'canceled')),
@@ -248,7 +252,7 @@ create index delivery_endpoint on delivery (endpoint_id, created_at);
 create index delivery_endpoint_id on delivery (endpoint_id, id);
 create index delivery_endpoint_status on delivery (endpoint_id, status, id);
 create index delivery_endpoint_event on delivery (endpoint_id, event_type, status, id);
--- Only those that have failed: a working endpoint has none, however many deliveries are queued.
+-- Contains only deliveries that have failed, so it is empty for a working endpoint, however many deliveries are queued.
 create index delivery_waiting on delivery (endpoint_id, id) where status = 'pending' and attempts > 0;
 
 create table delivery_attempt (
@@ -262,7 +266,7 @@ create table delivery_attempt (
   primary key (delivery_id, number)
 );
 
--- Operators. The columns are those that better-auth requires; `operators.ts` maps their names.
+-- Operators. better-auth requires these columns; `operators.ts` maps their names.
 
 create table operator (
   id text primary key,

@@ -1,4 +1,4 @@
--- Operators have one role in all environments, or, if `operator.role` is null, a role in each environment here.
+-- An operator has either one role in all environments (`operator.role`) or a role in each of these environments.
 create table operator_membership (
   operator_id text not null references operator on delete cascade,
   environment_id text not null references environment on delete cascade,
@@ -16,5 +16,5 @@ alter table operator_invitation
   alter column role drop not null,
   drop constraint operator_invitation_role_check,
   add constraint operator_invitation_role_check check (role in ('owner', 'editor', 'viewer')),
-  -- What the operator's memberships will be; empty if `role` is not null.
+  -- The operator's future memberships. Empty if `role` is not null.
   add column environments jsonb not null default '[]';
