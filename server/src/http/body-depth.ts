@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../lib/errors.ts";
 
-/** Metadata is rarely deeper than a few levels. JSON.stringify and the database recurse for each level. */
+/** Limits recursion in JSON.stringify and the database. Realistic metadata has far fewer levels. */
 const MAX_LEVELS = 64;
 
 export function limitBodyDepth(app: FastifyInstance): void {

@@ -3,7 +3,7 @@ import type { Db } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** Has either `role` or `environments`. */
+/** Either `role`, for all environments, or `environments` is set. */
 export interface AccessRequest {
   role?: OperatorRole;
   /** `environment` is an id or a name. */

@@ -31,7 +31,7 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
     name: "the data folder",
     log,
     async probe() {
-      // The mount point of a disk that is no longer mounted is an empty folder.
+      // If the disk is not mounted, its mount point is an empty folder.
       if ((await location.read(INSTALLATION)) === null)
         throw new Error(`${dataFolder} does not contain the data of this installation; is its disk mounted?`);
       for (const folder of [uploadsFolder, filesFolder]) await probeFolder(folder);

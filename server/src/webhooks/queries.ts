@@ -157,8 +157,7 @@ export async function listDeliveries(
   endpointId: string,
   { status, eventType, before, limit }: DeliveryFilter,
 ): Promise<DeliveryWithAttempts[]> {
-  // One query per status reads at most `limit` rows from the index for that status. The planner has statistics for each
-  // status.
+  // One query per status, because the planner has statistics for each status. Each query reads at most `limit` rows.
   const [first, ...others] = (status === null ? DELIVERY_STATUSES : [status]).map((each) => {
     const latest = db
       .selectFrom("delivery")
@@ -260,8 +259,11 @@ async function withAttempts(
     .where((where) => where("number", ">", where("delivery.attempts", "-", MAX_LISTED_ATTEMPTS)))
     .orderBy("number")
     .execute();
-  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.delivery_id);
-  return deliveries.map((delivery) => ({ ...delivery, attemptRows: attemptsOf.get(delivery.id) ?? [] }));
+  const attemptsByDelivery = Map.groupBy(attempts, (attempt) => attempt.delivery_id);
+  return deliveries.map((delivery) => ({
+    ...delivery,
+    attemptRows: attemptsByDelivery.get(delivery.id) ?? [],
+  }));
 }
 
 export type EventWithDeliveries = EventRow & { deliveries: DeliveryRow[] };
@@ -289,6 +291,6 @@ export async function listTranscriptionEvents(
     )
     .orderBy("created_at")
     .execute();
-  const deliveriesOf = Map.groupBy(deliveries, (delivery) => delivery.event_id);
-  return events.map((event) => ({ ...event, deliveries: deliveriesOf.get(event.id) ?? [] }));
+  const deliveriesByEvent = Map.groupBy(deliveries, (delivery) => delivery.event_id);
+  return events.map((event) => ({ ...event, deliveries: deliveriesByEvent.get(event.id) ?? [] }));
 }
