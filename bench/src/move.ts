@@ -21,11 +21,10 @@ import pg from "pg";
 import { printTable } from "./table.ts";
 
 /**
- * Rehearses `subtext move`: an installation with `--videos` videos and `--files` transcript files for each is moved from
- * the embedded database and the disk to the PostgreSQL server of `--database-url`, where it creates and drops a
- * database, and to a new bucket of the server of `--s3` (what `scripts/start-s3 FOLDER` prints). The command is killed
- * while it copies files, while it copies rows and after it has copied the rows. Ends with an error if anything is
- * lost, doubled or changed.
+ * Rehearses `subtext move` with `--videos` videos and `--files` transcript files per video, from the embedded database
+ * and disk to PostgreSQL and S3. Creates and drops a database on the server of `--database-url`, and creates a bucket
+ * on the server of `--s3` (the output of `scripts/start-s3 FOLDER`). Kills the command while it copies files, while it
+ * copies rows, and after it has committed the rows. Fails if data is lost, duplicated or changed.
  */
 const { values } = parseArgs({
   options: {
@@ -42,7 +41,7 @@ if (!values["database-url"] || !values.s3) {
 
 const BIN = resolve(import.meta.dirname, "../../server/bin/subtext.js");
 const POLL_MS = 5;
-/** One in so many recordings is uploaded in parts. */
+/** Every 1000th recording is large enough for a multipart upload. */
 const LARGE_EVERY = 1000;
 const LARGE_BYTES = 17 * 1024 ** 2;
 const TRANSCRIPT_FILES = [
@@ -131,7 +130,7 @@ function idOf(prefix: string, n: number): string {
   return `${prefix}_${String(n).padStart(26, "0")}`;
 }
 
-/** One in ten videos is not transcribed yet. */
+/** Every tenth video is pending. */
 async function insertRows(db: Db, environmentId: string): Promise<void> {
   const numbers = sql`generate_series(1, ${videos}::int) as n`;
   const at = sql`now() - n * interval '1 second'`;
@@ -195,7 +194,7 @@ async function countCopied(): Promise<number> {
   return copied.split("\n").length;
 }
 
-/** The target has tables, and another connection inserts into them. */
+/** Returns whether the command is inserting into the largest table. */
 async function isCopyingRows(): Promise<boolean> {
   return await query(
     `select exists (select from pg_stat_activity where datname = $1 and query like 'insert into "search_passage"%')`,
@@ -225,8 +224,8 @@ async function administrate(statement: string): Promise<void> {
 
 /** @throws Error if the new installation differs from the old one, or if the old one still starts */
 async function compare(): Promise<void> {
-  const before = await rowsOf({ databaseUrl: null, folder: join(from, "database") });
-  const after = await rowsOf({ databaseUrl, folder: "" });
+  const before = await hashRows({ databaseUrl: null, folder: join(from, "database") });
+  const after = await hashRows({ databaseUrl, folder: "" });
   if (before !== after) throw new Error("The rows differ.");
   const objects = await openObjectStore(bucket);
   const stored = new Map<string, number>();
@@ -254,8 +253,8 @@ async function compare(): Promise<void> {
   if (!state.isOwner) throw new Error(state.message);
 }
 
-/** The hash of all rows that a move leaves unchanged. */
-async function rowsOf(options: { databaseUrl: string | null; folder: string }): Promise<string> {
+/** Hashes the tables whose rows a move must not change. */
+async function hashRows(options: { databaseUrl: string | null; folder: string }): Promise<string> {
   const database = await openDatabase<Schema>({ ...options, log });
   try {
     const db = database.kysely;

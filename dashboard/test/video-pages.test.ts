@@ -17,7 +17,7 @@ function video(number: number, state: VideoState): VideoView {
     createdAt: "2026-01-02T03:04:05.678Z",
     uploadedAt: null,
     transcription: null,
-    queuePlace: null,
+    queuePosition: null,
     waitsFor: null,
   };
 }

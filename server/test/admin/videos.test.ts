@@ -37,11 +37,11 @@ test("videos are listed newest first with everything about their state", async (
   );
   const named = (start: string) => data.find(({ filename }) => filename?.startsWith(start));
   expect(named("phone")).toMatchObject({ state: "uploading", uploadedBytes: 0, transcription: null });
-  expect(named("weekly")).toMatchObject({ state: "pending", queuePlace: 1 });
-  expect(named("keynote")).toMatchObject({ state: "pending", queuePlace: 2 });
+  expect(named("weekly")).toMatchObject({ state: "pending", queuePosition: 1 });
+  expect(named("keynote")).toMatchObject({ state: "pending", queuePosition: 2 });
   expect(named("customer")).toMatchObject({
     state: "processing",
-    queuePlace: null,
+    queuePosition: null,
     transcription: { progress: 0.42, remainingSeconds: 38 },
   });
   expect(named("notes")).toMatchObject({
@@ -63,7 +63,7 @@ test("queue positions match the order in which workers claim: environments take 
 
   const waiting = async (environment: string) => {
     const { data } = await list("?state=pending", environment);
-    return data.map(({ filename, queuePlace }) => [filename, queuePlace]);
+    return data.map(({ filename, queuePosition }) => [filename, queuePosition]);
   };
   expect(await waiting(environmentId)).toEqual([
     ["keynote.mkv", 4],

@@ -49,10 +49,10 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
     );
   }
   if (state === "pending") {
-    const { queuePlace } = video;
+    const { queuePosition } = video;
     return (
       <div className={css.state} data-tone="wait">
-        <h2>{queuePositionText(queuePlace)}</h2>
+        <h2>{queuePositionText(queuePosition)}</h2>
         {failure && (
           <p>
             {failure.problem} {failure.remedy} Retrying

@@ -54,7 +54,7 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
 });
 
 function Detail({ video }: { video: VideoView }) {
-  const { state, transcription, sizeBytes, uploadedBytes, queuePlace } = video;
+  const { state, transcription, sizeBytes, uploadedBytes, queuePosition } = video;
   if (state === "uploading") {
     const share = sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0;
     return (
@@ -76,7 +76,7 @@ function Detail({ video }: { video: VideoView }) {
     return (
       <span className={css.detail}>
         {failure && `${failure.problem} Retrying. `}
-        {queuePositionText(queuePlace)}
+        {queuePositionText(queuePosition)}
       </span>
     );
   }

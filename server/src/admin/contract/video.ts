@@ -36,7 +36,7 @@ export interface VideoView {
   uploadedAt: string | null;
   transcription: TranscriptionSummaryView | null;
   /** Position in the queue while pending: 1 is next; null beyond the last position that is computed. */
-  queuePlace: number | null;
+  queuePosition: number | null;
   /**
    * `model` if the video is pending because the installed speech models do not support its language; null if it only
    * waits for its turn.

@@ -114,14 +114,14 @@ export class VideoChanges {
       maxChanged: MAX_CHANGES + 1,
       maxUploading: WATCHED_UPLOADS,
     });
-    const places = await queuePositions(db);
+    const positions = await queuePositions(db);
     const seen = Map.groupBy(found, ({ environmentId }) => environmentId);
     const ids = new Set<string>();
     for (const changes of seen.values()) {
       for (const { kind, id } of changes) if (kind !== "deleted") ids.add(id);
     }
-    for (const id of watchedPlaces(places, watches)) ids.add(id);
-    const views = await toVideoViews(this.#deps, await findVideos(db, [...ids]), places);
+    for (const id of watchedPositions(positions, watches)) ids.add(id);
+    const views = await toVideoViews(this.#deps, await findVideos(db, [...ids]), positions);
     const viewed = Map.groupBy(views, ({ environmentId }) => environmentId);
     for (const [environmentId, watch] of watches) {
       publishNews(watch, { seen: seen.get(environmentId) ?? [], views: viewed.get(environmentId) ?? [] });
@@ -130,12 +130,12 @@ export class VideoChanges {
   }
 }
 
-function watchedPlaces(
-  places: Awaited<ReturnType<typeof queuePositions>>,
+function watchedPositions(
+  positions: Awaited<ReturnType<typeof queuePositions>>,
   watches: ReadonlyMap<string, Watch>,
 ): string[] {
   const counts = new Map<string, number>();
-  return [...places].flatMap(([videoId, { environmentId }]) => {
+  return [...positions].flatMap(([videoId, { environmentId }]) => {
     const count = counts.get(environmentId) ?? 0;
     if (!watches.has(environmentId) || count >= WATCHED_PLACES) return [];
     counts.set(environmentId, count + 1);

@@ -53,7 +53,7 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
       });
       request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL given to an operator");
       return {
-        video: toVideoView(row, { transcription: undefined, uploadedBytes: 0, queuePlace: null }),
+        video: toVideoView(row, { transcription: undefined, uploadedBytes: 0, queuePosition: null }),
         upload,
       };
     },
@@ -85,13 +85,13 @@ export async function toVideoViews(
     rows.map(({ id }) => id),
   );
   const waits = [...transcriptions.values()].some(({ status }) => status === "PENDING");
-  const places = knownPositions ?? (waits ? await queuePositions(db) : null);
+  const positions = knownPositions ?? (waits ? await queuePositions(db) : null);
   return await Promise.all(
     rows.map(async (row) =>
       toVideoView(row, {
         transcription: transcriptions.get(row.id),
         uploadedBytes: row.uploaded_at === null ? await uploadedBytes.of(row.id) : null,
-        queuePlace: places?.get(row.id)?.position ?? null,
+        queuePosition: positions?.get(row.id)?.position ?? null,
       }),
     ),
   );
@@ -102,10 +102,10 @@ export function toVideoView(
   known: {
     transcription: TranscriptionRow | undefined;
     uploadedBytes: number | null;
-    queuePlace: number | null;
+    queuePosition: number | null;
   },
 ): VideoView {
-  const { transcription, uploadedBytes, queuePlace } = known;
+  const { transcription, uploadedBytes, queuePosition } = known;
   const { id, environmentId, filename, sizeBytes, createdAt, uploadedAt } = representVideo(
     row,
     transcription,
@@ -120,7 +120,7 @@ export function toVideoView(
     createdAt,
     uploadedAt,
     transcription: transcription ? viewTranscriptionSummary(transcription) : null,
-    queuePlace: transcription?.status === "PENDING" ? queuePlace : null,
+    queuePosition: transcription?.status === "PENDING" ? queuePosition : null,
     waitsFor: transcription && waitsForModel(transcription) ? "model" : null,
   };
 }
