@@ -337,7 +337,7 @@ export const mutations: Mutation[] = [
     ['if (!owner) return "unknown";', 'if (!owner) return "obsolete";'],
   ]),
   ...of("server/src/cleanup/sweep-stored-files.ts", STORED_FILES, [
-    ["const UNKNOWN_KEPT_MS = 7 * DAY_MS", "const UNKNOWN_KEPT_MS = 0 * DAY_MS"],
+    ["const UNKNOWN_FILE_RETENTION_MS = 7 * DAY_MS", "const UNKNOWN_FILE_RETENTION_MS = 0 * DAY_MS"],
   ]),
   ...of(
     "server/src/storage/ownership/store-ownership.ts",
@@ -364,8 +364,8 @@ export const mutations: Mutation[] = [
     ],
   ),
   ...of(
-    "server/src/backup/keep-files.ts",
-    ["server/test/backup/keep-files.test.ts"],
+    "server/src/backup/preserve-files.ts",
+    ["server/test/backup/preserve-files.test.ts"],
     [
       ["named.recording !== null && named.isUploaded", "named.recording !== null"],
       ["if (!(await tryLink(from, to))) await copyFile", "await copyFile"],

@@ -15,7 +15,7 @@ const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
  * because browsers never attach one automatically.
  * @throws AppError `origin_not_allowed`
  */
-export function refuseOtherOrigins(request: FastifyRequest, allowed: string): void {
+export function rejectOtherOrigins(request: FastifyRequest, allowed: string): void {
   const { origin, cookie, authorization } = request.headers;
   if (SAFE_METHODS.includes(request.method) || authorization !== undefined) return;
   if (origin === allowed || (origin === undefined && cookie === undefined)) return;

@@ -8,22 +8,22 @@ import { parseTimestamp } from "../http/timestamp.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
-import { handlersOf } from "./operation.ts";
-import { viewApiKey } from "./serializers.ts";
+import { defineHandlers } from "./operation.ts";
+import { toApiKeyView } from "./serializers.ts";
 
 export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
-  return handlersOf({
+  return defineHandlers({
     "GET /environments/:environment/api-keys": async ({ params, query }) => {
       const environment = await getEnvironment(db, params.environment);
       const { state } = query;
       if (state === undefined) {
-        return { data: (await listApiKeys(db, environment.id)).map(viewApiKey), nextCursor: null };
+        return { data: (await listApiKeys(db, environment.id)).map(toApiKeyView), nextCursor: null };
       }
       const { before, limit } = readPageRequest(query);
       const now = clock.now();
       const found = await pageOfApiKeys(db, environment.id, { state, now, before, limit: limit + 1 });
       const { rows, nextCursor } = cutPage(found, limit);
-      return { data: rows.map(viewApiKey), nextCursor };
+      return { data: rows.map(toApiKeyView), nextCursor };
     },
 
     "POST /environments/:environment/api-keys": async ({ params, body, auditActor, request }) => {
@@ -44,7 +44,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
         return created;
       });
       request.log.info({ keyId: id, environmentId: environment.id, permissions }, "API key created");
-      return { ...viewApiKey((await findApiKey(db, id))!), key };
+      return { ...toApiKeyView((await findApiKey(db, id))!), key };
     },
 
     "DELETE /api-keys/:id": async ({ params: { id }, auditActor, request }) => {

@@ -1,18 +1,18 @@
 import { listAuditOperators, pageOfAuditEvents } from "../audit/queries.ts";
 import type { AuditEventRow, Db } from "../db/schema.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
-import type { AuditEventView, AuditThingView } from "./contract/audit.ts";
-import { handlersOf } from "./operation.ts";
+import type { AuditEventView, AuditResourceView } from "./contract/audit.ts";
+import { defineHandlers } from "./operation.ts";
 
 export function auditHandlers({ db }: { db: Db }) {
-  return handlersOf({
+  return defineHandlers({
     "GET /audit": async ({ query }) => {
       const { action = null, actorKind = null, actorId = null, ...page } = query;
       const { before, limit } = readPageRequest(page);
       const filter = { action, actorKind, actorId };
       const found = await pageOfAuditEvents(db, filter, { before, limit: limit + 1 });
       const { rows, nextCursor } = cutPage(found, limit);
-      return { data: rows.map(viewAuditEvent), nextCursor };
+      return { data: rows.map(toAuditEventView), nextCursor };
     },
 
     "GET /audit/operators": async () => {
@@ -22,19 +22,19 @@ export function auditHandlers({ db }: { db: Db }) {
   });
 }
 
-function viewAuditEvent(row: AuditEventRow): AuditEventView {
+function toAuditEventView(row: AuditEventRow): AuditEventView {
   return {
     id: row.id,
     at: row.at.toISOString(),
     action: row.action,
     actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
     address: row.address,
-    environment: thing(row.environment_id, row.environment_name),
-    subject: thing(row.subject_id, row.subject_name),
+    environment: toResourceView(row.environment_id, row.environment_name),
+    subject: toResourceView(row.subject_id, row.subject_name),
     detail: row.detail,
   };
 }
 
-function thing(id: string | null, name: string | null): AuditThingView | null {
+function toResourceView(id: string | null, name: string | null): AuditResourceView | null {
   return id === null ? null : { id, name };
 }

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { BackupView } from "../backup/backups.ts";
 import type { DeletionReview } from "../cleanup/review-deletions.ts";
-import type { SettingInForce } from "../config/settings-reader.ts";
+import type { EffectiveSetting } from "../config/settings-reader.ts";
 import type { Credentials } from "../operators/operators.ts";
 import { json, type OperationTable } from "./contract/operation.ts";
 import { OPERATIONS } from "./contract/operations.ts";
@@ -32,7 +32,7 @@ export const COMMAND_LINE_OPERATIONS = {
     response: json<Credentials>(),
   },
   // Not available to sessions, because settings contain internal paths and addresses.
-  "GET /settings": { callers: "command line", response: json<{ data: SettingInForce[] }>() },
+  "GET /settings": { callers: "command line", response: json<{ data: EffectiveSetting[] }>() },
   // Not available to sessions, because a backup contains every secret and the caller chooses its folder.
   "POST /backup": {
     callers: "command line",

@@ -14,7 +14,7 @@ import { findDelivery, findEvent, listDeliveries } from "../webhooks/queries.ts"
 import { redeliver, redeliverFailed, sendTestEvent } from "../webhooks/redeliver.ts";
 import { renderRequest, secretsAt } from "../webhooks/request.ts";
 import type { AttemptRequestView, DeliveryView } from "./contract/webhook.ts";
-import { handlersOf } from "./operation.ts";
+import { defineHandlers } from "./operation.ts";
 import { getEndpoint } from "./webhook-endpoints.ts";
 
 export interface DeliveryDeps {
@@ -27,14 +27,14 @@ export interface DeliveryDeps {
 
 export function deliveryHandlers(deps: DeliveryDeps) {
   const { db, queue, clock } = deps;
-  return handlersOf({
+  return defineHandlers({
     "GET /webhook-endpoints/:id/deliveries": async ({ params, query }) => {
       const { id } = await getEndpoint(db, params.id);
       const { before, limit } = readPageRequest(query);
       const { status = null, event: eventType } = query;
       const filter = { status, ...(eventType && { eventType }), before, limit: limit + 1 };
       const { rows, nextCursor } = cutPage(await listDeliveries(db, id, filter), limit);
-      return { data: await viewDeliveries(db, rows), nextCursor };
+      return { data: await readDeliveryViews(db, rows), nextCursor };
     },
 
     "GET /webhook-endpoints/:id/deliveries/:delivery": async ({ params: { id, delivery: deliveryId } }) => {
@@ -43,8 +43,8 @@ export function deliveryHandlers(deps: DeliveryDeps) {
         ? await findDelivery(db, endpoint.id, deliveryId)
         : undefined;
       if (!delivery) throw new AppError("delivery_not_found", "The endpoint has no delivery with this id.");
-      const requests = await requestsOf(deps, endpoint, delivery);
-      const [view] = await viewDeliveries(db, [delivery]);
+      const requests = await renderAttemptRequests(deps, endpoint, delivery);
+      const [view] = await readDeliveryViews(db, [delivery]);
       return { ...view!, requests };
     },
 
@@ -77,7 +77,7 @@ export function deliveryHandlers(deps: DeliveryDeps) {
   });
 }
 
-async function viewDeliveries(db: Db, rows: DeliveryWithAttempts[]): Promise<DeliveryView[]> {
+async function readDeliveryViews(db: Db, rows: DeliveryWithAttempts[]): Promise<DeliveryView[]> {
   const videos = await findVideosByTranscription(
     db,
     rows.flatMap(({ transcription_id: id }) => id ?? []),
@@ -91,7 +91,7 @@ async function viewDeliveries(db: Db, rows: DeliveryWithAttempts[]): Promise<Del
   });
 }
 
-async function requestsOf(
+async function renderAttemptRequests(
   deps: DeliveryDeps,
   endpoint: WebhookEndpointRow,
   delivery: DeliveryWithAttempts,

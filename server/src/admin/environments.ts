@@ -11,17 +11,17 @@ import type { Clock } from "../lib/clock.ts";
 import { getWeight, listWeights, setWeight } from "../queue/fair-queueing.ts";
 import { countDue } from "../videos/retention-queries.ts";
 import { roleIn } from "./access.ts";
-import { handlersOf } from "./operation.ts";
-import { viewEnvironment } from "./serializers.ts";
+import { defineHandlers } from "./operation.ts";
+import { toEnvironmentView } from "./serializers.ts";
 
 const MAX_COUNTED_DUE = 10_000;
 
 export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {
-  return handlersOf({
+  return defineHandlers({
     "GET /environments": async ({ actor }) => {
       const weights = await listWeights(db);
       const rows = (await listEnvironments(db)).filter(({ id }) => roleIn(actor, id) !== null);
-      return { data: rows.map((row) => viewEnvironment(row, weights.get(row.id) ?? 1)) };
+      return { data: rows.map((row) => toEnvironmentView(row, weights.get(row.id) ?? 1)) };
     },
 
     "POST /environments": async ({ body, auditActor, request }) => {
@@ -37,7 +37,7 @@ export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {
         return environment;
       });
       request.log.info({ environmentId: row.id, aiTranscription }, "environment created");
-      return viewEnvironment(row, 1);
+      return toEnvironmentView(row, 1);
     },
 
     "PATCH /environments/:environment": async ({ params, body, auditActor, request }) => {
@@ -53,7 +53,7 @@ export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {
         return { ...after, weight };
       });
       request.log.info({ environmentId: changed.id, ...body }, "environment changed");
-      return viewEnvironment(changed, changed.weight);
+      return toEnvironmentView(changed, changed.weight);
     },
 
     "GET /environments/:environment/retention-effect": async ({ params, query }) => {

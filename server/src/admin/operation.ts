@@ -32,6 +32,6 @@ export type Handlers = {
 };
 
 /** Types each handler by the operation that is its key. */
-export function handlersOf<Key extends OperationKey>(handlers: Pick<Handlers, Key>): Pick<Handlers, Key> {
+export function defineHandlers<Key extends OperationKey>(handlers: Pick<Handlers, Key>): Pick<Handlers, Key> {
   return handlers;
 }

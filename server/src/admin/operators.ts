@@ -7,15 +7,15 @@ import { describeAccess } from "../operators/access.ts";
 import { invite } from "../operators/invitations.ts";
 import type { Operators } from "../operators/operators.ts";
 import { deleteInvitation, listInvitations, listOperators } from "../operators/queries.ts";
-import { handlersOf } from "./operation.ts";
-import { viewInvitation, viewOperator } from "./serializers.ts";
+import { defineHandlers } from "./operation.ts";
+import { toInvitationView, toOperatorView } from "./serializers.ts";
 
 export function operatorHandlers(deps: { db: Db; clock: Clock; operators: Operators }) {
   const { db, clock, operators } = deps;
-  return handlersOf({
+  return defineHandlers({
     "GET /me": async ({ actor }) => actor.operator,
 
-    "GET /operators": async () => ({ data: (await listOperators(db)).map(viewOperator) }),
+    "GET /operators": async () => ({ data: (await listOperators(db)).map(toOperatorView) }),
 
     "DELETE /operators/:id": async ({ params: { id }, auditActor, request }) => {
       if (!isPlausibleId(id)) throw new AppError("operator_not_found", "There is no such operator.");
@@ -39,11 +39,11 @@ export function operatorHandlers(deps: { db: Db; clock: Clock; operators: Operat
         }),
       );
       request.log.info({ operatorId: id, role: describeAccess(changed) }, "operator's role changed");
-      return viewOperator(changed);
+      return toOperatorView(changed);
     },
 
     "GET /invitations": async () => ({
-      data: (await listInvitations(db, clock.now())).map(viewInvitation),
+      data: (await listInvitations(db, clock.now())).map(toInvitationView),
     }),
 
     "POST /invitations": async ({ body, auditActor, request }) => {
@@ -58,7 +58,7 @@ export function operatorHandlers(deps: { db: Db; clock: Clock; operators: Operat
         return created;
       });
       request.log.info({ invitationId: invitation.id, role: describeAccess(invitation) }, "operator invited");
-      return { ...viewInvitation(invitation), url };
+      return { ...toInvitationView(invitation), url };
     },
 
     "DELETE /invitations/:id": async ({ params: { id }, auditActor }) => {

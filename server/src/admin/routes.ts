@@ -7,7 +7,7 @@ import {
   auditActorOf,
   authorize,
   type Rule,
-  refuseOtherOrigins,
+  rejectOtherOrigins,
 } from "./access.ts";
 import { apiKeyHandlers } from "./api-keys.ts";
 import { auditHandlers } from "./audit.ts";
@@ -91,7 +91,7 @@ function routeOf(
     exposeHeadRoute: method === "GET" && !noHead,
     onRequest: async (request, reply) => {
       reply.header("cache-control", "no-store");
-      refuseOtherOrigins(request, deps.operators.origin);
+      rejectOtherOrigins(request, deps.operators.origin);
       if (isGuessable) deps.limits.countAddress(request);
       if (Object.values(request.params as Record<string, string>).some((value) => value.includes("\0"))) {
         throw new AppError("invalid_request", "The address must not contain the character U+0000.");

@@ -9,9 +9,9 @@ import { type FoundVideo, type ResultPosition, searchTranscripts } from "../sear
 import { findVideos } from "../videos/list-queries.ts";
 import { findTranscriptionsByVideo } from "../videos/queries.ts";
 import { SEARCH_LIMITS, type SearchVideoView } from "./contract/search.ts";
-import { handlersOf } from "./operation.ts";
+import { defineHandlers } from "./operation.ts";
 
-const DEFAULT_VIDEOS = 20;
+const DEFAULT_LIMIT = 20;
 
 const Cursor = Type.Tuple([
   Type.Number(),
@@ -20,7 +20,7 @@ const Cursor = Type.Tuple([
 ]);
 
 export function searchHandlers({ db }: { db: Db }) {
-  return handlersOf({
+  return defineHandlers({
     "GET /environments/:environment/search": async ({ params, query: { q, language, cursor, limit } }) => {
       const environment = await getEnvironment(db, params.environment);
       const query = readQuery(q);
@@ -28,10 +28,10 @@ export function searchHandlers({ db }: { db: Db }) {
         query,
         language: language ?? null,
         after: cursor === undefined ? null : readCursor(cursor),
-        limit: limit ?? DEFAULT_VIDEOS,
+        limit: limit ?? DEFAULT_LIMIT,
       });
       return {
-        data: await toVideoViews(db, found.videos),
+        data: await toSearchVideoViews(db, found.videos),
         nextCursor: found.next && writeCursor(found.next),
         videoCount: found.videoCount,
         matchCount: found.matchCount,
@@ -74,7 +74,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function toVideoViews(db: Db, found: readonly FoundVideo[]): Promise<SearchVideoView[]> {
+async function toSearchVideoViews(db: Db, found: readonly FoundVideo[]): Promise<SearchVideoView[]> {
   const ids = found.map(({ videoId }) => videoId);
   const videos = new Map((await findVideos(db, ids)).map((video) => [video.id, video]));
   const transcriptions = await findTranscriptionsByVideo(db, ids);

@@ -22,7 +22,7 @@ import type { WebhookEndpointView } from "./contract/webhook.ts";
 
 /** Converts database rows to objects of the admin API. All times are ISO 8601 UTC with milliseconds. */
 
-export function viewEnvironment(row: EnvironmentRow, weight: number): EnvironmentView {
+export function toEnvironmentView(row: EnvironmentRow, weight: number): EnvironmentView {
   return {
     id: row.id,
     name: row.name,
@@ -34,12 +34,12 @@ export function viewEnvironment(row: EnvironmentRow, weight: number): Environmen
   };
 }
 
-export function viewOperator(operator: Operator): OperatorView {
+export function toOperatorView(operator: Operator): OperatorView {
   const { id, name, email, role, environments, created_at } = operator;
   return { id, name, email, role, environments, createdAt: created_at.toISOString() };
 }
 
-export function viewInvitation({
+export function toInvitationView({
   id,
   email,
   role,
@@ -57,7 +57,7 @@ export function viewInvitation({
   };
 }
 
-export function viewApiKey(row: ApiKeyRow): ApiKeyView {
+export function toApiKeyView(row: ApiKeyRow): ApiKeyView {
   return {
     id: row.id,
     environmentId: row.environment_id,
@@ -71,7 +71,7 @@ export function viewApiKey(row: ApiKeyRow): ApiKeyView {
   };
 }
 
-export function viewWebhookEndpoint(
+export function toWebhookEndpointView(
   row: WebhookEndpointRow,
   known: {
     latest: LatestDelivery | undefined;
@@ -100,7 +100,7 @@ export function viewWebhookEndpoint(
   };
 }
 
-export function viewTranscriptionSummary(row: TranscriptionRow): TranscriptionSummaryView {
+export function toTranscriptionSummaryView(row: TranscriptionRow): TranscriptionSummaryView {
   return {
     id: row.id,
     videoId: row.video_id,
@@ -120,12 +120,12 @@ export function viewTranscriptionSummary(row: TranscriptionRow): TranscriptionSu
   };
 }
 
-export function viewTranscription(
+export function toTranscriptionView(
   row: TranscriptionRow,
   { video, events }: { video: VideoRow; events: EventWithDeliveries[] },
 ): TranscriptionView {
   return {
-    ...viewTranscriptionSummary(row),
+    ...toTranscriptionSummaryView(row),
     video: {
       sizeBytes: video.size_bytes,
       metadata: video.metadata,

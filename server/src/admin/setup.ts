@@ -9,8 +9,8 @@ import { describeAccess } from "../operators/access.ts";
 import { acceptInvitation, lookUpInvitation } from "../operators/invitations.ts";
 import { type Credentials, checkEmail, type Operators } from "../operators/operators.ts";
 import type { SetUpRequest } from "./contract/operator.ts";
-import { handlersOf } from "./operation.ts";
-import { viewInvitation } from "./serializers.ts";
+import { defineHandlers } from "./operation.ts";
+import { toInvitationView } from "./serializers.ts";
 import { beginSession } from "./sign-in/sign-in.ts";
 
 /** Setup of the service and acceptance of invitations. The callers have a secret link but no account. */
@@ -41,7 +41,7 @@ export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators
     return credentials;
   }
 
-  return handlersOf({
+  return defineHandlers({
     "GET /setup": async () => {
       const [needed, environments] = await Promise.all([operators.needsSetUp(), listEnvironments(db)]);
       return { needed, hasEnvironment: environments.length > 0 };
@@ -61,7 +61,7 @@ export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators
       await setUp(token, body, request);
     },
 
-    "POST /join/look-up": async ({ body }) => viewInvitation(await lookUpInvitation(deps, body.token)),
+    "POST /join/look-up": async ({ body }) => toInvitationView(await lookUpInvitation(deps, body.token)),
 
     "POST /join": async ({ body, request, reply }) => {
       const credentials = await acceptInvitation(deps, body, (tx, { id, email, ...access }) =>

@@ -5,7 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
-import { handlersOf } from "./operation.ts";
+import { defineHandlers } from "./operation.ts";
 
 export interface StoreDeps {
   db: Db;
@@ -17,15 +17,15 @@ export interface StoreDeps {
 
 export function storeHandlers(deps: StoreDeps) {
   const { db, clock, ownership } = deps;
-  return handlersOf({
+  return defineHandlers({
     "POST /storage-review": async ({ request }) => {
-      const gone = new AbortController();
-      request.raw.socket.once("close", () => gone.abort());
+      const disconnected = new AbortController();
+      request.raw.socket.once("close", () => disconnected.abort());
       const state = await ownership.state();
       return {
         stopped: state.isOwner ? null : state.message,
         token: state.isOwner ? null : (state.mark?.token ?? null),
-        ...(await reviewDeletions(deps, gone.signal)),
+        ...(await reviewDeletions(deps, disconnected.signal)),
       };
     },
 

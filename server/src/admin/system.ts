@@ -1,12 +1,12 @@
-import type { SettingInForce } from "../config/settings-reader.ts";
+import type { EffectiveSetting } from "../config/settings-reader.ts";
 import type { System } from "../health/system.ts";
 import type { FindingView } from "./contract/system.ts";
-import { handlersOf } from "./operation.ts";
+import { defineHandlers } from "./operation.ts";
 
 export interface SystemDeps {
   system: System;
   /** Effective settings, without secrets. */
-  settings: SettingInForce[];
+  settings: EffectiveSetting[];
   /** Runs every health check. */
   diagnose(): Promise<FindingView[]>;
   /**
@@ -19,7 +19,7 @@ export interface SystemDeps {
 
 export function systemHandlers({ system, settings, diagnose, checkFiles }: SystemDeps) {
   let diagnosis: Promise<FindingView[]> | null = null;
-  return handlersOf({
+  return defineHandlers({
     "GET /system": async () => await system.read(),
 
     "GET /doctor": async () => {
@@ -33,11 +33,11 @@ export function systemHandlers({ system, settings, diagnose, checkFiles }: Syste
     "GET /settings": async () => ({ data: settings }),
 
     "POST /file-check": async ({ request: { raw } }) => {
-      const gone = new AbortController();
+      const disconnected = new AbortController();
       // A client that has closed its half of the connection no longer waits for the response.
-      if (raw.socket.readableEnded) gone.abort();
-      for (const event of ["end", "close"]) raw.socket.once(event, () => gone.abort());
-      return { videos: await checkFiles(gone.signal) };
+      if (raw.socket.readableEnded) disconnected.abort();
+      for (const event of ["end", "close"]) raw.socket.once(event, () => disconnected.abort());
+      return { videos: await checkFiles(disconnected.signal) };
     },
   });
 }

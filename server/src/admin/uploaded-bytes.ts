@@ -2,12 +2,12 @@ import type { RecordingStore } from "../storage/recording-store.ts";
 
 /** Maximum fraction of time spent on queries: a bucket that answers in 50 ms is queried every 5 s. */
 const MAX_SHARE_OF_TIME = 0.01;
-const MAX_CACHED = 1_000;
+const MAX_CACHED_UPLOADS = 1_000;
 
-interface Known {
+interface CachedBytes {
   bytes: Promise<number | null>;
   /** In milliseconds of `performance.now()`. */
-  askAgainAt: number;
+  expiresAt: number;
 }
 
 /**
@@ -15,7 +15,7 @@ interface Known {
  */
 export class UploadedBytes {
   readonly #recordings: Pick<RecordingStore, "inspect">;
-  readonly #known = new Map<string, Known>();
+  readonly #cache = new Map<string, CachedBytes>();
 
   constructor(recordings: Pick<RecordingStore, "inspect">) {
     this.#recordings = recordings;
@@ -23,19 +23,19 @@ export class UploadedBytes {
 
   /** Returns null if the storage does not respond, so that the rest of the video can still be shown. */
   async of(videoId: string): Promise<number | null> {
-    const begun = performance.now();
-    const known = this.#known.get(videoId);
-    if (known && begun < known.askAgainAt) return await known.bytes;
-    const asked: Known = { bytes: this.#ask(videoId), askAgainAt: Number.POSITIVE_INFINITY };
-    this.#known.delete(videoId);
-    this.#known.set(videoId, asked);
-    if (this.#known.size > MAX_CACHED) this.#known.delete(this.#known.keys().next().value!);
-    const bytes = await asked.bytes;
-    asked.askAgainAt = begun + (performance.now() - begun) / MAX_SHARE_OF_TIME;
+    const startedAt = performance.now();
+    const cached = this.#cache.get(videoId);
+    if (cached && startedAt < cached.expiresAt) return await cached.bytes;
+    const entry: CachedBytes = { bytes: this.#inspect(videoId), expiresAt: Number.POSITIVE_INFINITY };
+    this.#cache.delete(videoId);
+    this.#cache.set(videoId, entry);
+    if (this.#cache.size > MAX_CACHED_UPLOADS) this.#cache.delete(this.#cache.keys().next().value!);
+    const bytes = await entry.bytes;
+    entry.expiresAt = startedAt + (performance.now() - startedAt) / MAX_SHARE_OF_TIME;
     return bytes;
   }
 
-  async #ask(videoId: string): Promise<number | null> {
+  async #inspect(videoId: string): Promise<number | null> {
     try {
       return (await this.#recordings.inspect(videoId))?.sizeBytes ?? 0;
     } catch {

@@ -14,8 +14,8 @@ import {
 import { changeWebhookEndpoint, createWebhookEndpoint, rotateSecret } from "../webhooks/endpoints.ts";
 import { type EndpointPolicy, parseEndpointUrl } from "../webhooks/guard-url.ts";
 import { RECENT_HOURS, type WebhookEndpointView } from "./contract/webhook.ts";
-import { handlersOf } from "./operation.ts";
-import { viewWebhookEndpoint } from "./serializers.ts";
+import { defineHandlers } from "./operation.ts";
+import { toWebhookEndpointView } from "./serializers.ts";
 
 export interface WebhookEndpointDeps {
   db: Db;
@@ -24,11 +24,11 @@ export interface WebhookEndpointDeps {
 }
 
 export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDeps) {
-  return handlersOf({
+  return defineHandlers({
     "GET /environments/:environment/webhook-endpoints": async ({ params }) => {
       const environment = await getEnvironment(db, params.environment);
       const rows = await listWebhookEndpoints(db, environment.id);
-      return { data: await viewWithHealth({ db, clock }, rows) };
+      return { data: await readEndpointViews({ db, clock }, rows) };
     },
 
     "POST /environments/:environment/webhook-endpoints": async ({ params, body, auditActor, request }) => {
@@ -58,7 +58,7 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
     },
 
     "GET /webhook-endpoints/:id": async ({ params: { id } }) =>
-      await viewOneWithHealth({ db, clock }, await getEndpoint(db, id)),
+      await readEndpointView({ db, clock }, await getEndpoint(db, id)),
 
     "PATCH /webhook-endpoints/:id": async ({ params, body, auditActor, request }) => {
       const changed = await db.transaction().execute(async (tx) => {
@@ -68,7 +68,7 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
         return row;
       });
       request.log.info({ endpointId: changed.id }, "webhook endpoint changed");
-      return await viewOneWithHealth({ db, clock }, changed);
+      return await readEndpointView({ db, clock }, changed);
     },
 
     "DELETE /webhook-endpoints/:id": async ({ params, auditActor, request }) => {
@@ -104,12 +104,12 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
 
 type HealthDeps = Pick<WebhookEndpointDeps, "db" | "clock">;
 
-async function viewOneWithHealth(deps: HealthDeps, row: WebhookEndpointRow): Promise<WebhookEndpointView> {
-  const [view] = await viewWithHealth(deps, [row]);
+async function readEndpointView(deps: HealthDeps, row: WebhookEndpointRow): Promise<WebhookEndpointView> {
+  const [view] = await readEndpointViews(deps, [row]);
   return view!;
 }
 
-async function viewWithHealth(
+async function readEndpointViews(
   { db, clock }: HealthDeps,
   rows: readonly WebhookEndpointRow[],
 ): Promise<WebhookEndpointView[]> {
@@ -118,7 +118,7 @@ async function viewWithHealth(
   const latest = await latestDeliveries(db, ids);
   const counts = await countDeliveries(db, ids, new Date(now.getTime() - RECENT_HOURS * 3_600_000));
   return rows.map((row) =>
-    viewWebhookEndpoint(row, {
+    toWebhookEndpointView(row, {
       latest: latest.get(row.id),
       counts: counts.filter((each) => each.endpoint_id === row.id),
       now,

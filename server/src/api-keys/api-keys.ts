@@ -5,7 +5,7 @@ import type { Db } from "../db/schema.ts";
 import { requireRoomForKey } from "../environments/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import type { KeyRow } from "./keyed-video-queries.ts";
+import type { KeyRow } from "./key-and-video-queries.ts";
 import { insertApiKey } from "./queries.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -6,12 +6,12 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import { verifyApiKey } from "./api-keys.ts";
-import type { KeyRow } from "./keyed-video-queries.ts";
+import type { KeyRow } from "./key-and-video-queries.ts";
 import { touchApiKey } from "./queries.ts";
 import type { TokenLimits } from "./token-limits.ts";
 
 /** Minimum interval between updates of a key's last use, so that most requests cause no write. */
-const LAST_USE_EVERY_MS = 60_000;
+const LAST_USE_INTERVAL_MS = 60_000;
 
 export interface Principal<Key extends KeyRow = KeyRow> {
   environmentId: string;
@@ -39,7 +39,7 @@ export interface AuthorizeDeps<Key extends KeyRow> {
  * @param counted whether the request counts toward the key's rate limit
  * @throws AppError `missing_api_key`, `rate_limited`, `invalid_api_key`, `insufficient_permission`
  */
-export function authorizeWith<Key extends KeyRow>(
+export function requirePermission<Key extends KeyRow>(
   deps: AuthorizeDeps<Key>,
   permission: Permission,
   { counted }: { counted: boolean } = { counted: true },
@@ -68,21 +68,21 @@ export function authorizeWith<Key extends KeyRow>(
         headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
       });
     }
-    noteUse(deps, key, request);
+    recordUse(deps, key, request);
     return { environmentId: key.environment_id, key };
   };
 }
 
 /** Runs in the background, so that it neither delays the request nor makes it fail. */
-function noteUse(
+function recordUse(
   { db, clock }: { db: Db; clock: Clock },
   { id, last_used_at: lastUsedAt }: KeyRow,
   request: FastifyRequest,
 ): void {
   const now = clock.now();
-  const notedSince = new Date(now.getTime() - LAST_USE_EVERY_MS);
-  if (lastUsedAt !== null && lastUsedAt > notedSince) return;
-  touchApiKey(db, id, { now, notedSince }).catch((error) =>
+  const recordedSince = new Date(now.getTime() - LAST_USE_INTERVAL_MS);
+  if (lastUsedAt !== null && lastUsedAt > recordedSince) return;
+  touchApiKey(db, id, { now, recordedSince }).catch((error) =>
     request.log[logLevelOf(error, "warn")]({ err: error }, "the key's last use could not be written"),
   );
 }

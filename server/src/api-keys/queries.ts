@@ -71,12 +71,14 @@ export async function revokeApiKey(db: Db, id: string, now: Date): Promise<boole
 export async function touchApiKey(
   db: Db,
   id: string,
-  { now, notedSince }: { now: Date; notedSince: Date },
+  { now, recordedSince }: { now: Date; recordedSince: Date },
 ): Promise<void> {
   await db
     .updateTable("api_key")
     .set({ last_used_at: now })
     .where("id", "=", id)
-    .where((where) => where.or([where("last_used_at", "is", null), where("last_used_at", "<=", notedSince)]))
+    .where((where) =>
+      where.or([where("last_used_at", "is", null), where("last_used_at", "<=", recordedSince)]),
+    )
     .execute();
 }

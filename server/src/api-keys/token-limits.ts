@@ -4,12 +4,12 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 
 /** Limits invalid tokens from one address, because each costs a database read. */
-const UNKNOWN_FROM_ONE_ADDRESS: RateLimit = { perSecond: 10, burst: 100 };
+const INVALID_TOKENS_PER_ADDRESS: RateLimit = { perSecond: 10, burst: 100 };
 /** Limits the same invalid token across all addresses. */
-const ONE_UNKNOWN_TOKEN: RateLimit = { perSecond: 1, burst: 20 };
-const MAX_KNOWN = 10_000;
+const SAME_INVALID_TOKEN: RateLimit = { perSecond: 1, burst: 20 };
+const MAX_VERIFIED_TOKENS = 10_000;
 
-export interface Presented {
+export interface PresentedToken {
   token: string;
   /** As returned by `addressGroup`. */
   address: string;
@@ -25,22 +25,22 @@ export interface Presented {
 export class TokenLimits {
   readonly #perKey: RateLimiter;
   readonly #perAddress: RateLimiter;
-  readonly #perUnknownToken: RateLimiter;
+  readonly #perInvalidToken: RateLimiter;
   /** Hashes of verified tokens, least recently used first. */
-  readonly #known = new Set<string>();
+  readonly #verified = new Set<string>();
   /** First verifications in progress, keyed by the token's hash. */
   readonly #verifying = new Map<string, Promise<unknown>>();
 
   constructor(perKey: RateLimit, clock: Clock) {
     this.#perKey = new RateLimiter(perKey, clock);
-    this.#perAddress = new RateLimiter(UNKNOWN_FROM_ONE_ADDRESS, clock);
-    this.#perUnknownToken = new RateLimiter(ONE_UNKNOWN_TOKEN, clock);
+    this.#perAddress = new RateLimiter(INVALID_TOKENS_PER_ADDRESS, clock);
+    this.#perInvalidToken = new RateLimiter(SAME_INVALID_TOKEN, clock);
   }
 
   /** Returns whose share of the fair queue a request uses: that of its key if verified, otherwise of its address. */
   ownerOf(token: string | null, address: string): string {
     const hash = token === null ? null : hashOf(token);
-    return hash !== null && this.#known.has(hash) ? `key ${hash}` : `address ${address}`;
+    return hash !== null && this.#verified.has(hash) ? `key ${hash}` : `address ${address}`;
   }
 
   /**
@@ -49,11 +49,11 @@ export class TokenLimits {
    * @throws AppError `rate_limited`, before the key is read
    */
   async verify<Key>(
-    { token, address, counted }: Presented,
+    { token, address, counted }: PresentedToken,
     verify: () => Promise<Key | undefined>,
   ): Promise<{ key: Key | undefined; headers: Record<string, string> }> {
     const hash = hashOf(token);
-    while (!this.#known.has(hash)) {
+    while (!this.#verified.has(hash)) {
       const running = this.#verifying.get(hash);
       if (running) {
         // Concurrent requests with a new token wait for its first verification instead of each counting as invalid.
@@ -72,7 +72,7 @@ export class TokenLimits {
     this.#remember(hash);
     const headers = this.#count(hash, counted);
     const key = await verify();
-    if (!key) this.#known.delete(hash);
+    if (!key) this.#verified.delete(hash);
     return { key, headers };
   }
 
@@ -81,17 +81,17 @@ export class TokenLimits {
     address: string,
     verify: () => Promise<Key | undefined>,
   ): Promise<Key | undefined> {
-    refuseUnless(this.#perUnknownToken.take(hash));
-    refuseUnless(this.#perAddress.take(address));
-    let isUnknown = false;
+    requireAllowed(this.#perInvalidToken.take(hash));
+    requireAllowed(this.#perAddress.take(address));
+    let isInvalid = false;
     try {
       const key = await verify();
       if (key) this.#remember(hash);
-      else isUnknown = true;
+      else isInvalid = true;
       return key;
     } finally {
-      if (!isUnknown) {
-        this.#perUnknownToken.refund(hash);
+      if (!isInvalid) {
+        this.#perInvalidToken.refund(hash);
         this.#perAddress.refund(address);
       }
     }
@@ -105,17 +105,17 @@ export class TokenLimits {
   }
 
   #remember(hash: string): void {
-    this.#known.delete(hash);
-    this.#known.add(hash);
-    if (this.#known.size <= MAX_KNOWN) return;
-    for (const oldest of this.#known) {
-      this.#known.delete(oldest);
+    this.#verified.delete(hash);
+    this.#verified.add(hash);
+    if (this.#verified.size <= MAX_VERIFIED_TOKENS) return;
+    for (const oldest of this.#verified) {
+      this.#verified.delete(oldest);
       return;
     }
   }
 }
 
-function refuseUnless({ allowed, headers }: RateLimitDecision): void {
+function requireAllowed({ allowed, headers }: RateLimitDecision): void {
   if (allowed) return;
   throw new AppError(
     "rate_limited",

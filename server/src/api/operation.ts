@@ -2,7 +2,7 @@ import type { BodyOf, Operation, ParamsOf, QueryOf, SuccessOf } from "@subtext/c
 import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { Authorize, Principal } from "../api-keys/authorize.ts";
-import type { KeyRow, KeyWithVideo, VideoWithTranscription } from "../api-keys/keyed-video-queries.ts";
+import type { KeyRow, KeyWithVideo, VideoWithTranscription } from "../api-keys/key-and-video-queries.ts";
 import type { AuditActor } from "../audit/audit-events.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { disableBodyParsing } from "../http/disable-body-parsing.ts";

@@ -1,7 +1,7 @@
 import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { authorizeWith } from "../api-keys/authorize.ts";
-import { findKeysWithVideos, type KeyAndVideoIds } from "../api-keys/keyed-video-queries.ts";
+import { requirePermission } from "../api-keys/authorize.ts";
+import { findKeysWithVideos, type KeyAndVideoIds } from "../api-keys/key-and-video-queries.ts";
 import { findApiKeys } from "../api-keys/queries.ts";
 import type { TokenLimits } from "../api-keys/token-limits.ts";
 import { validateRequest } from "../http/validate.ts";
@@ -26,11 +26,11 @@ export interface PublicDeps extends Omit<VideosDeps, "authorize" | "authorizeVid
 export async function registerPublic(app: FastifyInstance, publicDeps: PublicDeps): Promise<void> {
   const { db, clock, limits } = publicDeps;
   // Concurrent requests read their keys in one query. Keys are not cached.
-  const read = { maxConcurrency: 2, maxBatchSize: 100 };
-  const findKey = createBatcher((ids: readonly string[]) => findApiKeys(db, ids), read);
+  const batching = { maxConcurrency: 2, maxBatchSize: 100 };
+  const findKey = createBatcher((ids: readonly string[]) => findApiKeys(db, ids), batching);
   const findWithVideo = createBatcher(
-    (asks: readonly KeyAndVideoIds[]) => findKeysWithVideos(db, asks),
-    read,
+    (requests: readonly KeyAndVideoIds[]) => findKeysWithVideos(db, requests),
+    batching,
   );
   const keys = { db, clock, limits, findKey };
   const keysWithVideos = {
@@ -40,8 +40,8 @@ export async function registerPublic(app: FastifyInstance, publicDeps: PublicDep
       return findWithVideo({ keyId, videoId: isPlausibleId(videoId) ? videoId : null });
     },
   };
-  const authorize = (permission: Permission) => authorizeWith(keys, permission);
-  const authorizeVideo = (permission: Permission) => authorizeWith(keysWithVideos, permission);
+  const authorize = (permission: Permission) => requirePermission(keys, permission);
+  const authorizeVideo = (permission: Permission) => requirePermission(keysWithVideos, permission);
   const deps = { ...publicDeps, authorize, authorizeVideo };
 
   await app.register(async (api) => {
@@ -54,7 +54,7 @@ export async function registerPublic(app: FastifyInstance, publicDeps: PublicDep
   });
   await registerUploads(app, {
     ...deps,
-    authorize: authorizeWith(keys, "create_video", { counted: false }),
+    authorize: requirePermission(keys, "create_video", { counted: false }),
   });
   registerDocs(app, deps);
 }

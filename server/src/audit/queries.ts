@@ -2,7 +2,7 @@ import type { ActorKind, AuditAction } from "../db/enums.ts";
 import type { AuditEventRow, Db, NewAuditEvent, Tx } from "../db/schema.ts";
 
 /** Small, because a deletion blocks all other queries on the embedded database. */
-const FORGET_AT_ONCE = 5_000;
+const DELETE_BATCH = 5_000;
 
 export async function insertAuditEvent(tx: Db | Tx, row: NewAuditEvent): Promise<void> {
   await tx.insertInto("audit_event").values(row).execute();
@@ -48,16 +48,11 @@ export async function listAuditOperators(db: Db): Promise<{ id: string; name: st
 }
 
 /** @returns the number of deleted events, at most one batch */
-export async function forgetAuditEvents(db: Db, before: Date): Promise<number> {
+export async function deleteAuditEvents(db: Db, before: Date): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom("audit_event")
     .where("id", "in", (query) =>
-      query
-        .selectFrom("audit_event")
-        .select("id")
-        .where("at", "<", before)
-        .orderBy("at")
-        .limit(FORGET_AT_ONCE),
+      query.selectFrom("audit_event").select("id").where("at", "<", before).orderBy("at").limit(DELETE_BATCH),
     )
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);

@@ -12,9 +12,9 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isDiskFull } from "../storage/disk/disk-space.ts";
 import { MARK_FILE } from "../storage/ownership/store-mark.ts";
-import { copyIfThere, keepFiles, tryLink } from "./keep-files.ts";
 import { DATA_FOLDER, hashFile, type Manifest, SUMS_FILE, writeManifest, writeSum } from "./manifest.ts";
-import { listNamedFiles, listNamedSince, listOpenRecordings } from "./named-files.ts";
+import { copyIfPresent, preserveFiles, tryLink } from "./preserve-files.ts";
+import { listChangedVideoFiles, listOpenRecordings, listVideoFiles } from "./video-files.ts";
 
 export interface BackupDeps {
   database: Database<Schema>;
@@ -66,7 +66,7 @@ export async function makeBackup(
   const unfinished = target + UNFINISHED;
   await checkTarget(target, deps.dataFolder);
   try {
-    for (const left of [staging, unfinished]) await rm(left, { recursive: true, force: true });
+    for (const leftover of [staging, unfinished]) await rm(leftover, { recursive: true, force: true });
     await mkdir(join(unfinished, DATA_FOLDER), { recursive: true, mode: 0o700 });
     const manifest = await write(deps, deps.database.snapshot, { unfinished, staging, onProgress, signal });
     signal.throwIfAborted();
@@ -100,21 +100,21 @@ async function write(
 ): Promise<Manifest> {
   const { dataFolder, hasBucket, clock, version } = deps;
   const data = join(unfinished, DATA_FOLDER);
-  const isLinked = await takesLinks(dataFolder, unfinished);
-  const kept = isLinked ? data : staging;
+  const canLink = await supportsLinks(dataFolder, unfinished);
+  const preserved = canLink ? data : staging;
   onProgress({ phase: "collecting", doneBytes: 0, totalBytes: null });
   for (const folder of ["uploads", "files"]) {
-    await mkdir(join(kept, folder), { recursive: true, mode: 0o700 });
+    await mkdir(join(preserved, folder), { recursive: true, mode: 0o700 });
     await mkdir(join(data, folder), { recursive: true, mode: 0o700 });
   }
 
-  const query = queryOf(deps.database);
+  const query = createQuery(deps.database);
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(deps.database.kysely);
   const missing: string[] = [];
   if (!hasBucket) {
-    for await (const named of listNamedFiles(query)) {
+    for await (const named of listVideoFiles(query)) {
       signal.throwIfAborted();
-      if ((await keepFiles(dataFolder, kept, named)) > 0) missing.push(named.videoId);
+      if ((await preserveFiles(dataFolder, preserved, named)) > 0) missing.push(named.videoId);
     }
   }
   let missingCount = 0;
@@ -127,17 +127,17 @@ async function write(
         ({ name }) => name,
       );
       if (hasBucket) return;
-      for (const named of await listNamedSince(queryNow, rows[0]!.now, missing))
-        missingCount += await keepFiles(dataFolder, kept, named);
+      for (const named of await listChangedVideoFiles(queryNow, rows[0]!.now, missing))
+        missingCount += await preserveFiles(dataFolder, preserved, named);
       openRecordings = await listOpenRecordings(queryNow);
-      for (const name of ["installation", MARK_FILE]) await copyIfThere(dataFolder, data, name);
+      for (const name of ["installation", MARK_FILE]) await copyIfPresent(dataFolder, data, name);
     },
   });
 
-  if (!isLinked) await copyKept(staging, data, { onProgress, signal });
+  if (!canLink) await copyStaged(staging, data, { onProgress, signal });
   for (const recording of openRecordings) {
     signal.throwIfAborted();
-    await copyIfThere(dataFolder, data, recording);
+    await copyIfPresent(dataFolder, data, recording);
   }
   const sums = await writeSums(unfinished, { onProgress, signal });
   return {
@@ -153,41 +153,41 @@ async function write(
 }
 
 async function checkTarget(target: string, dataFolder: string): Promise<void> {
-  const refuse = (reason: string) => new AppError("backup_target_refused", reason);
+  const refusal = (reason: string) => new AppError("backup_target_refused", reason);
   if (!relative(dataFolder, target).startsWith("..")) {
-    throw refuse(`${target} is in the data folder itself. Name a folder elsewhere, best on another disk.`);
+    throw refusal(`${target} is in the data folder itself. Name a folder elsewhere, best on another disk.`);
   }
   const parent = await stat(dirname(target)).catch(() => null);
-  if (!parent?.isDirectory()) throw refuse(`There is no folder ${dirname(target)}.`);
+  if (!parent?.isDirectory()) throw refusal(`There is no folder ${dirname(target)}.`);
   const entries = await readdir(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
-    throw refuse(`${target} cannot be used: ${error.message}`);
+    throw refusal(`${target} cannot be used: ${error.message}`);
   });
-  if (entries.length > 0) throw refuse(`${target} is not empty. Every backup has a folder of its own.`);
+  if (entries.length > 0) throw refusal(`${target} is not empty. Every backup has a folder of its own.`);
 }
 
-async function takesLinks(from: string, to: string): Promise<boolean> {
-  const [here, there] = [join(from, `${STAGING_FOLDER}.probe`), join(to, "probe")];
-  await (await open(here, "w", 0o600)).close();
+async function supportsLinks(from: string, to: string): Promise<boolean> {
+  const [source, target] = [join(from, `${STAGING_FOLDER}.probe`), join(to, "probe")];
+  await (await open(source, "w", 0o600)).close();
   try {
-    return await tryLink(here, there);
+    return await tryLink(source, target);
   } finally {
-    for (const probe of [here, there]) await rm(probe, { force: true });
+    for (const probe of [source, target]) await rm(probe, { force: true });
   }
 }
 
-function queryOf({ kysely }: Database<Schema>): SnapshotQuery {
+function createQuery({ kysely }: Database<Schema>): SnapshotQuery {
   return async <Row>(statement: string, values: readonly unknown[] = []) =>
     (await kysely.executeQuery<Row>(CompiledQuery.raw(statement, [...values]))).rows;
 }
 
-interface Watch {
+interface ProgressOptions {
   onProgress(progress: BackupProgress): void;
   signal: AbortSignal;
 }
 
 /** @throws AppError `storage_full` if there is not enough space */
-async function copyKept(from: string, to: string, { onProgress, signal }: Watch): Promise<void> {
+async function copyStaged(from: string, to: string, { onProgress, signal }: ProgressOptions): Promise<void> {
   const totalBytes = await sizeOf(from);
   const { bavail, bsize } = await statfs(to);
   if (bavail * bsize < totalBytes) {
@@ -238,7 +238,7 @@ async function copyChecked(from: string, to: string, onBytes: (bytes: number) =>
 /** Reads every file back and writes its checksum to the list. */
 async function writeSums(
   unfinished: string,
-  { onProgress, signal }: Watch,
+  { onProgress, signal }: ProgressOptions,
 ): Promise<Pick<Manifest, "fileCount" | "bytes" | "sumsHash">> {
   const data = join(unfinished, DATA_FOLDER);
   const totalBytes = await sizeOf(data);
@@ -295,7 +295,9 @@ async function syncFolder(folder: string): Promise<void> {
 function explain(error: unknown, target: string, signal: AbortSignal): unknown {
   if (signal.aborted || error instanceof AppError) return error;
   if (isDiskFull(error)) {
-    return new AppError("storage_full", `There is no space left for the backup ${target}.`, { cause: error });
+    return new AppError("storage_full", `There is no space left for the backup ${target}.`, {
+      cause: error,
+    });
   }
   const reason = error instanceof Error ? error.message : String(error);
   return new AppError("storage_unavailable", `The backup could not be written: ${reason}`, { cause: error });

@@ -21,7 +21,7 @@ import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./
 const PARTS = ["uploads", "files", "installation", "database"];
 const UNFINISHED = "restore.unfinished";
 /** Entries that the target may already contain. Backups do not contain them. */
-const HARMLESS = new Set(["models", "scratch", "service.lock", "database.lock"]);
+const ALLOWED_ENTRIES = new Set(["models", "scratch", "service.lock", "database.lock"]);
 
 export interface RestoreProgress {
   doneBytes: number;
@@ -40,26 +40,26 @@ export async function restoreBackup(
   onProgress: (progress: RestoreProgress) => void,
 ): Promise<Manifest> {
   const manifest = await readManifest(backup);
-  refuseUnusable(manifest);
+  requireCompatible(manifest);
   await makeFolder(dataFolder);
   const entries = await readdir(dataFolder);
-  const isBegun = entries.includes(UNFINISHED);
-  const inTheWay = entries.filter((name) => name !== UNFINISHED && !HARMLESS.has(name));
-  if (inTheWay.length > 0 && !isBegun) {
+  const wasInterrupted = entries.includes(UNFINISHED);
+  const conflicts = entries.filter((name) => name !== UNFINISHED && !ALLOWED_ENTRIES.has(name));
+  if (conflicts.length > 0 && !wasInterrupted) {
     throw new Error(
-      `${dataFolder} is not empty: it contains ${inTheWay[0]}. Set DATA_DIR to an empty folder.`,
+      `${dataFolder} is not empty: it contains ${conflicts[0]}. Set DATA_DIR to an empty folder.`,
     );
   }
   const locks = ["service", "database"].map((name) => lockFolder(join(dataFolder, name)));
   try {
     const unfinished = join(dataFolder, UNFINISHED);
-    for (const left of [UNFINISHED, ...(isBegun ? PARTS : [])])
-      await rm(join(dataFolder, left), { recursive: true, force: true });
+    for (const leftover of [UNFINISHED, ...(wasInterrupted ? PARTS : [])])
+      await rm(join(dataFolder, leftover), { recursive: true, force: true });
     await mkdir(unfinished, { mode: 0o700 });
     await copyAll(backup, unfinished, { totalBytes: manifest.bytes, onProgress });
     await clearStoreOwnership(join(unfinished, "database"));
     await syncFileSystem(unfinished);
-    for (const part of PARTS) await moveIfThere(join(unfinished, part), join(dataFolder, part));
+    for (const part of PARTS) await moveIfPresent(join(unfinished, part), join(dataFolder, part));
     await rm(unfinished, { recursive: true });
     await syncFileSystem(dataFolder);
     return manifest;
@@ -72,7 +72,7 @@ export async function restoreBackup(
 }
 
 /** @throws AppError `database_version_mismatch` if the tables are from a version that is too old to upgrade */
-function refuseUnusable({ postgresMajor, migrations, version }: Manifest): void {
+function requireCompatible({ postgresMajor, migrations, version }: Manifest): void {
   const unknown = areEarlyMigrations(migrations)
     ? undefined
     : migrations.find((name) => !MIGRATIONS.includes(name));
@@ -126,7 +126,7 @@ async function makeEmptyFolders(from: string, to: string): Promise<void> {
   }
 }
 
-async function moveIfThere(from: string, to: string): Promise<void> {
+async function moveIfPresent(from: string, to: string): Promise<void> {
   await rename(from, to).catch((error) => {
     if (error.code !== "ENOENT") throw error;
   });

@@ -66,24 +66,24 @@ export async function recordMissingFiles(
       .select(["video_id as videoId", "part"])
       .where("video_id", "in", checkedIds)
       .execute();
-    const isIn = (list: MissingFile[], file: MissingFile) =>
+    const includesFile = (list: MissingFile[], file: MissingFile) =>
       list.some(({ videoId, part }) => videoId === file.videoId && part === file.part);
     for (const file of known) {
-      if (isIn(missing, file)) continue;
+      if (includesFile(missing, file)) continue;
       await tx
         .deleteFrom("missing_file")
         .where("video_id", "=", file.videoId)
         .where("part", "=", file.part)
         .execute();
     }
-    const news = missing.filter((file) => !isIn(known, file));
-    for (const { videoId, part } of news) {
+    const newlyMissing = missing.filter((file) => !includesFile(known, file));
+    for (const { videoId, part } of newlyMissing) {
       await sql`
         insert into missing_file (video_id, part, noticed_at)
         select id, ${part}, ${now} from video where id = ${videoId} for key share
         on conflict do nothing`.execute(tx);
     }
-    return news;
+    return newlyMissing;
   });
 }
 

@@ -84,8 +84,10 @@ export async function sweepUnindexed(deps: JobSweepDeps, signal: AbortSignal): P
   let range = await nextIdRange(deps.db, "", UNINDEXED_RANGE);
   while (range && !signal.aborted) {
     const all = range;
-    const made = await indexMissing(deps, all).catch((error) => indexOneByOne(deps, all, { error, signal }));
-    if (made < UNINDEXED_BATCH) range = await nextIdRange(deps.db, range.last, UNINDEXED_RANGE);
+    const enqueued = await indexMissing(deps, all).catch((error) =>
+      indexOneByOne(deps, all, { error, signal }),
+    );
+    if (enqueued < UNINDEXED_BATCH) range = await nextIdRange(deps.db, range.last, UNINDEXED_RANGE);
   }
 }
 
@@ -98,10 +100,10 @@ async function indexOneByOne(
   if (isOutage(error)) throw error;
   let one = await nextIdRange(deps.db, after, 1);
   while (one && one.last <= last && !signal.aborted) {
-    const own = one;
-    const item = { task: "unindexed", transcriptionId: own.last };
-    await guardItem(deps, item, () => indexMissing(deps, own));
-    one = await nextIdRange(deps.db, own.last, 1);
+    const single = one;
+    const item = { task: "unindexed", transcriptionId: single.last };
+    await guardItem(deps, item, () => indexMissing(deps, single));
+    one = await nextIdRange(deps.db, single.last, 1);
   }
   return 0;
 }
@@ -109,11 +111,10 @@ async function indexOneByOne(
 /** @returns the number of enqueued transcripts, at most one batch */
 async function indexMissing({ db, queue, log }: JobSweepDeps, range: IdRange): Promise<number> {
   const documents = await db.transaction().execute(async (tx) => {
-    const made = await insertMissingDocuments(tx, range, UNINDEXED_BATCH);
-    for (const { id, jobId } of made) await queue.send(tx, "index", { id: jobId, subjectId: id });
-    return made;
+    const enqueued = await insertMissingDocuments(tx, range, UNINDEXED_BATCH);
+    for (const { id, jobId } of enqueued) await queue.send(tx, "index", { id: jobId, subjectId: id });
+    return enqueued;
   });
-  if (documents.length > 0)
-    log.info({ transcripts: documents.length }, "transcripts will be made searchable");
+  if (documents.length > 0) log.info({ transcripts: documents.length }, "transcripts enqueued for indexing");
   return documents.length;
 }

@@ -28,13 +28,13 @@ const MAX_CONCURRENCY = 16;
 const MAX_VIDEOS_PER_SWEEP = 10_000;
 
 /** Checks whether the files that rows reference exist. Continues where the last sweep stopped. */
-export async function sweepMissing(deps: MissingSweepDeps, signal: AbortSignal): Promise<void> {
+export async function sweepMissingFiles(deps: MissingSweepDeps, signal: AbortSignal): Promise<void> {
   await checkFiles(deps, signal, { from: (await readFileCheck(deps.db))?.position ?? "" });
 }
 
 /** Checks the files of all videos. @returns the number of videos checked */
 export async function checkAllFiles(deps: MissingSweepDeps, signal: AbortSignal): Promise<number> {
-  return await checkFiles(deps, signal, { from: "", most: Number.POSITIVE_INFINITY });
+  return await checkFiles(deps, signal, { from: "", maxVideos: Number.POSITIVE_INFINITY });
 }
 
 /**
@@ -44,36 +44,36 @@ export async function checkAllFiles(deps: MissingSweepDeps, signal: AbortSignal)
 async function checkFiles(
   deps: MissingSweepDeps,
   signal: AbortSignal,
-  { from, most = MAX_VIDEOS_PER_SWEEP }: { from: string; most?: number },
+  { from, maxVideos = MAX_VIDEOS_PER_SWEEP }: { from: string; maxVideos?: number },
 ): Promise<number> {
   const { db, clock, log } = deps;
   let position = from;
-  let looked = 0;
-  while (looked < most) {
+  let checkedCount = 0;
+  while (checkedCount < maxVideos) {
     const videos = await listStoredParts(db, { after: position, limit: BATCH });
     const missing: MissingFile[] = [];
     const checkedIds: string[] = [];
     for (let first = 0; first < videos.length; first += MAX_CONCURRENCY) {
-      if (signal.aborted) return looked;
-      const some = videos.slice(first, first + MAX_CONCURRENCY);
-      const looks = some.map(async (video) => {
+      if (signal.aborted) return checkedCount;
+      const batch = videos.slice(first, first + MAX_CONCURRENCY);
+      const checks = batch.map(async (video) => {
         const item = { task: "missing_files", videoId: video.videoId };
         const found = await guardItem(deps, item, () => findMissing(deps, video));
         if (found) checkedIds.push(video.videoId);
         return found ?? [];
       });
-      missing.push(...(await Promise.all(looks)).flat());
+      missing.push(...(await Promise.all(checks)).flat());
     }
-    const news =
+    const newlyMissing =
       checkedIds.length > 0 ? await recordMissingFiles(db, { checkedIds, missing, now: clock.now() }) : [];
-    for (const file of news) log.warn(file, "a file that a row names is missing");
-    looked += videos.length;
+    for (const file of newlyMissing) log.warn(file, "a file that a row names is missing");
+    checkedCount += videos.length;
     const isLast = videos.length < BATCH;
     position = isLast ? "" : videos.at(-1)!.videoId;
     await writeFileCheck(db, position, isLast ? clock.now() : null);
     if (isLast) break;
   }
-  return looked;
+  return checkedCount;
 }
 
 async function findMissing(
@@ -87,8 +87,10 @@ async function findMissing(
   }
   if (transcript) {
     const found = await Array.fromAsync(transcripts.list(`${TRANSCRIPTS_PREFIX}${transcript.id}/`));
-    const isWhole = transcript.formats.every((format) => found.includes(fileKey(transcript.prefix, format)));
-    if (!isWhole && (await findTranscription(db, transcript.id))) {
+    const isComplete = transcript.formats.every((format) =>
+      found.includes(fileKey(transcript.prefix, format)),
+    );
+    if (!isComplete && (await findTranscription(db, transcript.id))) {
       missing.push({ videoId, part: "transcript" });
     }
   }

@@ -4,8 +4,8 @@ import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import { listStoredFiles, type StoredFile, type StoredFilesDeps } from "./stored-files.ts";
 import { expireTombstones } from "./tombstone-queries.ts";
 import {
-  forgetUnknownFile,
-  forgetUnseenFiles,
+  deleteUnknownFileRecord,
+  deleteUnseenFileRecords,
   insertUnknownFiles,
   recordedUnknownFiles,
   touchUnknownFiles,
@@ -19,15 +19,15 @@ export interface StoredFilesSweepDeps extends StoredFilesDeps, ItemDeps {
 
 const DAY_MS = 86_400_000;
 /** A file that has neither a row nor a tombstone is deleted after this time. */
-export const UNKNOWN_KEPT_MS = 7 * DAY_MS;
+export const UNKNOWN_FILE_RETENTION_MS = 7 * DAY_MS;
 /** After this time, the files of a deleted video can only come from a backup. They then count as unknown. */
-const TOMBSTONES_KEPT_MS = 30 * DAY_MS;
+const TOMBSTONE_RETENTION_MS = 30 * DAY_MS;
 const MAX_LOGGED_KEYS = 5;
 
 /**
  * Checks every stored file. Files of deleted videos and lost attempts are removed immediately. Unknown files are
- * recorded, and removed only after `UNKNOWN_KEPT_MS`, because the database may be an older copy that will be replaced.
- * Nothing is removed if the store belongs to another database.
+ * recorded, and removed only after `UNKNOWN_FILE_RETENTION_MS`, because the database may be an older copy that will be
+ * replaced. Nothing is removed if the store belongs to another database.
  */
 export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: AbortSignal): Promise<void> {
   const { db, clock, log, ownership } = deps;
@@ -44,18 +44,18 @@ export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: Abort
     const expired = new Set(await recordUnknown(deps, unknown, startedAt));
     for (const file of unknown.filter(({ key }) => isOwner && expired.has(key))) {
       if (await remove(deps, file, "a file that was unknown for 7 days was removed"))
-        await forgetUnknownFile(db, file.key);
+        await deleteUnknownFileRecord(db, file.key);
     }
   }
   if (signal.aborted) return;
-  await forgetUnseenFiles(db, startedAt);
+  await deleteUnseenFileRecords(db, startedAt);
   if (!isOwner) return;
   if (failures > 0) {
     log.error({ failures }, "obsolete files could not be removed; the next sweep tries again");
     return;
   }
   // All obsolete files were removed, so old tombstones are no longer needed.
-  await expireTombstones(db, new Date(startedAt.getTime() - TOMBSTONES_KEPT_MS), signal);
+  await expireTombstones(db, new Date(startedAt.getTime() - TOMBSTONE_RETENTION_MS), signal);
 }
 
 /** Logs a failure and returns false, so that the sweep continues with other files. */
@@ -72,7 +72,7 @@ async function remove(
   return removed ?? false;
 }
 
-/** @returns the keys of files that have been unknown for `UNKNOWN_KEPT_MS` */
+/** @returns the keys of files that have been unknown for `UNKNOWN_FILE_RETENTION_MS` */
 async function recordUnknown(
   deps: StoredFilesSweepDeps,
   unknown: StoredFile[],
@@ -97,6 +97,6 @@ async function recordUnknown(
       "stored files that this database does not know were found; they are kept for 7 days",
     );
   }
-  const expiredBefore = new Date(now.getTime() - UNKNOWN_KEPT_MS);
+  const expiredBefore = new Date(now.getTime() - UNKNOWN_FILE_RETENTION_MS);
   return await touchUnknownFiles(db, [...recorded], { now, expiredBefore });
 }

@@ -1,4 +1,4 @@
-import { forgetAuditEvents } from "../audit/queries.ts";
+import { deleteAuditEvents } from "../audit/queries.ts";
 import { deleteResponses, RESPONSE_RETENTION_MS } from "../http/idempotency.ts";
 import type { ItemDeps } from "../lib/guard-item.ts";
 import { logLevelOf } from "../lib/outages.ts";
@@ -8,7 +8,7 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { AcceptDeps } from "../uploads/accept-upload.ts";
 import { sweepLostJobs, sweepUnindexed } from "./reconcile-jobs.ts";
 import { applyRetention } from "./retention.ts";
-import { sweepMissing } from "./sweep-missing-files.ts";
+import { sweepMissingFiles } from "./sweep-missing-files.ts";
 import { sweepStoredFiles } from "./sweep-stored-files.ts";
 import { sweepOpenUploads } from "./sweep-uploads.ts";
 
@@ -28,22 +28,22 @@ export interface Sweeper {
 
 /** Only every nth sweep looks for orphaned files, because that lists every file. */
 const FULL_SWEEP_EVERY = 12;
-const ADVANCE_EVERY_MS = 60_000;
+const ADVANCE_INTERVAL_MS = 60_000;
 
 /** Runs a sweep at an interval, one at a time. */
-export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
+export function startSweeping(deps: SweepDeps, intervalMs: number): Sweeper {
   const stopped = new AbortController();
   let sweeping = Promise.resolve();
-  let waiting = false;
+  let isQueued = false;
   let sweeps = 0;
   const start = () => {
     const full = sweeps % FULL_SWEEP_EVERY === 0;
     // Skips a run instead of queueing it if sweeps take longer than the interval.
-    if (waiting) return;
-    waiting = true;
+    if (isQueued) return;
+    isQueued = true;
     sweeps += 1;
     sweeping = sweeping.then(() => {
-      waiting = false;
+      isQueued = false;
       return sweep(deps, { full, signal: stopped.signal });
     });
   };
@@ -54,7 +54,7 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
         deps.log[logLevelOf(error, "warn")]({ err: error }, "the store's generation could not be advanced"),
       );
   start();
-  const timers = [setInterval(start, everyMs), setInterval(advance, ADVANCE_EVERY_MS)];
+  const timers = [setInterval(start, intervalMs), setInterval(advance, ADVANCE_INTERVAL_MS)];
   return {
     async stop() {
       for (const timer of timers) clearInterval(timer);
@@ -80,7 +80,7 @@ export async function sweep(
     sweepIdempotencyKeys,
     sweepAuditLog,
     applyRetention,
-    ...(full ? [sweepStoredFiles, sweepMissing] : []),
+    ...(full ? [sweepStoredFiles, sweepMissingFiles] : []),
   ];
   for (const part of parts) {
     if (signal.aborted) return;
@@ -98,5 +98,5 @@ async function sweepIdempotencyKeys({ db, clock }: SweepDeps): Promise<void> {
 async function sweepAuditLog({ db, clock, auditLogDays }: SweepDeps, signal: AbortSignal): Promise<void> {
   if (auditLogDays === undefined) return;
   const before = new Date(clock.now().getTime() - auditLogDays * 86_400_000);
-  while (!signal.aborted && (await forgetAuditEvents(db, before)) > 0);
+  while (!signal.aborted && (await deleteAuditEvents(db, before)) > 0);
 }

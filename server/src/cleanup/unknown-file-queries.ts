@@ -53,12 +53,12 @@ export async function touchUnknownFiles(
   return rows.filter((row) => row.first_seen_at <= expiredBefore).map(({ key }) => key);
 }
 
-export async function forgetUnknownFile(db: Db, key: string): Promise<void> {
+export async function deleteUnknownFileRecord(db: Db, key: string): Promise<void> {
   await db.deleteFrom("unknown_file").where("key", "=", key).execute();
 }
 
 /** Deletes the records of files that the latest sweep has not seen, because they are deleted or no longer unknown. */
-export async function forgetUnseenFiles(db: Db, before: Date): Promise<void> {
+export async function deleteUnseenFileRecords(db: Db, before: Date): Promise<void> {
   await db.deleteFrom("unknown_file").where("last_seen_at", "<", before).execute();
 }
 

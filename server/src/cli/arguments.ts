@@ -14,7 +14,7 @@ export function transcriptionSwitch(): Option {
 }
 
 /** Parses `get_video,create_video`; accepts only known words. */
-export function listOf<T extends string>(known: readonly T[]): (text: string) => T[] {
+export function parseList<T extends string>(known: readonly T[]): (text: string) => T[] {
   return (text) => {
     const words = text.split(",").map((word) => word.trim());
     const unknown = words.find((word) => !(known as readonly string[]).includes(word));

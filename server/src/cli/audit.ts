@@ -6,7 +6,7 @@ import { connect } from "./internal-client.ts";
 
 const PAGE_SIZE = 100;
 
-interface Wanted {
+interface Filters {
   action?: AuditAction;
   by?: ActorKind;
   operator?: string;
@@ -22,7 +22,7 @@ export function addAudit(program: Command, terminal: Terminal): void {
     .addOption(new Option("--by <kind>", "only what these did").choices(ACTOR_KINDS))
     .option("--operator <id>", "only what this operator did, or this API key")
     .option("--last <time>", "only of the time until now, such as 90d or 12h", parseDuration)
-    .action(async ({ action, by, operator, last }: Wanted) => {
+    .action(async ({ action, by, operator, last }: Filters) => {
       const since = last === undefined ? null : new Date(Date.now() - last).toISOString();
       const client = await connect(configOf(terminal));
       try {

@@ -1,9 +1,9 @@
 import { type Command, CommanderError } from "commander";
 import type { Config } from "../config/config.ts";
-import type { SettingInForce } from "../config/settings-reader.ts";
+import type { EffectiveSetting } from "../config/settings-reader.ts";
 import type { Finding } from "../health/doctor.ts";
 import { configOf, type Terminal } from "./context.ts";
-import { findRunning, type InternalClient, openInProcess, overHttp } from "./internal-client.ts";
+import { connectOverHttp, findRunning, type InternalClient, openInProcess } from "./internal-client.ts";
 import { table } from "./text.ts";
 
 const UNHEALTHY = "subtext.unhealthy";
@@ -12,7 +12,7 @@ const MARKS = { ok: "ok", warning: "warning", missing: "MISSING" };
 
 interface Diagnosis {
   findings: Finding[];
-  settings: SettingInForce[];
+  settings: EffectiveSetting[];
   /** The recommended next step. */
   next: string;
 }
@@ -37,10 +37,10 @@ async function runChecks(config: Config, { files }: { files: boolean }): Promise
   const running = await findRunning(config.dataFolder);
   let client: InternalClient;
   try {
-    client = running === null ? await openInProcess(config) : overHttp(running);
+    client = running === null ? await openInProcess(config) : connectOverHttp(running);
   } catch (error) {
-    const { diagnoseFromOutside } = await import("./doctor-from-outside.ts");
-    const findings = await diagnoseFromOutside(config, error);
+    const { diagnoseWithoutService } = await import("./diagnose-without-service.ts");
+    const findings = await diagnoseWithoutService(config, error);
     return { findings, settings: config.settings, next: FIX_FIRST };
   }
   try {
@@ -73,6 +73,6 @@ function render({ findings, settings, next }: Diagnosis): string {
     ...(remedy === null ? [] : [["", "", `→ ${remedy}`]]),
   ]);
   const parts = `${table(["part", "state", "detail"], rows, "")}\n`;
-  const inForce = settings.map(({ name, value, from }) => [name, value ?? "–", from]);
-  return `${parts}\n${table(["setting", "value", "from"], inForce, "")}\n\nNext: ${next}\n`;
+  const settingRows = settings.map(({ name, value, from }) => [name, value ?? "–", from]);
+  return `${parts}\n${table(["setting", "value", "from"], settingRows, "")}\n\nNext: ${next}\n`;
 }

@@ -85,11 +85,11 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
         async (client) => {
           const { id } = await chooseEnvironment(client, wanted);
           const retention = keep === "forever" || keep === undefined ? null : { days: keep, deletes };
-          if (retention && !yes) await requireNoEffect(client, id, retention);
+          if (retention && !yes) await requireNoDeletions(client, id, retention);
           const body = {
             ...(keep !== undefined && { retention }),
             ...(transcription !== undefined && { aiTranscription: transcription === "on" }),
-            ...(origins !== undefined && { allowedOrigins: originsOf(origins) }),
+            ...(origins !== undefined && { allowedOrigins: parseOrigins(origins) }),
             ...(weight !== undefined && { weight }),
           };
           return await client.send("PATCH /environments/:environment", { params: { environment: id }, body });
@@ -113,7 +113,7 @@ function parseWeight(text: string): number {
 }
 
 /** @throws Error if videos are already that old */
-async function requireNoEffect(
+async function requireNoDeletions(
   client: InternalClient,
   id: string,
   retention: RetentionPolicy,
@@ -147,6 +147,6 @@ function describeRetention(retention: RetentionPolicy | null): string {
   return `${deletes === "recording" ? "recordings" : "videos with their transcripts"} for ${days} days`;
 }
 
-function originsOf(list: string): string[] {
+function parseOrigins(list: string): string[] {
   return list === "none" ? [] : list.split(/[\s,]+/).filter(Boolean);
 }

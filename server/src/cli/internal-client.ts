@@ -35,19 +35,19 @@ export class ProblemError extends Error {
 /** Connects to the running service. If none runs, opens the service in this process, where it runs no jobs. */
 export async function connect(config: Config): Promise<InternalClient> {
   const running = await findRunning(config.dataFolder);
-  return running === null ? await openInProcess(config) : overHttp(running);
+  return running === null ? await openInProcess(config) : connectOverHttp(running);
 }
 
 /** Returns null if no service is running, even if a crashed process has left its service file. */
 export async function findRunning(dataFolder: string): Promise<RunningService | null> {
   const running = await readServiceFile(dataFolder);
-  return running !== null && isAlive(running.pid) && (await answers(running.url)) ? running : null;
+  return running !== null && isAlive(running.pid) && (await isListening(running.url)) ? running : null;
 }
 
-export function overHttp({ url, token }: RunningService): InternalClient {
+export function connectOverHttp({ url, token }: RunningService): InternalClient {
   return {
     async send(operation, ...input) {
-      const { method, path, body } = requestOf(operation, input[0] as AnyInput);
+      const { method, path, body } = buildRequest(operation, input[0] as AnyInput);
       const response = await fetch(`${url}/internal${path}`, {
         method,
         headers: {
@@ -56,7 +56,7 @@ export function overHttp({ url, token }: RunningService): InternalClient {
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      return parseAnswer(response.status, await response.text());
+      return parseResponse(response.status, await response.text());
     },
     async close() {},
   };
@@ -75,14 +75,14 @@ export async function openInProcess(config: Config): Promise<InternalClient> {
   const { parts, stop } = await openServiceFor({ config, log, purpose: "command" });
   return {
     async send(operation, ...input) {
-      const { method, path, body } = requestOf(operation, input[0] as AnyInput);
+      const { method, path, body } = buildRequest(operation, input[0] as AnyInput);
       const { statusCode, payload } = await parts.app.inject({
         method,
         url: `/internal${path}`,
         headers: { authorization: `Bearer ${parts.commandLineToken}` },
         ...(body !== undefined && { payload: body as object }),
       });
-      return parseAnswer(statusCode, payload);
+      return parseResponse(statusCode, payload);
     },
     close: stop,
   };
@@ -94,12 +94,12 @@ interface AnyInput {
   body?: unknown;
 }
 
-function requestOf(operation: OperationKey, input: AnyInput = {}) {
+function buildRequest(operation: OperationKey, input: AnyInput = {}) {
   const method = operation.slice(0, operation.indexOf(" ")) as "GET" | "POST" | "PATCH" | "DELETE";
   return { method, path: pathOf(operation, input), body: input.body };
 }
 
-function parseAnswer<T>(status: number, text: string): T {
+function parseResponse<T>(status: number, text: string): T {
   const parsed = text === "" ? undefined : JSON.parse(text);
   if (status >= 400) throw new ProblemError(parsed as Problem);
   return parsed as T;
@@ -116,7 +116,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** Returns whether a server accepts connections at the URL. */
-async function answers(url: string): Promise<boolean> {
+async function isListening(url: string): Promise<boolean> {
   try {
     await (await fetch(`${url}/healthz`)).body?.cancel();
     return true;

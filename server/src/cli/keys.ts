@@ -1,7 +1,7 @@
 import { PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
 import type { Command } from "commander";
 import type { ApiKeyView } from "../admin/contract/api-key.ts";
-import { chooseEnvironment, environmentOption, listOf, parseDuration } from "./arguments.ts";
+import { chooseEnvironment, environmentOption, parseDuration, parseList } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
 
@@ -42,7 +42,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
     .description("create a key; it is shown only once")
     .addOption(environmentOption().makeOptionMandatory())
     .option("--name <name>", "what it is for")
-    .option("--permissions <list>", `of ${PERMISSIONS.join(", ")}`, listOf(PERMISSIONS))
+    .option("--permissions <list>", `of ${PERMISSIONS.join(", ")}`, parseList(PERMISSIONS))
     .option("--expires-in <time>", "such as 90d or 12h", parseDuration)
     .action(
       async (

@@ -20,7 +20,7 @@ import { addUpgradeDatabase } from "./upgrade-database.ts";
 import { addWebhooks } from "./webhooks.ts";
 
 const FAILED = 1;
-const USED_WRONGLY = 2;
+const USAGE_ERROR = 2;
 
 /**
  * @param args without the paths of Node.js and the program
@@ -68,5 +68,5 @@ export function createProgram(terminal: Terminal): Command {
 /** Commander's own exit code for usage errors is 1. */
 function exitCodeOf({ code, exitCode }: CommanderError): number {
   if (exitCode === 0) return 0;
-  return code.startsWith("commander.") ? USED_WRONGLY : exitCode;
+  return code.startsWith("commander.") ? USAGE_ERROR : exitCode;
 }

@@ -27,18 +27,18 @@ export function addServe(program: Command, terminal: Terminal): void {
     .action(async ({ role }: { role?: string }) => {
       const { out, err, errColumns } = terminal;
       const config = configOf(terminal, role === undefined ? {} : { ROLE: role });
-      const drawable = errColumns() !== null;
+      const isTerminal = errColumns() !== null;
       // A log line on the same terminal must first clear the progress bar.
       const log = createLog(
         config.logLevel,
-        drawable && process.stdout.isTTY ? { write: (line) => out(`${CLEAR_LINE}${line}`) } : undefined,
+        isTerminal && process.stdout.isTTY ? { write: (line) => out(`${CLEAR_LINE}${line}`) } : undefined,
       );
-      const exitOver = (error: unknown, what: string) => {
+      const exitWith = (error: unknown, what: string) => {
         log.fatal({ err: error }, what);
         process.exit(1);
       };
       for (const event of ["unhandledRejection", "uncaughtException"]) {
-        process.on(event, (error) => exitOver(error, "a fault that nothing was ready for"));
+        process.on(event, (error) => exitWith(error, "a fault that nothing was ready for"));
       }
       await actAsOwner(config.dataFolder);
       await requirePort(config);
@@ -46,8 +46,8 @@ export function addServe(program: Command, terminal: Terminal): void {
       const service = await openServiceFor({
         config,
         log,
-        terminal: drawable ? { write: err, columns: () => errColumns() ?? 80 } : null,
-        onCrash: (error) => exitOver(error, "the embedded database crashed; a restart recovers it"),
+        terminal: isTerminal ? { write: err, columns: () => errColumns() ?? 80 } : null,
+        onCrash: (error) => exitWith(error, "the embedded database crashed; a restart recovers it"),
       });
       const stopRequested = stopSignal();
       try {

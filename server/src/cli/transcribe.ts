@@ -23,7 +23,7 @@ export function addTranscribe(program: Command, terminal: Terminal): void {
     .option("--force", "replace files that exist")
     .action(async (files: string[], { force = false }: { force?: boolean }, command: Command) => {
       const { engine, configuredEngines, whisperModel, modelsFolder, ...config } = configOf(terminal);
-      if (!force) await requireNew(files.flatMap(targetsOf));
+      if (!force) await requireNoConflict(files.flatMap(transcriptPaths));
       const settings = {
         calledAs: "npx subtext",
         engine,
@@ -54,13 +54,13 @@ export function addTranscribe(program: Command, terminal: Terminal): void {
 }
 
 /** Returns the paths of a recording's transcripts, in the order of `FORMATS`. */
-function targetsOf(file: string): string[] {
+function transcriptPaths(file: string): string[] {
   const stem = file.slice(0, file.length - extname(basename(file)).length);
   return FORMATS.map((format) => `${stem}.${format}`);
 }
 
 /** @throws Error if a file exists, or if two recordings would be transcribed to the same file */
-async function requireNew(paths: readonly string[]): Promise<void> {
+async function requireNoConflict(paths: readonly string[]): Promise<void> {
   for (const [index, path] of paths.entries()) {
     const exists = await access(path).then(
       () => true,
@@ -76,7 +76,7 @@ async function write(file: string, transcript: Transcript, { force }: { force: b
   const { words, duration, language } = transcript;
   const srt = renderSrt(normalizeWords(words, duration), { language });
   const contents = { ...renderTranscript(transcript).files, srt };
-  const targets = targetsOf(file);
+  const targets = transcriptPaths(file);
   for (const [index, format] of FORMATS.entries()) {
     await writeFile(targets[index]!, contents[format], { flag: force ? "w" : "wx" });
   }

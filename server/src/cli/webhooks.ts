@@ -1,7 +1,7 @@
 import { EVENT_TYPES, type EventType, type SentEventType } from "@subtext/client/contract/webhook";
 import type { Delivery, WebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 import type { Command } from "commander";
-import { chooseEnvironment, environmentOption, listOf, parseJsonObject } from "./arguments.ts";
+import { chooseEnvironment, environmentOption, parseJsonObject, parseList } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
 
@@ -36,9 +36,12 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
     .addOption(environmentOption().makeOptionMandatory())
     .requiredOption("--url <url>", "where events are sent")
     .option("--metadata <json>", "a JSON object that every event contains", parseJsonObject)
-    .option("--events <list>", `of ${EVENT_TYPES.join(", ")}; all of them by default`, listOf(EVENT_TYPES), [
-      ...EVENT_TYPES,
-    ])
+    .option(
+      "--events <list>",
+      `of ${EVENT_TYPES.join(", ")}; all of them by default`,
+      parseList(EVENT_TYPES),
+      [...EVENT_TYPES],
+    )
     .action(
       async (
         options: { env: string; url: string; metadata?: Record<string, unknown>; events: EventType[] },
@@ -103,7 +106,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
               each.id,
               each.status,
               String(each.attempts.at(-1)?.number ?? 0),
-              lastAnswer(each),
+              lastResponse(each),
               time(each.nextAttemptAt),
             ]),
             "Nothing has been sent yet.",
@@ -122,7 +125,7 @@ function stateOf({ disabledAt, disabledReason, failingSince }: WebhookEndpoint):
   return failingSince === null ? "well" : `failing since ${time(failingSince)}`;
 }
 
-function lastAnswer({ attempts }: Delivery): string {
+function lastResponse({ attempts }: Delivery): string {
   const last = attempts.at(-1);
   return last === undefined ? "–" : (last.failure ?? String(last.statusCode));
 }

@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
 import { ConfigError } from "./config-error.ts";
 import { type ObjectStorageConfig, readObjectStorage } from "./object-storage.ts";
 import type { ChoiceOf, IntegerSetting } from "./settings.ts";
-import { type SettingInForce, SettingsReader } from "./settings-reader.ts";
+import { type EffectiveSetting, SettingsReader } from "./settings-reader.ts";
 import { readEngines, readModelHubUrl, readWhisperModel } from "./speech.ts";
 import { readMetricsToken, readTraces, type TracesConfig } from "./telemetry.ts";
 import { type EnvFile, findUnknown } from "./unknown-settings.ts";
@@ -69,7 +69,7 @@ export interface Config {
   /** Where traces are sent; null if tracing is off. */
   traces: TracesConfig | null;
   /** The effective settings for display, with secrets masked. */
-  settings: SettingInForce[];
+  settings: EffectiveSetting[];
 }
 
 /** What a process does: `api` serves requests, `worker` runs transcriptions and deliveries, `all` does both. */
@@ -144,7 +144,7 @@ function readAll(settings: SettingsReader): Config {
     logLevel: settings.oneOf("LOG_LEVEL"),
     metricsToken: readMetricsToken(settings),
     traces: readTraces(settings),
-    settings: settings.inForce({
+    settings: settings.effective({
       PUBLIC_URL: publicUrl,
       DRAIN_SECONDS: drainSeconds,
       MODELS_DIR: modelsFolder,

@@ -32,7 +32,7 @@ export interface S3Config {
 const NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^([A-Za-z0-9_.-]+\/)*$/;
 const MAX_PREFIX = 200;
-const OF_A_BUCKET: readonly SettingName[] = [
+const BUCKET_SETTINGS: readonly SettingName[] = [
   "S3_REGION",
   "S3_ENDPOINT",
   "S3_PUBLIC_ENDPOINT",
@@ -46,7 +46,7 @@ function readS3(settings: SettingsReader): S3Config | null {
   const name = settings.text("S3_BUCKET");
   const forcePathStyle = settings.flag("S3_FORCE_PATH_STYLE");
   if (name === null) {
-    for (const setting of OF_A_BUCKET) {
+    for (const setting of BUCKET_SETTINGS) {
       if (settings.isGiven(setting)) {
         settings.refuse(setting, "…", "it requires S3_BUCKET");
       }

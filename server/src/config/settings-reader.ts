@@ -12,7 +12,7 @@ import {
 import type { EnvFile } from "./unknown-settings.ts";
 
 /** An effective setting, for display. */
-export interface SettingInForce {
+export interface EffectiveSetting {
   name: SettingName;
   /** Masked if it is secret; null if it is not set and has no default. */
   value: string | null;
@@ -24,7 +24,7 @@ export interface SettingInForce {
 export class SettingsReader {
   readonly faults: SettingFault[] = [];
   /** Settings whose `_FILE` could not be read. Later errors about them are not reported. */
-  readonly #unread = new Set<SettingName>();
+  readonly #unreadable = new Set<SettingName>();
   readonly #given = new Map<SettingName, { value: string; from: string }>();
 
   constructor(env: Readonly<Record<string, string | undefined>>, file: EnvFile | null) {
@@ -37,8 +37,8 @@ export class SettingsReader {
         const secret = this.#readSecret(name, path);
         if (secret !== null) this.#given.set(name, { value: secret, from: path });
       } else if (value !== null) {
-        const isOfFile = file !== null && file.values[name]?.trim() === value;
-        this.#given.set(name, { value, from: isOfFile ? file.path : "environment" });
+        const isFromFile = file !== null && file.values[name]?.trim() === value;
+        this.#given.set(name, { value, from: isFromFile ? file.path : "environment" });
       }
     }
   }
@@ -50,8 +50,8 @@ export class SettingsReader {
   }
 
   refuse(name: SettingName, value: string, expected: string): void {
-    if (this.#unread.has(name)) return;
-    this.faults.push({ name, value: isSecret(name) ? masked(value) : hidePassword(value), expected });
+    if (this.#unreadable.has(name)) return;
+    this.faults.push({ name, value: isSecret(name) ? maskSecret(value) : hidePassword(value), expected });
   }
 
   /** Returns null if the setting is not set and has no default. */
@@ -100,12 +100,12 @@ export class SettingsReader {
   }
 
   /** @param derivedDefaults for settings whose default depends on other settings */
-  inForce(following: Partial<Record<SettingName, string | number>>): SettingInForce[] {
+  effective(derivedDefaults: Partial<Record<SettingName, string | number>>): EffectiveSetting[] {
     return SETTING_NAMES.map((name) => {
-      const fallback = SETTINGS[name].default ?? following[name]?.toString() ?? null;
+      const fallback = SETTINGS[name].default ?? derivedDefaults[name]?.toString() ?? null;
       const { value, from } = this.#given.get(name) ?? { value: fallback, from: "default" };
       if (value === null) return { name, value, from };
-      return { name, value: isSecret(name) ? masked(value) : hidePassword(value), from };
+      return { name, value: isSecret(name) ? maskSecret(value) : hidePassword(value), from };
     });
   }
 
@@ -113,23 +113,23 @@ export class SettingsReader {
     try {
       const secret = readFileSync(path, "utf8").trim();
       if (secret !== "") return secret;
-      this.#refuseFile(name, path, "the file is empty");
+      this.#rejectFile(name, path, "the file is empty");
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code ?? "unknown error";
-      this.#refuseFile(name, path, `the file cannot be read (${reason})`);
+      this.#rejectFile(name, path, `the file cannot be read (${reason})`);
     }
-    this.#unread.add(name);
+    this.#unreadable.add(name);
     this.#given.set(name, { value: "", from: path });
     return null;
   }
 
-  #refuseFile(name: SettingName, path: string, expected: string): void {
+  #rejectFile(name: SettingName, path: string, expected: string): void {
     this.faults.push({ name: `${name}_FILE`, value: path, expected });
   }
 }
 
 /** Masks a secret. If it is a URL, keeps its host and path, which help with diagnosis. */
-function masked(value: string): string {
+function maskSecret(value: string): string {
   if (!/^\w+:\/\//.test(value)) return "…";
   return hidePassword(value).replace(/[?#].*$/s, "");
 }

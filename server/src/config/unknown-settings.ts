@@ -7,7 +7,7 @@ export interface EnvFile {
 }
 
 /** Variables of other programs, such as Node.js, AWS, libpq and Compose, which the file may contain too. */
-const OTHERS =
+const FOREIGN_NAMES =
   /^(AWS|NODE|OTEL|PG|UV|LC|LD|COMPOSE|DOCKER|POSTGRES|npm)_?[A-Z0-9_]*$|^npm_|^((HTTPS?|NO|ALL)_PROXY|https?_proxy|no_proxy|SSL_CERT_(FILE|DIR)|TZ|LANG|LANGUAGE|PATH|HOME|TMPDIR|USER|DEBUG|FORCE_COLOR|NO_COLOR)$/;
 
 /** Kubernetes sets such values for a Service named `subtext`: SUBTEXT_PORT=tcp://10.0.0.1:8080. */
@@ -17,8 +17,8 @@ const SERVICE_LINK = /^(tcp|udp|sctp):\/\//;
  * Minimum length of a setting's name for each number of typos. Short names resemble those of other programs: HOST,
  * HOME.
  */
-const ONE_MISTAKE_FROM = 8;
-const TWO_MISTAKES_FROM = 12;
+const MIN_LENGTH_FOR_ONE_TYPO = 8;
+const MIN_LENGTH_FOR_TWO_TYPOS = 12;
 
 /**
  * Finds misspelled settings. The environment contains many variables of other programs, so an environment variable is
@@ -33,11 +33,11 @@ export function findUnknown(
   for (const name of names) {
     const value = env[name]?.trim() || null;
     if (value === null || isKnown(name) || SERVICE_LINK.test(value)) continue;
-    const meant = meantBy(name, env);
-    const isOurs = file !== null && Object.hasOwn(file.values, name) && !OTHERS.test(name);
-    if (meant !== null) {
-      faults.push({ name, value: "…", expected: `there is no such setting; ${meant} is one` });
-    } else if (isOurs) {
+    const intended = findIntended(name, env);
+    const mustBeSetting = file !== null && Object.hasOwn(file.values, name) && !FOREIGN_NAMES.test(name);
+    if (intended !== null) {
+      faults.push({ name, value: "…", expected: `there is no such setting; ${intended} is one` });
+    } else if (mustBeSetting) {
       const expected = `there is no such setting, and ${file.path} is only for settings of Subtext`;
       faults.push({ name, value: "…", expected });
     }
@@ -51,34 +51,34 @@ function isKnown(name: string): boolean {
   return base !== name && isSettingName(base) && isSecret(base);
 }
 
-/** Returns the setting that was probably meant; null if none is similar. */
-function meantBy(name: string, env: Readonly<Record<string, string | undefined>>): string | null {
-  const bare = name.replace(/^SUBTEXT_/i, "");
-  if (bare !== name) {
-    if (isKnown(bare.toUpperCase())) return bare.toUpperCase();
-    return nearest(bare)?.name ?? null;
+/** Returns the setting that was probably intended; null if none is similar. */
+function findIntended(name: string, env: Readonly<Record<string, string | undefined>>): string | null {
+  const unprefixed = name.replace(/^SUBTEXT_/i, "");
+  if (unprefixed !== name) {
+    if (isKnown(unprefixed.toUpperCase())) return unprefixed.toUpperCase();
+    return nearest(unprefixed)?.name ?? null;
   }
-  const near = nearest(name);
+  const match = nearest(name);
   // If the setting itself is also set, the similar name belongs to another program.
-  return near !== null && !env[near.setting]?.trim() ? near.name : null;
+  return match !== null && !env[match.setting]?.trim() ? match.name : null;
 }
 
 function nearest(name: string): { setting: SettingName; name: string } | null {
-  const spelt = name.toUpperCase().replaceAll("-", "_");
-  const wholes = SETTING_NAMES.flatMap((setting) => [
+  const normalized = name.toUpperCase().replaceAll("-", "_");
+  const names = SETTING_NAMES.flatMap((setting) => [
     { setting, name: setting as string },
     ...(isSecret(setting) ? [{ setting, name: `${setting}_FILE` }] : []),
   ]);
-  const found = wholes
-    .map((each) => ({ ...each, mistakes: distance(spelt, each.name) }))
-    .filter(({ name: { length }, mistakes }) => mistakes <= allowedMistakes(length))
-    .sort((a, b) => a.mistakes - b.mistakes)[0];
+  const found = names
+    .map((each) => ({ ...each, typos: distance(normalized, each.name) }))
+    .filter(({ name: { length }, typos }) => typos <= maxTypos(length))
+    .sort((a, b) => a.typos - b.typos)[0];
   return found ?? null;
 }
 
-function allowedMistakes(length: number): number {
-  if (length >= TWO_MISTAKES_FROM) return 2;
-  return length >= ONE_MISTAKE_FROM ? 1 : Number.NEGATIVE_INFINITY;
+function maxTypos(length: number): number {
+  if (length >= MIN_LENGTH_FOR_TWO_TYPOS) return 2;
+  return length >= MIN_LENGTH_FOR_ONE_TYPO ? 1 : Number.NEGATIVE_INFINITY;
 }
 
 /** Returns the edit distance including transpositions (optimal string alignment). */

@@ -10,7 +10,7 @@ import { AppError } from "../lib/errors.ts";
 /** Limited, because every sweep checks each unfinished upload. */
 export const MAX_OPEN_UPLOADS = 1_000;
 /** Limits the total bytes, as a multiple of the largest allowed upload. */
-export const MAX_OPEN_UPLOADS_OF_FULL_SIZE = 100;
+export const MAX_OPEN_FULL_SIZE_UPLOADS = 100;
 /** Limited, because each endpoint adds a delivery to every event. */
 export const MAX_WEBHOOK_ENDPOINTS = 50;
 /** Few enough to find a leaked key. */
@@ -26,7 +26,7 @@ export async function requireRoomForUpload(
   environmentId: string,
   { sizeBytes, maxUploadBytes }: { sizeBytes: number; maxUploadBytes: number },
 ): Promise<void> {
-  const maxBytes = MAX_OPEN_UPLOADS_OF_FULL_SIZE * maxUploadBytes;
+  const maxBytes = MAX_OPEN_FULL_SIZE_UPLOADS * maxUploadBytes;
   const { count, bytes } = await sumOpenUploads(db, environmentId, MAX_OPEN_UPLOADS);
   if (count < MAX_OPEN_UPLOADS && bytes + sizeBytes <= maxBytes) return;
   throw new AppError(

@@ -5,7 +5,7 @@ import { describeProgress } from "@subtext/speech/cli/download-display";
 import { CONFIGURABLE_ENGINES } from "@subtext/speech/engines/registry";
 import { SpeechError } from "@subtext/speech/errors";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
-import { UNKNOWN_KEPT_MS } from "../cleanup/sweep-stored-files.ts";
+import { UNKNOWN_FILE_RETENTION_MS } from "../cleanup/sweep-stored-files.ts";
 import type { Config } from "../config/config.ts";
 import { settingAtFault } from "../config/config-error.ts";
 import type { TracesConfig } from "../config/telemetry.ts";
@@ -15,7 +15,7 @@ import { hasSpace, RESERVED_BYTES } from "../storage/disk/disk-space.ts";
 import type { OwnershipState } from "../storage/ownership/store-ownership.ts";
 import { inspectFileAccess } from "./file-access.ts";
 
-const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
+const LOW_SPACE_BYTES = 5 * 1024 ** 3;
 
 const COLLECTOR_TIMEOUT_MS = 5_000;
 
@@ -99,9 +99,9 @@ export async function diagnose(config: Config, checks: HealthChecks): Promise<Fi
   ]);
 }
 
-async function examine(name: string, ask: () => Promise<string>, remedy: string): Promise<Finding> {
+async function examine(name: string, check: () => Promise<string>, remedy: string): Promise<Finding> {
   try {
-    return ok(name, await ask());
+    return ok(name, await check());
   } catch (error) {
     const setting = settingAtFault(error);
     const detail = messageOf(error);
@@ -120,7 +120,7 @@ function engineRemedy({ engine, configuredEngines, modelsFolder }: Config): stri
 async function examineEngine(config: Config, { engine }: HealthChecks): Promise<Finding> {
   let warnings: string[] = [];
   let isTooLarge = false;
-  const ask = async () => {
+  const check = async () => {
     const loaded = await engine().catch((error) => {
       isTooLarge = lacksMemory(error);
       throw error;
@@ -128,7 +128,7 @@ async function examineEngine(config: Config, { engine }: HealthChecks): Promise<
     warnings = loaded.warnings;
     return [loaded.text, ...warnings].join("; ");
   };
-  const finding = await examine("engine", ask, engineRemedy(config));
+  const finding = await examine("engine", check, engineRemedy(config));
   if (isTooLarge) {
     return { ...finding, detail: "Not loaded: it does not fit into memory.", remedy: "See memory." };
   }
@@ -242,7 +242,7 @@ export function examineSpace({ dataFolder, bucket, role }: Config, free: number)
     const limit = `${RESERVED_BYTES / 1024 ** 3} GiB`;
     return { name, status: "missing", detail, remedy: `${stopped} below ${limit}. Make space.` };
   }
-  if (free >= LITTLE_SPACE_BYTES) return ok(name, detail);
+  if (free >= LOW_SPACE_BYTES) return ok(name, detail);
   return { name, status: "warning", detail, remedy: "Make space: recordings are kept there as they came." };
 }
 
@@ -338,7 +338,7 @@ async function examineCleanup({ cleanup }: HealthChecks): Promise<Finding> {
     };
   }
   if (oldestSeenAt === null) return ok(name, found);
-  const deletedAt = new Date(oldestSeenAt.getTime() + UNKNOWN_KEPT_MS);
+  const deletedAt = new Date(oldestSeenAt.getTime() + UNKNOWN_FILE_RETENTION_MS);
   return {
     name,
     status: "warning",

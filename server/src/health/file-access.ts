@@ -36,7 +36,7 @@ export async function inspectFileAccess(folder: string): Promise<FileAccess> {
   if (root.uid === uid) inspect(folder, root);
   let count = 0;
   for await (const path of walk(folder)) {
-    const stats = await lstat(path).catch(ignoreAbsent);
+    const stats = await lstat(path).catch(nullIfInaccessible);
     if (stats) inspect(path, stats);
     count += 1;
     if (count === MAX_ENTRIES) break;
@@ -45,7 +45,7 @@ export async function inspectFileAccess(folder: string): Promise<FileAccess> {
 }
 
 async function* walk(folder: string): AsyncGenerator<string> {
-  const entries = await opendir(folder).catch(ignoreAbsent);
+  const entries = await opendir(folder).catch(nullIfInaccessible);
   if (!entries) return;
   for await (const entry of entries) {
     if (entry.name === "lost+found") continue;
@@ -56,7 +56,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
 }
 
 /** Files may disappear while the service runs. Folders of another user may be unreadable, but are already reported. */
-function ignoreAbsent(error: NodeJS.ErrnoException): null {
+function nullIfInaccessible(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT" || error.code === "EACCES") return null;
   throw error;
 }

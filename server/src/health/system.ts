@@ -17,9 +17,9 @@ const MAX_RUNNING = 20;
 const MIN_INTERVAL_MS = 1_000;
 /** Maximum share of time spent on reads. A read takes 0.2 s after a day with 100,000 completed videos. */
 const MAX_TIME_SHARE = 0.05;
-const MEASURE_DISK_EVERY_MS = 5 * 60_000;
+const MEASURE_DISK_INTERVAL_MS = 5 * 60_000;
 
-const ENDS = { COMPLETED: "completed", FAILED: "failed", SKIPPED: "skipped" } as const;
+const STATUS_FIELDS = { COMPLETED: "completed", FAILED: "failed", SKIPPED: "skipped" } as const;
 
 export interface System {
   /** Returns the state of the service, which may be cached. */
@@ -37,15 +37,15 @@ export interface SystemDeps {
 
 export function openSystem(deps: SystemDeps): System {
   const startedAt = deps.clock.now();
-  const measured = measureAtTimes(deps);
+  const readDiskUse = createDiskUseReader(deps);
   let last: Promise<SystemView> | undefined;
   let expiresAt = 0;
   const query = async () => {
-    const begun = performance.now();
-    expiresAt = begun + MIN_INTERVAL_MS;
-    const view = await lookAt(deps, startedAt, measured());
-    const tookMs = performance.now() - begun;
-    expiresAt = begun + Math.max(MIN_INTERVAL_MS, tookMs / MAX_TIME_SHARE);
+    const startedMs = performance.now();
+    expiresAt = startedMs + MIN_INTERVAL_MS;
+    const view = await readSystem(deps, startedAt, readDiskUse());
+    const tookMs = performance.now() - startedMs;
+    expiresAt = startedMs + Math.max(MIN_INTERVAL_MS, tookMs / MAX_TIME_SHARE);
     return view;
   };
   return {
@@ -56,7 +56,7 @@ export function openSystem(deps: SystemDeps): System {
   };
 }
 
-async function lookAt(
+async function readSystem(
   { db, config, models, clock, version }: SystemDeps,
   startedAt: Date,
   use: DiskUseView | null,
@@ -120,7 +120,7 @@ function byHour(groups: EndedGroup[]): HourView[] {
   for (const { hoursAgo, status, count, mediaSeconds } of groups) {
     const hour = hours[HOURS - 1 - hoursAgo];
     if (!hour) continue;
-    hour[ENDS[status]] += count;
+    hour[STATUS_FIELDS[status]] += count;
     if (status === "COMPLETED") hour.mediaSeconds += mediaSeconds;
   }
   return hours;
@@ -140,7 +140,7 @@ function byEngine(groups: EndedGroup[]): EngineView[] {
 }
 
 /** Returns a function that returns the last measurement, and refreshes it in the background if it is old. */
-function measureAtTimes({ db, config, clock, log }: SystemDeps): () => DiskUseView | null {
+function createDiskUseReader({ db, config, clock, log }: SystemDeps): () => DiskUseView | null {
   let known: DiskUseView | null = null;
   let lastAt = Number.NEGATIVE_INFINITY;
   const measure = async () => {
@@ -159,7 +159,7 @@ function measureAtTimes({ db, config, clock, log }: SystemDeps): () => DiskUseVi
   };
   return () => {
     const at = performance.now();
-    if (at - lastAt >= MEASURE_DISK_EVERY_MS) {
+    if (at - lastAt >= MEASURE_DISK_INTERVAL_MS) {
       lastAt = at;
       measure().catch((error) => log.warn({ err: error }, "the disk usage could not be measured"));
     }

@@ -12,7 +12,7 @@ import type {
   WebhookEndpoint,
   WebhookEndpointWithSecret,
 } from "@subtext/client/contract/webhook-endpoint";
-import type { ShownTranscription, ShownVideo } from "../api-keys/keyed-video-queries.ts";
+import type { PublicTranscription, PublicVideo } from "../api-keys/key-and-video-queries.ts";
 import type { DeliveryAttemptRow, DeliveryRow, WebhookEndpointRow } from "../db/schema.ts";
 import { safeFileName } from "../storage/content-disposition.ts";
 import { fileKey } from "../storage/transcript-files.ts";
@@ -22,7 +22,7 @@ export const FILE_URL_LIFETIME_SECONDS = 300;
 
 /** Signs new file URLs on each call. */
 export async function representTranscription(
-  row: ShownTranscription,
+  row: PublicTranscription,
   {
     transcripts,
     now,
@@ -48,7 +48,7 @@ export async function representTranscription(
 }
 
 async function presignFiles(
-  row: ShownTranscription,
+  row: PublicTranscription,
   prefix: string,
   {
     transcripts,
@@ -74,7 +74,7 @@ async function presignFiles(
  * file if it is known.
  */
 export function transcriptFileName(
-  row: Pick<ShownTranscription, "video_id" | "language">,
+  row: Pick<PublicTranscription, "video_id" | "language">,
   metadata: VideoMetadata,
   format: FileFormat,
 ): string {
@@ -89,7 +89,7 @@ export function uploadedFileName(metadata: VideoMetadata): string | null {
   return metadata.filename ?? metadata.name ?? null;
 }
 
-export function representVideo(row: ShownVideo, transcription: ShownTranscription | undefined): Video {
+export function representVideo(row: PublicVideo, transcription: PublicTranscription | undefined): Video {
   return {
     id: row.id,
     environmentId: row.environment_id,
@@ -103,7 +103,7 @@ export function representVideo(row: ShownVideo, transcription: ShownTranscriptio
   };
 }
 
-function representSummary(row: ShownTranscription): TranscriptionSummary {
+function representSummary(row: PublicTranscription): TranscriptionSummary {
   const { status, failure_code: code, failure_message: message } = row;
   return {
     id: row.id,

@@ -7,7 +7,7 @@ import type { EnvironmentView } from "../../src/admin/contract/environment.ts";
 import type { NewInvitationView } from "../../src/admin/contract/operator.ts";
 import { SignInAudit } from "../../src/admin/sign-in/audit.ts";
 import { recordAuditEvent } from "../../src/audit/audit-events.ts";
-import { forgetAuditEvents, listAuditOperators } from "../../src/audit/queries.ts";
+import { deleteAuditEvents, listAuditOperators } from "../../src/audit/queries.ts";
 import { sweep } from "../../src/cleanup/sweep.ts";
 import { AUDIT_ACTIONS } from "../../src/db/enums.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -409,6 +409,6 @@ describe("the log", () => {
     expect(await countRows()).toBe(before);
     await run(30);
     expect(await countRows()).toBe(before - 1);
-    expect(await forgetAuditEvents(db, new Date(now.getTime() - 30 * 86_400_000))).toBe(0);
+    expect(await deleteAuditEvents(db, new Date(now.getTime() - 30 * 86_400_000))).toBe(0);
   });
 });

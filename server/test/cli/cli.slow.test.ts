@@ -7,7 +7,7 @@ import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { NewApiKeyView } from "../../src/admin/contract/api-key.ts";
 import type { EnvironmentView } from "../../src/admin/contract/environment.ts";
-import type { SettingInForce } from "../../src/config/settings-reader.ts";
+import type { EffectiveSetting } from "../../src/config/settings-reader.ts";
 import type { Finding } from "../../src/health/doctor.ts";
 import type { RunningService } from "../../src/lib/service-file.ts";
 import { freePort } from "../support/free-port.ts";
@@ -316,7 +316,7 @@ describe("without a running service", () => {
   });
 
   test("the doctor exits with 0 if everything is fine, or with 1 and the name of what is missing", async () => {
-    type Diagnosis = { findings: Finding[]; settings: SettingInForce[]; next: string };
+    type Diagnosis = { findings: Finding[]; settings: EffectiveSetting[]; next: string };
     const { findings, settings, next } = await runJson<Diagnosis>(["doctor"], options);
     expect(settings).toContainEqual({ name: "DATA_DIR", value: dataFolder, from: "environment" });
     expect(findings.find(({ name }) => name === "database")).toMatchObject({ status: "ok" });

@@ -1,6 +1,6 @@
 import { CompiledQuery, sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
-import { listNamedFiles } from "../../src/backup/named-files.ts";
+import { listVideoFiles } from "../../src/backup/video-files.ts";
 import { listStoredParts } from "../../src/cleanup/missing-file-queries.ts";
 import { sweepUnindexed } from "../../src/cleanup/reconcile-jobs.ts";
 import type { SnapshotQuery } from "../../src/db/database.ts";
@@ -65,7 +65,7 @@ describe("with many videos that were transcribed and announced long ago", () => 
       read += await countRowsReadBy(db, statement, values);
       return (await db.executeQuery<never>(CompiledQuery.raw(statement, [...values]))).rows;
     };
-    expect(await Array.fromAsync(listNamedFiles(query))).toHaveLength(VIDEOS);
+    expect(await Array.fromAsync(listVideoFiles(query))).toHaveLength(VIDEOS);
     expect(read).toBeLessThanOrEqual(2 * VIDEOS);
   });
 

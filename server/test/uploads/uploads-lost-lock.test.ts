@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Locker } from "@tus/utils";
 import * as tus from "tus-js-client";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { authorizeWith } from "../../src/api-keys/authorize.ts";
+import { requirePermission } from "../../src/api-keys/authorize.ts";
 import { findApiKey } from "../../src/api-keys/queries.ts";
 import { TokenLimits } from "../../src/api-keys/token-limits.ts";
 import { createApp } from "../../src/http/app.ts";
@@ -51,7 +51,7 @@ async function serveUploads() {
   const locker = createLosingLocker();
   const limits = new TokenLimits({ perSecond: 1_000, burst: 1_000 }, systemClock);
   const findKey = (id: string) => findApiKey(db, id);
-  const authorize = authorizeWith({ db, clock: systemClock, limits, findKey }, "create_video");
+  const authorize = requirePermission({ db, clock: systemClock, limits, findKey }, "create_video");
   const app = createApp({
     log,
     health: { check: async () => {} },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Tenant } from "@subtext/bench/spawned-service";
-import { findRunning, overHttp } from "@subtext/server/cli/internal-client";
+import { connectOverHttp, findRunning } from "@subtext/server/cli/internal-client";
 import { readConfig } from "@subtext/server/config/config";
 import type { World } from "./faults/fault.ts";
 import type { Upload } from "./uploads.ts";
@@ -43,7 +43,7 @@ export async function reprocessFailed(
 ): Promise<Map<string, string>> {
   const running = await findRunning(readConfig({ DATA_DIR: fleet.front.service.dataFolder }).dataFolder);
   if (!running) throw new Error("the service is not running");
-  const client = overHttp(running);
+  const client = connectOverHttp(running);
   const failed = new Map<string, string>();
   for (const { videoId, deletion, recording } of uploads) {
     if (deletion !== "none" || recording.expectedStatus === "FAILED") continue;

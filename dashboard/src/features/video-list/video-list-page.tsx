@@ -1,6 +1,6 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import {
-  COUNTED_VIDEOS,
+  MAX_COUNTED_VIDEOS,
   type VideoChangesView,
   type VideoCountsView,
   type VideoView,
@@ -162,7 +162,7 @@ function countText(counts: VideoCountsView | undefined, state: VideoState | unde
   const counted = state === undefined ? Object.values(counts) : [counts[state]];
   const sum = counted.reduce((total, count) => total + count, 0);
   if (sum === 0) return "";
-  return `${sum.toLocaleString("en")}${counted.includes(COUNTED_VIDEOS) ? "+" : ""}`;
+  return `${sum.toLocaleString("en")}${counted.includes(MAX_COUNTED_VIDEOS) ? "+" : ""}`;
 }
 
 function Filters({ environmentId }: { environmentId: string }) {

@@ -9,7 +9,7 @@ export interface AuditActorView {
 }
 
 /** An affected resource, which may no longer exist. */
-export interface AuditThingView {
+export interface AuditResourceView {
   id: string;
   /** The name at the time of the event; null if the resource has none or the name must not be shown. */
   name: string | null;
@@ -22,8 +22,8 @@ export interface AuditEventView {
   actor: AuditActorView;
   /** The IP address of the request; null for the service itself and the command line. */
   address: string | null;
-  environment: AuditThingView | null;
-  subject: AuditThingView | null;
+  environment: AuditResourceView | null;
+  subject: AuditResourceView | null;
   detail: AuditDetail;
 }
 

@@ -45,7 +45,7 @@ export interface VideoView {
 }
 
 /** Counting stops at this number of videos per state. */
-export const COUNTED_VIDEOS = 10_000;
+export const MAX_COUNTED_VIDEOS = 10_000;
 export type VideoCountsView = Record<VideoState, number>;
 
 export interface VideoPageView {

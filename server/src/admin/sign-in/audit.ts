@@ -28,16 +28,16 @@ export class SignInAudit {
   async recordSignIn(request: Client, email: string, response: Response): Promise<void> {
     const operator = await this.#find(email);
     if (response.ok && operator) {
-      await this.#write(byOperator(operator, request), "operator.signed_in");
+      await this.#record(byOperator(operator, request), "operator.signed_in");
     } else if (response.status === 401 && this.#failures.take("all").allowed) {
       const auditActor: AuditActor = { kind: "stranger", id: null, name: null, address: request.ip };
       // An unknown email is not recorded, because it may be a password typed into the wrong field.
-      await this.#write(auditActor, "operator.sign_in_failed", operator);
+      await this.#record(auditActor, "operator.sign_in_failed", operator);
     }
   }
 
   async recordPasswordChange(request: Client, operator: { id: string; email: string }): Promise<void> {
-    await this.#write(byOperator(operator, request), "operator.password_changed");
+    await this.#record(byOperator(operator, request), "operator.password_changed");
   }
 
   async #find(email: string): Promise<{ id: string; email: string } | undefined> {
@@ -45,7 +45,7 @@ export class SignInAudit {
     return operators.find((operator) => operator.email === email.trim().toLowerCase());
   }
 
-  async #write(
+  async #record(
     auditActor: AuditActor,
     action: "operator.signed_in" | "operator.sign_in_failed" | "operator.password_changed",
     subject?: { id: string; email: string },

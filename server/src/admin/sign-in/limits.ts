@@ -6,9 +6,9 @@ import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 
 /** A burst of 5 attempts, then one every 12 seconds. */
-const FROM_ONE_ADDRESS = { perSecond: 1 / 12, burst: 5 };
+const ADDRESS_LIMIT = { perSecond: 1 / 12, burst: 5 };
 /** Looser, so that a stranger cannot easily lock out an operator; still limits guesses from many addresses. */
-const AT_ONE_ACCOUNT = { perSecond: 1 / 30, burst: 15 };
+const ACCOUNT_LIMIT = { perSecond: 1 / 30, burst: 15 };
 
 /** Limits attempts to guess a password or a secret link. */
 export class SignInLimits {
@@ -16,8 +16,8 @@ export class SignInLimits {
   readonly #byAccount: RateLimiter;
 
   constructor(clock: Clock) {
-    this.#byAddress = new RateLimiter(FROM_ONE_ADDRESS, clock);
-    this.#byAccount = new RateLimiter(AT_ONE_ACCOUNT, clock);
+    this.#byAddress = new RateLimiter(ADDRESS_LIMIT, clock);
+    this.#byAccount = new RateLimiter(ACCOUNT_LIMIT, clock);
   }
 
   /** @throws AppError `rate_limited` */

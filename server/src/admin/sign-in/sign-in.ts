@@ -11,7 +11,7 @@ import {
 } from "../../operators/operators.ts";
 import { endSessions, listSessions } from "../../operators/queries.ts";
 import { authHeaders } from "../access.ts";
-import { handlersOf } from "../operation.ts";
+import { defineHandlers } from "../operation.ts";
 import { SignInAudit } from "./audit.ts";
 import type { SignInLimits } from "./limits.ts";
 
@@ -27,7 +27,7 @@ export function signInHandlers({ operators, limits, db, clock }: SignInDeps) {
   const audit = new SignInAudit({ db, clock });
   const send = async (request: FastifyRequest, body: object) =>
     await operators.handle(toWebRequest(request, operators.origin, body));
-  return handlersOf({
+  return defineHandlers({
     "POST /auth/sign-in/email": async ({ body: { email, password }, request, reply }) => {
       limits.countAccount(email, request);
       const response = await send(request, { email, password });

@@ -11,10 +11,10 @@ const OVERLAP_MS = 10_000;
 /** If a poll finds more changes in an environment, clients are asked to reload the list instead. */
 const MAX_CHANGES = 200;
 /** Minimum interval between requests to reload, because a reload is expensive and every client does it. */
-const RELOAD_EVERY_MS = 5_000;
+const RELOAD_INTERVAL_MS = 5_000;
 const WATCHED_UPLOADS = 50;
 /** Only changes of the first queue positions are sent. */
-const WATCHED_PLACES = 50;
+const WATCHED_POSITIONS = 50;
 
 /** Receives null if there are too many changes to send. */
 export type OnChanges = (changes: VideoChangesView | null) => void;
@@ -23,7 +23,7 @@ export type OnChanges = (changes: VideoChangesView | null) => void;
 interface Watch {
   listeners: Set<OnChanges>;
   /** The first poll. It sends nothing and is the baseline for the next one. */
-  begun: Promise<void>;
+  firstPoll: Promise<void>;
   /** Time of the last poll by the database's clock; null until the first poll completes. */
   queriedAt: Date | null;
   /** The last state sent for each video that the next poll may return again. */
@@ -33,7 +33,7 @@ interface Watch {
   /** When subscribers were last asked to reload, in milliseconds of `performance.now()`. */
   reloadedAt: number;
   /** Subscribers have missed changes and must be asked to reload. */
-  owesReload: boolean;
+  needsReload: boolean;
 }
 
 /**
@@ -64,7 +64,7 @@ export class VideoChanges {
       this.#timer = undefined;
     };
     try {
-      await watch.begun;
+      await watch.firstPoll;
     } catch (error) {
       end();
       throw error;
@@ -75,24 +75,24 @@ export class VideoChanges {
   #watch(environmentId: string): Watch {
     const watch: Watch = {
       listeners: new Set(),
-      begun: Promise.resolve(),
+      firstPoll: Promise.resolve(),
       queriedAt: null,
       sent: new Map(),
       gone: new Set(),
       reloadedAt: Number.NEGATIVE_INFINITY,
-      owesReload: false,
+      needsReload: false,
     };
     this.#watched.set(environmentId, watch);
-    watch.begun = this.#query(new Map([[environmentId, watch]]));
+    watch.firstPoll = this.#query(new Map([[environmentId, watch]]));
     this.#timer ??= this.#schedule();
     return watch;
   }
 
   #schedule(): NodeJS.Timeout {
     const timer = setTimeout(async () => {
-      const begun = new Map([...this.#watched].filter(([, { queriedAt }]) => queriedAt !== null));
+      const ready = new Map([...this.#watched].filter(([, { queriedAt }]) => queriedAt !== null));
       try {
-        if (begun.size > 0) await this.#query(begun);
+        if (ready.size > 0) await this.#query(ready);
       } catch (error) {
         if (this.#watched.size > 0) {
           this.#deps.log[logLevelOf(error, "warn")]({ err: error }, "changes of videos could not be read");
@@ -124,7 +124,7 @@ export class VideoChanges {
     const views = await toVideoViews(this.#deps, await findVideos(db, [...ids]), positions);
     const viewed = Map.groupBy(views, ({ environmentId }) => environmentId);
     for (const [environmentId, watch] of watches) {
-      publishNews(watch, { seen: seen.get(environmentId) ?? [], views: viewed.get(environmentId) ?? [] });
+      publishChanges(watch, { seen: seen.get(environmentId) ?? [], views: viewed.get(environmentId) ?? [] });
       watch.queriedAt = now;
     }
   }
@@ -137,16 +137,16 @@ function watchedPositions(
   const counts = new Map<string, number>();
   return [...positions].flatMap(([videoId, { environmentId }]) => {
     const count = counts.get(environmentId) ?? 0;
-    if (!watches.has(environmentId) || count >= WATCHED_PLACES) return [];
+    if (!watches.has(environmentId) || count >= WATCHED_POSITIONS) return [];
     counts.set(environmentId, count + 1);
     return [videoId];
   });
 }
 
-function publishNews(watch: Watch, { seen, views }: { seen: FoundChange[]; views: VideoView[] }): void {
+function publishChanges(watch: Watch, { seen, views }: { seen: FoundChange[]; views: VideoView[] }): void {
   const deleted = seen.filter(({ kind }) => kind === "deleted").map(({ id }) => id);
   const sent = new Map(views.map((view) => [view.id, JSON.stringify(view)]));
-  const news = {
+  const unsent = {
     videos: views.filter((view) => watch.sent.get(view.id) !== sent.get(view.id)),
     deleted: deleted.filter((id) => !watch.gone.has(id)),
   };
@@ -155,13 +155,13 @@ function publishNews(watch: Watch, { seen, views }: { seen: FoundChange[]; views
   watch.gone = new Set(deleted);
   if (isFirst) return;
   const changed = seen.filter(({ kind }) => kind === "changed");
-  const isTooMuch = Math.max(changed.length, deleted.length) > MAX_CHANGES;
-  watch.owesReload ||= isTooMuch;
-  if (watch.owesReload && performance.now() - watch.reloadedAt >= RELOAD_EVERY_MS) {
+  const exceedsLimit = Math.max(changed.length, deleted.length) > MAX_CHANGES;
+  watch.needsReload ||= exceedsLimit;
+  if (watch.needsReload && performance.now() - watch.reloadedAt >= RELOAD_INTERVAL_MS) {
     watch.reloadedAt = performance.now();
-    watch.owesReload = false;
+    watch.needsReload = false;
     for (const send of watch.listeners) send(null);
-  } else if (!isTooMuch && (news.videos.length > 0 || news.deleted.length > 0)) {
-    for (const send of watch.listeners) send(news);
+  } else if (!exceedsLimit && (unsent.videos.length > 0 || unsent.deleted.length > 0)) {
+    for (const send of watch.listeners) send(unsent);
   }
 }

@@ -10,7 +10,7 @@ import type {
   TranscriptionDetailView,
   VideoDetailView,
 } from "../contract/video-detail.ts";
-import { viewTranscriptionSummary } from "../serializers.ts";
+import { toTranscriptionSummaryView } from "../serializers.ts";
 
 export interface TranscriptionHistory {
   /** In order. */
@@ -21,7 +21,7 @@ export interface TranscriptionHistory {
   endpointUrls: Map<string, string>;
 }
 
-export function viewVideoDetail(
+export function toVideoDetailView(
   view: VideoView,
   known: {
     video: VideoRow;
@@ -37,7 +37,7 @@ export function viewVideoDetail(
     recordingDeletedAt: video.recording_deleted_at?.toISOString() ?? null,
     transcription:
       transcription &&
-      viewTranscriptionDetail(transcription.row, {
+      toTranscriptionDetailView(transcription.row, {
         ...transcription,
         video,
         // A video that waits for a model is retried when the model is installed, not at a set time.
@@ -46,7 +46,7 @@ export function viewVideoDetail(
   };
 }
 
-function viewTranscriptionDetail(
+function toTranscriptionDetailView(
   row: TranscriptionRow,
   known: TranscriptionHistory & {
     video: VideoRow;
@@ -56,7 +56,7 @@ function viewTranscriptionDetail(
   const { attempts, events, endpointUrls, hasRetryTime } = known;
   const last = attempts.at(-1);
   return {
-    ...viewTranscriptionSummary(row),
+    ...toTranscriptionSummaryView(row),
     engine: row.engine,
     decoder: row.decoder,
     audioTrack: row.audio_track,
@@ -64,20 +64,20 @@ function viewTranscriptionDetail(
     incomplete: row.incomplete,
     languageSegments: row.language_segments,
     retryAt: hasRetryTime && row.status === "PENDING" && last?.retry_at ? last.retry_at.toISOString() : null,
-    timeline: viewTimeline(row, known),
-    attempts: attempts.map((attempt, index) => viewAttempt(attempt, attempts[index - 1])),
-    events: events.map((event) => viewEvent(event, endpointUrls)),
+    timeline: toTimeline(row, known),
+    attempts: attempts.map((attempt, index) => toAttemptView(attempt, attempts[index - 1])),
+    events: events.map((event) => toEventView(event, endpointUrls)),
   };
 }
 
-function viewTimeline(
+function toTimeline(
   row: TranscriptionRow,
   { video, attempts, events, endpointUrls }: TranscriptionHistory & { video: VideoRow },
 ): TimelineStepView[] {
   const running =
     row.status === "PENDING" ? undefined : attempts.findLast(({ number }) => number === row.attempt);
   const finished = row.finished_at;
-  const moments: [TimelineStep, Date | null | undefined][] = [
+  const timestamps: [TimelineStep, Date | null | undefined][] = [
     ["uploaded", video.uploaded_at],
     ["queued", running?.queued_at ?? row.queued_at],
     ["started", running?.started_at ?? row.started_at],
@@ -91,7 +91,7 @@ function viewTimeline(
   ];
   let before: Date | null = null;
   const steps: TimelineStepView[] = [];
-  for (const [step, at] of moments) {
+  for (const [step, at] of timestamps) {
     if (!at) continue;
     steps.push({ step, at: at.toISOString(), seconds: before && secondsBetween(before, at) });
     before = at;
@@ -119,7 +119,10 @@ function preparedAt(
   return new Date(Math.min(at, decoded_at.getTime()));
 }
 
-function viewAttempt(row: TranscriptionAttemptRow, before: TranscriptionAttemptRow | undefined): AttemptView {
+function toAttemptView(
+  row: TranscriptionAttemptRow,
+  before: TranscriptionAttemptRow | undefined,
+): AttemptView {
   return {
     number: row.number,
     begunBy: begunBy(before),
@@ -146,7 +149,7 @@ function begunBy(before: TranscriptionAttemptRow | undefined): AttemptView["begu
   }
 }
 
-function viewEvent(event: EventWithDeliveries, endpointUrls: Map<string, string>): EventView {
+function toEventView(event: EventWithDeliveries, endpointUrls: Map<string, string>): EventView {
   return {
     id: event.id,
     type: event.type,

@@ -15,8 +15,8 @@ import { listWebhookEndpoints } from "../../webhooks/endpoint-queries.ts";
 import { listTranscriptionEvents } from "../../webhooks/queries.ts";
 import { type Actor, roleIn } from "../access.ts";
 import type { MediaView, VideoDetailView } from "../contract/video-detail.ts";
-import { handlersOf } from "../operation.ts";
-import { viewVideoDetail } from "./detail-view.ts";
+import { defineHandlers } from "../operation.ts";
+import { toVideoDetailView } from "./detail-view.ts";
 import { typeOfRecording } from "./files.ts";
 import { getVideoFromParams, toVideoViews, type VideoListDeps } from "./videos.ts";
 
@@ -32,7 +32,7 @@ export interface VideoDetailDeps extends VideoListDeps {
 
 export function videoDetailHandlers(deps: VideoDetailDeps) {
   const { db, clock } = deps;
-  return handlersOf({
+  return defineHandlers({
     "GET /environments/:environment/videos/:video": async ({ params, actor }) =>
       await describe(deps, await getVideoFromParams(db, params), actor),
 
@@ -68,15 +68,15 @@ async function describe(deps: VideoDetailDeps, video: VideoRow, actor: Actor): P
   const [[view], row, media] = await Promise.all([
     toVideoViews(deps, [video]),
     findTranscriptionByVideo(db, video.id),
-    viewMedia(deps, video),
+    readMediaView(deps, video),
   ]);
-  const transcription = row && { row, ...(await historyOf(db, row)) };
+  const transcription = row && { row, ...(await readHistory(db, row)) };
   // Editors may not see webhooks, because the URLs of endpoints are often secrets.
   if (transcription && roleIn(actor, video.environment_id) === "editor") transcription.events = [];
-  return viewVideoDetail(view!, { video, media, transcription: transcription ?? null });
+  return toVideoDetailView(view!, { video, media, transcription: transcription ?? null });
 }
 
-async function historyOf(db: Db, { id, environment_id }: TranscriptionRow) {
+async function readHistory(db: Db, { id, environment_id }: TranscriptionRow) {
   const [attempts, events, endpoints] = await Promise.all([
     listAttempts(db, id),
     listTranscriptionEvents(db, id),
@@ -89,7 +89,7 @@ async function historyOf(db: Db, { id, environment_id }: TranscriptionRow) {
   };
 }
 
-async function viewMedia({ recordings }: VideoDetailDeps, video: VideoRow): Promise<MediaView | null> {
+async function readMediaView({ recordings }: VideoDetailDeps, video: VideoRow): Promise<MediaView | null> {
   if (video.uploaded_at === null || video.recording_deleted_at !== null) return null;
   return {
     url: `/internal/environments/${video.environment_id}/videos/${video.id}/media`,

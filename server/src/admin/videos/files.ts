@@ -11,7 +11,7 @@ import { confidenceKey, fileKey, waveformKey } from "../../storage/transcript-fi
 import type { TranscriptStore } from "../../storage/transcript-store.ts";
 import { findTranscriptionByVideo } from "../../transcription/queries.ts";
 import { MEDIA_TYPE_BYTES, mediaType } from "../../videos/media-type.ts";
-import { type Call, handlersOf } from "../operation.ts";
+import { type Call, defineHandlers } from "../operation.ts";
 import { transcriptWords } from "./transcript-words.ts";
 import { getVideoFromParams } from "./videos.ts";
 
@@ -30,7 +30,7 @@ interface VideoFileDeps {
 /** Serves the recording and the transcript files for the page of a video. */
 export function videoFileHandlers(deps: VideoFileDeps) {
   const { db, transcripts } = deps;
-  return handlersOf({
+  return defineHandlers({
     "GET /environments/:environment/videos/:video/media": async (call) => await sendMedia(deps, call),
     "HEAD /environments/:environment/videos/:video/media": async (call) => await sendMedia(deps, call),
 

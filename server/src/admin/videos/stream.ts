@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { getEnvironment } from "../../environments/environments.ts";
-import { handlersOf } from "../operation.ts";
+import { defineHandlers } from "../operation.ts";
 import { VideoChanges } from "./changes.ts";
 import type { VideoListDeps } from "./videos.ts";
 
@@ -23,7 +23,7 @@ export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps) {
     for (const end of endings) end();
   });
 
-  return handlersOf({
+  return defineHandlers({
     "GET /environments/:environment/videos/changes": async ({ params, request, reply, isAuthorized }) => {
       const environment = await getEnvironment(db, params.environment);
       const stream = reply.raw;

@@ -12,9 +12,9 @@ interface FileWord {
 }
 
 /** Numbers of words after which a paragraph ends at the next sentence end, the next pause, or immediately. */
-const LONG_AT_SENTENCE = 60;
-const LONG_AT_PAUSE = 120;
-const LONGEST = 200;
+const MIN_WORDS_BEFORE_SENTENCE_BREAK = 60;
+const MIN_WORDS_BEFORE_PAUSE_BREAK = 120;
+const MAX_PARAGRAPH_WORDS = 200;
 const PAUSE_SECONDS = 0.3;
 
 /**
@@ -35,15 +35,15 @@ export function transcriptWords(
     paragraphs: [],
   };
   let previous: FileWord | undefined;
-  let begun = 0;
+  let paragraphStart = 0;
   for (const [index, next] of words.entries()) {
-    const begins =
-      !previous || beginsParagraph(previous, next) || isLongEnough(index - begun, previous, next);
-    if (begins) {
+    const startsParagraph =
+      !previous || beginsParagraph(previous, next) || isLongEnough(index - paragraphStart, previous, next);
+    if (startsParagraph) {
       view.paragraphs.push(index);
-      begun = index;
+      paragraphStart = index;
     }
-    const spaced = !begins && previous && needsSpace(previous.word, next.word);
+    const spaced = !startsParagraph && previous && needsSpace(previous.word, next.word);
     view.words.push(spaced ? ` ${next.word}` : next.word);
     view.pauses.push(milliseconds(next.start) - milliseconds(previous?.end ?? 0));
     view.durations.push(milliseconds(next.end) - milliseconds(next.start));
@@ -53,9 +53,9 @@ export function transcriptWords(
 }
 
 function isLongEnough(length: number, previous: FileWord, next: FileWord): boolean {
-  if (length < LONG_AT_SENTENCE) return false;
-  if (endsSentence(previous.word) || length >= LONGEST) return true;
-  return length >= LONG_AT_PAUSE && next.start - previous.end >= PAUSE_SECONDS;
+  if (length < MIN_WORDS_BEFORE_SENTENCE_BREAK) return false;
+  if (endsSentence(previous.word) || length >= MAX_PARAGRAPH_WORDS) return true;
+  return length >= MIN_WORDS_BEFORE_PAUSE_BREAK && next.start - previous.end >= PAUSE_SECONDS;
 }
 
 function milliseconds(seconds: number): number {

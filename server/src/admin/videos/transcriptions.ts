@@ -15,17 +15,17 @@ import { findVideo } from "../../videos/queries.ts";
 import { listTranscriptionEvents } from "../../webhooks/queries.ts";
 import { type Actor, roleIn } from "../access.ts";
 import type { TranscriptionView } from "../contract/transcription.ts";
-import { handlersOf } from "../operation.ts";
-import { viewTranscription, viewTranscriptionSummary } from "../serializers.ts";
+import { defineHandlers } from "../operation.ts";
+import { toTranscriptionSummaryView, toTranscriptionView } from "../serializers.ts";
 
 const LATEST_TRANSCRIPTIONS = 50;
 
 export function transcriptionHandlers({ db, queue, clock }: { db: Db; queue: Queue; clock: Clock }) {
-  return handlersOf({
+  return defineHandlers({
     "GET /environments/:environment/transcriptions": async ({ params, query: { status = null } }) => {
       const environment = await getEnvironment(db, params.environment);
       const rows = await listTranscriptions(db, environment.id, { status, limit: LATEST_TRANSCRIPTIONS });
-      return { data: rows.map(viewTranscriptionSummary) };
+      return { data: rows.map(toTranscriptionSummaryView) };
     },
 
     "GET /transcriptions/:id": async ({ params: { id }, actor }) =>
@@ -51,7 +51,7 @@ async function describe(db: Db, row: TranscriptionRow, actor: Actor): Promise<Tr
   // Editors may not see webhooks.
   const events =
     roleIn(actor, row.environment_id) === "editor" ? [] : await listTranscriptionEvents(db, row.id);
-  return viewTranscription(row, { video, events });
+  return toTranscriptionView(row, { video, events });
 }
 
 /** @throws AppError `transcription_not_found`, `upload_incomplete` */

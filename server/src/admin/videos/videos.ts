@@ -7,9 +7,9 @@ import { waitsForModel } from "../../transcription/model-wait-queries.ts";
 import { type OfferDeps, offerUpload } from "../../uploads/upload-offer.ts";
 import { countVideosByState, listVideosInState, queuePositions } from "../../videos/list-queries.ts";
 import { findTranscriptionsByVideo, getVideo } from "../../videos/queries.ts";
-import { COUNTED_VIDEOS, type VideoView } from "../contract/video.ts";
-import { handlersOf } from "../operation.ts";
-import { viewTranscriptionSummary } from "../serializers.ts";
+import { MAX_COUNTED_VIDEOS, type VideoView } from "../contract/video.ts";
+import { defineHandlers } from "../operation.ts";
+import { toTranscriptionSummaryView } from "../serializers.ts";
 import type { UploadedBytes } from "../uploaded-bytes.ts";
 
 export interface VideoListDeps {
@@ -22,11 +22,11 @@ export interface UploadDeps extends OfferDeps {
 }
 
 /** Limits only the start of an upload. Once started, an upload may take longer. */
-const START_WITHIN_SECONDS = 3600;
+const UPLOAD_START_TIMEOUT_SECONDS = 3600;
 
 export function videoHandlers(deps: VideoListDeps & UploadDeps) {
   const { db } = deps;
-  return handlersOf({
+  return defineHandlers({
     "GET /environments/:environment/videos": async ({ params, query }) => {
       const environment = await getEnvironment(db, params.environment);
       const { before, limit } = readPageRequest(query);
@@ -38,7 +38,7 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
 
     "GET /environments/:environment/video-counts": async ({ params }) => {
       const environment = await getEnvironment(db, params.environment);
-      return await countVideosByState(db, environment.id, COUNTED_VIDEOS);
+      return await countVideosByState(db, environment.id, MAX_COUNTED_VIDEOS);
     },
 
     // The session authorizes only the creation. The browser then uploads the bytes to the signed URL.
@@ -49,7 +49,7 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
         environmentId: environment.id,
         metadata: { filename },
         sizeBytes,
-        expiresInSeconds: START_WITHIN_SECONDS,
+        expiresInSeconds: UPLOAD_START_TIMEOUT_SECONDS,
       });
       request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL given to an operator");
       return {
@@ -119,7 +119,7 @@ export function toVideoView(
     uploadedBytes,
     createdAt,
     uploadedAt,
-    transcription: transcription ? viewTranscriptionSummary(transcription) : null,
+    transcription: transcription ? toTranscriptionSummaryView(transcription) : null,
     queuePosition: transcription?.status === "PENDING" ? queuePosition : null,
     waitsFor: transcription && waitsForModel(transcription) ? "model" : null,
   };

@@ -6,13 +6,13 @@ import type { ApiKeyRow, Db, TranscriptionRow, VideoRow } from "../db/schema.ts"
 export type KeyRow = Omit<ApiKeyRow, "created_at">;
 
 /** The client-visible columns of a video. */
-export type ShownVideo = Pick<
+export type PublicVideo = Pick<
   VideoRow,
   "id" | "environment_id" | "metadata" | "size_bytes" | "created_at" | "uploaded_at"
 >;
 
 /** The client-visible columns of a transcription. */
-export type ShownTranscription = Pick<
+export type PublicTranscription = Pick<
   TranscriptionRow,
   | "id"
   | "video_id"
@@ -31,7 +31,7 @@ export type ShownTranscription = Pick<
   | "finished_at"
 >;
 
-export type VideoWithTranscription = ShownVideo & { transcription: ShownTranscription | undefined };
+export type VideoWithTranscription = PublicVideo & { transcription: PublicTranscription | undefined };
 
 /** `video` is undefined if the key's environment has no such video, even if another environment has. */
 export type KeyWithVideo = KeyRow & { video: VideoWithTranscription | undefined };
@@ -48,51 +48,51 @@ export interface KeyAndVideoIds {
  */
 export async function findKeysWithVideos(
   db: Db,
-  asks: readonly KeyAndVideoIds[],
+  requests: readonly KeyAndVideoIds[],
 ): Promise<(KeyWithVideo | undefined)[]> {
   // Pads the list to a power of two, so that only a few different statements are prepared.
-  const places = 2 ** Math.ceil(Math.log2(asks.length));
-  const asked = Array.from({ length: places }, (_, place) => {
-    const { keyId = null, videoId = null } = asks[place] ?? {};
-    return sql`(${sql.lit(place)}, ${keyId}::text, ${videoId}::text)`;
+  const size = 2 ** Math.ceil(Math.log2(requests.length));
+  const requested = Array.from({ length: size }, (_, ordinal) => {
+    const { keyId = null, videoId = null } = requests[ordinal] ?? {};
+    return sql`(${sql.lit(ordinal)}, ${keyId}::text, ${videoId}::text)`;
   });
   // Raw SQL, because Kysely takes as long to build this query as PostgreSQL to plan it. `offset 0` is an optimization
   // fence that makes PostgreSQL read each row by its id. Without it, the planner may choose the environment's index
   // while the table is small, and that plan would be cached.
   const { rows } = await sql<FoundRow>`${prepared}
     select
-      asked.place,
+      requested.ordinal,
       k.id as key_id, k.environment_id, k.name, k.key_hash, k.permissions,
       k.expires_at, k.last_used_at, k.revoked_at,
       v.id as video_id, v.metadata, v.size_bytes, v.created_at as video_created_at, v.uploaded_at,
       t.id as transcription_id, t.status, t.language, t.word_count, t.duration, t.file_prefix, t.file_formats,
       t.failure_code, t.failure_message, t.skip_reason, t.incomplete,
       t.created_at as transcription_created_at, t.finished_at
-    from (values ${sql.join(asked)}) as asked (place, key_id, video_id)
-    join api_key k on k.id = asked.key_id
-    left join lateral (select * from video where id = asked.video_id offset 0) v
+    from (values ${sql.join(requested)}) as requested (ordinal, key_id, video_id)
+    join api_key k on k.id = requested.key_id
+    left join lateral (select * from video where id = requested.video_id offset 0) v
       on v.environment_id = k.environment_id
     left join lateral (select * from transcription where video_id = v.id offset 0) t on true`.execute(db);
-  const found = new Map(rows.map((row) => [row.place, toKey(row)]));
-  return asks.map((_ask, place) => found.get(place));
+  const found = new Map(rows.map((row) => [row.ordinal, toKey(row)]));
+  return requests.map((_request, ordinal) => found.get(ordinal));
 }
 
 /** The video's columns are null if `video_id` is, and the transcription's if `transcription_id` is. */
 interface FoundRow extends Omit<KeyRow, "id"> {
-  place: number;
+  ordinal: number;
   key_id: string;
   video_id: string | null;
-  metadata: ShownVideo["metadata"];
-  size_bytes: ShownVideo["size_bytes"];
+  metadata: PublicVideo["metadata"];
+  size_bytes: PublicVideo["size_bytes"];
   video_created_at: Date;
   uploaded_at: Date | null;
   transcription_id: string | null;
-  status: ShownTranscription["status"];
+  status: PublicTranscription["status"];
   language: string | null;
   word_count: number | null;
   duration: number | null;
   file_prefix: string | null;
-  file_formats: ShownTranscription["file_formats"];
+  file_formats: PublicTranscription["file_formats"];
   failure_code: string | null;
   failure_message: string | null;
   skip_reason: string | null;
@@ -127,7 +127,7 @@ function toVideo(row: FoundRow, id: string): VideoWithTranscription {
   };
 }
 
-function toTranscription(row: FoundRow, videoId: string, id: string): ShownTranscription {
+function toTranscription(row: FoundRow, videoId: string, id: string): PublicTranscription {
   return {
     id,
     video_id: videoId,

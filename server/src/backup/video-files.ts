@@ -1,7 +1,7 @@
 import type { SnapshotQuery } from "../db/database.ts";
 
 /** A video's files, with paths relative to the data folder. */
-export interface NamedFiles {
+export interface VideoFiles {
   videoId: string;
   /** False while the recording is still growing. */
   isUploaded: boolean;
@@ -25,20 +25,20 @@ const SELECT = `
   select video.id, video.uploaded_at is not null as is_uploaded,
     video.recording_deleted_at is not null as is_deleted, file_prefix, waveform_prefix
   from video`;
-const JOINED = `${SELECT} left join transcription on transcription.video_id = video.id`;
+const SELECT_JOINED = `${SELECT} left join transcription on transcription.video_id = video.id`;
 /** A lateral join, because the planner may execute a plain join by scanning both tables for every page. */
-const LOOKED_UP = `${SELECT} left join lateral (
+const SELECT_LATERAL = `${SELECT} left join lateral (
     select file_prefix, waveform_prefix from transcription where video_id = video.id limit 1
   ) as transcription on true`;
 
 /** Lists the files of all videos, in the order of the videos' ids. */
-export async function* listNamedFiles(query: SnapshotQuery): AsyncGenerator<NamedFiles> {
+export async function* listVideoFiles(query: SnapshotQuery): AsyncGenerator<VideoFiles> {
   let after = "";
   for (;;) {
-    const rows = await query<Row>(`${LOOKED_UP} where video.id > $1 order by video.id limit ${BATCH}`, [
+    const rows = await query<Row>(`${SELECT_LATERAL} where video.id > $1 order by video.id limit ${BATCH}`, [
       after,
     ]);
-    for (const row of rows) yield toNamedFiles(row);
+    for (const row of rows) yield toVideoFiles(row);
     if (rows.length < BATCH) return;
     after = rows.at(-1)!.id;
   }
@@ -48,17 +48,17 @@ export async function* listNamedFiles(query: SnapshotQuery): AsyncGenerator<Name
  * Lists the files of the given videos and of videos that changed.
  * @param since by the database's clock; also compared with the last change of the transcription
  */
-export async function listNamedSince(
+export async function listChangedVideoFiles(
   query: SnapshotQuery,
   since: Date,
   videoIds: string[],
-): Promise<NamedFiles[]> {
+): Promise<VideoFiles[]> {
   const rows = await query<Row>(
-    `${JOINED} where video.changed_at >= $1 or transcription.changed_at >= $1
+    `${SELECT_JOINED} where video.changed_at >= $1 or transcription.changed_at >= $1
       or video.id in (select jsonb_array_elements_text($2::jsonb))`,
     [since.toISOString(), JSON.stringify(videoIds)],
   );
-  return rows.map(toNamedFiles);
+  return rows.map(toVideoFiles);
 }
 
 /** Lists the recordings of unfinished uploads. */
@@ -67,7 +67,7 @@ export async function listOpenRecordings(query: SnapshotQuery): Promise<string[]
   return rows.map(({ id }) => `uploads/${id}`);
 }
 
-function toNamedFiles({ id, is_uploaded, is_deleted, file_prefix, waveform_prefix }: Row): NamedFiles {
+function toVideoFiles({ id, is_uploaded, is_deleted, file_prefix, waveform_prefix }: Row): VideoFiles {
   const prefixes = new Set([file_prefix, waveform_prefix].filter((prefix) => prefix !== null));
   return {
     videoId: id,

@@ -16,14 +16,14 @@ import { openObjectTranscriptStore } from "../storage/object-transcript-store.ts
 import { openObjectStore } from "../storage/open-object-store.ts";
 import { createLog } from "../telemetry/log.ts";
 
-const OF_A_STORE = ["storage", "files", "cleanup"];
-const OF_AN_INSTALLATION = ["database", "workers", ...OF_A_STORE];
+const STORAGE_CHECKS = ["storage", "files", "cleanup"];
+const INSTALLATION_CHECKS = ["database", "workers", ...STORAGE_CHECKS];
 
 /**
  * Checks every part of the service separately. Use it if the service cannot be opened.
  * @param reason why the service cannot be opened
  */
-export async function diagnoseFromOutside(config: Config, reason: unknown): Promise<Finding[]> {
+export async function diagnoseWithoutService(config: Config, reason: unknown): Promise<Finding[]> {
   const filesFolder = join(config.dataFolder, "files");
   const log = createLog("silent");
   const models = openModels({ config, log, clock: systemClock, terminal: null });
@@ -74,9 +74,9 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
     },
   });
   if (reason instanceof AppError && reason.code === "installation_missing") {
-    const absent = config.databaseUrl === null ? OF_AN_INSTALLATION : OF_A_STORE;
-    const others = findings.filter(({ name }) => !absent.includes(name));
-    return [{ name: "installation", status: "missing", detail: reason.message, remedy: null }, ...others];
+    const skipped = config.databaseUrl === null ? INSTALLATION_CHECKS : STORAGE_CHECKS;
+    const rest = findings.filter(({ name }) => !skipped.includes(name));
+    return [{ name: "installation", status: "missing", detail: reason.message, remedy: null }, ...rest];
   }
   const explains = reason instanceof AppError && !isOutage(reason);
   if (!explains && findings.some(({ status }) => status === "missing")) return findings;

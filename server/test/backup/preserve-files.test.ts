@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { copyIfThere, keepFiles } from "../../src/backup/keep-files.ts";
+import { copyIfPresent, preserveFiles } from "../../src/backup/preserve-files.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 test("a backup copies a recording that is still growing, and links one that is complete", async () => {
@@ -10,8 +10,8 @@ test("a backup copies a recording that is still growing, and links one that is c
   const keep = async (recording: string, isUploaded: boolean) => {
     await writeFile(join(from, recording), "begun");
     await mkdir(join(to, "uploads"), { recursive: true });
-    await keepFiles(from, to, { videoId: "video", isUploaded, recording, folders: [] });
-    if (!isUploaded) await copyIfThere(from, to, recording);
+    await preserveFiles(from, to, { videoId: "video", isUploaded, recording, folders: [] });
+    if (!isUploaded) await copyIfPresent(from, to, recording);
     await appendFile(join(from, recording), ", and more");
     const isLinked = (await stat(join(from, recording))).ino === (await stat(join(to, recording))).ino;
     return [await readFile(join(to, recording), "utf8"), isLinked];

@@ -1,36 +1,36 @@
 import { constants } from "node:fs";
 import { copyFile, link, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { NamedFiles } from "./named-files.ts";
+import type { VideoFiles } from "./video-files.ts";
 
 /** Error codes if the file system does not support hard links, or not between these two paths. */
-const NO_LINKS = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"]);
+const LINK_UNSUPPORTED_CODES = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"]);
 
 /**
  * Preserves a video's files under the same names in another folder, as hard links if possible, otherwise as copies.
  * Skips recordings that are still growing, because a hard link would grow with them. Replaces existing files.
  * @returns the number of missing files
  */
-export async function keepFiles(from: string, to: string, named: NamedFiles): Promise<number> {
+export async function preserveFiles(from: string, to: string, named: VideoFiles): Promise<number> {
   let missing = 0;
   if (named.recording !== null && named.isUploaded) {
-    if (!(await keep(join(from, named.recording), join(to, named.recording)))) missing += 1;
+    if (!(await preserve(join(from, named.recording), join(to, named.recording)))) missing += 1;
   }
   for (const folder of named.folders) {
     const names = await readdir(join(from, folder)).catch(nullIfMissing);
-    for (const name of names ?? []) await keep(join(from, folder, name), join(to, folder, name));
+    for (const name of names ?? []) await preserve(join(from, folder, name), join(to, folder, name));
     if (names === null) missing += 1;
   }
   return missing;
 }
 
 /** Copies a file; a missing file is not an error. */
-export async function copyIfThere(from: string, to: string, path: string): Promise<void> {
+export async function copyIfPresent(from: string, to: string, path: string): Promise<void> {
   await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(nullIfMissing);
 }
 
 /** Returns false if the file does not exist. */
-async function keep(from: string, to: string): Promise<boolean> {
+async function preserve(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await rm(to, { force: true });
   try {
@@ -47,7 +47,7 @@ export async function tryLink(from: string, to: string): Promise<boolean> {
     await link(from, to);
     return true;
   } catch (error) {
-    if (NO_LINKS.has((error as NodeJS.ErrnoException).code ?? "")) return false;
+    if (LINK_UNSUPPORTED_CODES.has((error as NodeJS.ErrnoException).code ?? "")) return false;
     throw error;
   }
 }
