@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -278,6 +278,12 @@ describe.skipIf(!s3 || !server)("subtext move", () => {
     const moved = await move({ ...database, DATA_DIR: dataFolder });
     expect(moved).toMatchObject({ exitCode: 0, out: expect.not.stringContaining("uploads") });
     await expect(startOn(dataFolder)).rejects.toThrow("was moved to PostgreSQL at");
+    // If the old database is used again, it must not delete files of the new one.
+    await rename(join(dataFolder, "moved.json"), join(dataFolder, "kept.json"));
+    const old = await startOn(dataFolder);
+    expect(await old.service.parts.ownership.state()).toMatchObject({ reason: "other_database" });
+    await old.service.stop();
+    await rename(join(dataFolder, "kept.json"), join(dataFolder, "moved.json"));
     const middle = await startOn(dataFolder, database);
     expect(await middle.service.parts.ownership.state()).toEqual({ isOwner: true });
     await expectServed(middle, first, Buffer.from("first"));
