@@ -6,8 +6,9 @@ const MAX_LINES = 20;
 const FAILED_PACKET = /Error while decoding stream|Error submitting packet to decoder|Decoding error:/;
 const CORRUPT_PACKET = /Packet corrupt \(stream = (\d+),/;
 const PARTIAL_FILE = /partial file/;
-/** Demuxers that use the error level only for damage. */
-const DAMAGED = /^\[(matroska,webm|ogg|mpegts|avi) @ [^\]]*\] (?!Packet corrupt)/;
+/** Demuxers that use the error level only for damage. An ffmpeg that decodes only audio has no parameters of a video. */
+const DAMAGED =
+  /^\[(matroska,webm|ogg|mpegts|avi) @ [^\]]*\] (?!Packet corrupt|Could not find codec parameters for stream \d+ \(Video)/;
 const NOT_ALLOWED = /^\[([^ \]]+)(?: @ [^\]]*)?\] .*?Format not on whitelist/;
 /** Messages that are printed for every file of a type, or are redundant with the result. */
 const UNINFORMATIVE = /Output file is empty|Guessed Channel Layout/i;

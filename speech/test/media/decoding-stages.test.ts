@@ -260,6 +260,16 @@ describe("ffmpeg's error messages", () => {
     );
   });
 
+  test.each([
+    ["Video: h264", false],
+    ["Audio: aac", true],
+  ])("count missing parameters of a stream %s as damage: %s", (stream, damaged) => {
+    const complaints = new DecoderLog(1);
+    complaints.add(`[mpegts @ 0x1] Could not find codec parameters for stream 0 (${stream}): unspecified\n`);
+    complaints.end();
+    expect(complaints.damaged).toBe(damaged);
+  });
+
   test("are limited in lines and length, and contain no addresses or paths", () => {
     const complaints = new DecoderLog(null);
     for (let i = 0; i < 1000; i++)
