@@ -103,7 +103,7 @@ async function authenticate(
   const { authorization } = request.headers;
   if (authorization !== undefined) {
     if (equalInConstantTime(authorization, `Bearer ${commandLineToken}`)) return "command line";
-    throw new AppError("sign_in_required", "The token is not the one of the running service.");
+    throw new AppError("sign_in_required", "The token does not belong to the running service.");
   }
   const session = await operators.findSession(authHeaders(request));
   if (!session) throw new AppError("sign_in_required", "There is no session, or it has ended.");

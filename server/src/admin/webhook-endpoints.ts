@@ -85,7 +85,7 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
     "POST /webhook-endpoints/:id/reveal-secret": async ({ params: { id }, auditActor, request }) => {
       const row = await getEndpoint(db, id);
       await recordEndpointEvent({ tx: db, clock }, auditActor, "webhook_endpoint.secret_revealed", row);
-      request.log.info({ endpointId: row.id }, "signing secret shown");
+      request.log.info({ endpointId: row.id }, "signing secret revealed");
       return representWebhookEndpointWithSecret(row, clock.now());
     },
 

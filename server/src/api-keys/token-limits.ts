@@ -119,7 +119,7 @@ function requireAllowed({ allowed, headers }: RateLimitDecision): void {
   if (allowed) return;
   throw new AppError(
     "rate_limited",
-    "Too many API keys that are not valid came from here; wait and try again.",
+    "Too many invalid API keys were sent from your address; wait and try again.",
     {
       headers: { "retry-after": headers["retry-after"]! },
     },

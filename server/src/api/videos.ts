@@ -45,7 +45,7 @@ export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
     const metadata = { ...body.metadata, ...(filename !== undefined && { filename }) };
     const wanted = { environmentId, metadata, sizeBytes, expiresInSeconds };
     const { row, upload } = await offerUpload({ ...deps, db: tx }, wanted);
-    request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL given");
+    request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL issued");
     return { video: representVideo(row, undefined), upload };
   });
 

@@ -28,7 +28,7 @@ export function parseList<T extends string>(known: readonly T[]): (text: string)
 /** Parses `90d` or `12h` into milliseconds. */
 export function parseDuration(text: string): number {
   const match = /^(\d{1,6})([mhdw])$/.exec(text);
-  if (!match) throw new InvalidArgumentError("It is a number with m, h, d or w: 90d.");
+  if (!match) throw new InvalidArgumentError("Enter a number with m, h, d or w, such as 90d.");
   return Number(match[1]) * DURATION_UNITS_MS[match[2] as keyof typeof DURATION_UNITS_MS];
 }
 
@@ -41,7 +41,7 @@ export function parseJsonObject(text: string): Record<string, unknown> {
   } catch {
     // Falls through to the common error.
   }
-  throw new InvalidArgumentError(`It is a JSON object: '{"team": "video"}'.`);
+  throw new InvalidArgumentError(`Enter a JSON object, such as '{"team": "video"}'.`);
 }
 
 /**

@@ -103,7 +103,7 @@ function parseKeep(text: string): number | "forever" {
   if (text === "forever") return text;
   const days = Number(text);
   if (Number.isInteger(days) && days >= 1 && days <= MAX_RETENTION_DAYS) return days;
-  throw new InvalidArgumentError(`It is a number of days, 1 to ${MAX_RETENTION_DAYS}, or forever.`);
+  throw new InvalidArgumentError(`Enter a number of days from 1 to ${MAX_RETENTION_DAYS}, or forever.`);
 }
 
 function parseWeight(text: string): number {
@@ -124,9 +124,9 @@ async function requireNoDeletions(
     query: retention,
   });
   if (videos === 0) return;
-  const what = deletes === "recording" ? "The recordings of" : "With all that came of them,";
+  const what = deletes === "recording" ? "The recordings of" : "All data of";
   throw new Error(
-    `${what} ${videos} videos that are that old are deleted for good within minutes. Nothing was set; with --yes it is.`,
+    `${what} ${videos} videos would be permanently deleted within minutes. Nothing was changed. To set the retention anyway, add --yes.`,
   );
 }
 

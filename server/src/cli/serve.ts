@@ -38,7 +38,7 @@ export function addServe(program: Command, terminal: Terminal): void {
         process.exit(1);
       };
       for (const event of ["unhandledRejection", "uncaughtException"]) {
-        process.on(event, (error) => exitWith(error, "a fault that nothing was ready for"));
+        process.on(event, (error) => exitWith(error, "unhandled error"));
       }
       await actAsOwner(config.dataFolder);
       await requirePort(config);

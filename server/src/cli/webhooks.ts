@@ -122,7 +122,7 @@ function shortNames(types: SentEventType[]): string {
 
 function stateOf({ disabledAt, disabledReason, failingSince }: WebhookEndpoint): string {
   if (disabledAt !== null) return `disabled: ${disabledReason ?? ""}`;
-  return failingSince === null ? "well" : `failing since ${time(failingSince)}`;
+  return failingSince === null ? "OK" : `failing since ${time(failingSince)}`;
 }
 
 function lastResponse({ attempts }: Delivery): string {

@@ -31,7 +31,7 @@ export async function requireRoomForUpload(
   if (count < MAX_OPEN_UPLOADS && bytes + sizeBytes <= maxBytes) return;
   throw new AppError(
     "open_upload_limit_reached",
-    `An environment may have ${MAX_OPEN_UPLOADS} unfinished uploads of ${maxBytes} bytes in all. Finish some or give them up.`,
+    `An environment may have ${MAX_OPEN_UPLOADS} unfinished uploads of ${maxBytes} bytes in total. Finish or cancel some.`,
   );
 }
 

@@ -228,7 +228,7 @@ async function examineDataFolder(config: Config): Promise<Finding> {
     return examineSpace(config, bavail * bsize);
   } catch (error) {
     const detail = `${dataFolder}: ${messageOf(error)}`;
-    return { name, status: "missing", detail, remedy: "Let DATA_DIR name a folder that may be written to." };
+    return { name, status: "missing", detail, remedy: "Set DATA_DIR to a writable folder." };
   }
 }
 
@@ -243,7 +243,7 @@ export function examineSpace({ dataFolder, bucket, role }: Config, free: number)
     return { name, status: "missing", detail, remedy: `${stopped} below ${limit}. Make space.` };
   }
   if (free >= LOW_SPACE_BYTES) return ok(name, detail);
-  return { name, status: "warning", detail, remedy: "Make space: recordings are kept there as they came." };
+  return { name, status: "warning", detail, remedy: "Make space: recordings are stored there." };
 }
 
 async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
@@ -298,7 +298,7 @@ async function examineFiles({ files }: HealthChecks): Promise<Finding> {
   const state = await files().catch(() => null);
   if (!state) {
     const detail = "Unknown: the database did not answer.";
-    return { name, status: "warning", detail, remedy: "See what the database is reported to lack." };
+    return { name, status: "warning", detail, remedy: "See database." };
   }
   const { missing, examples, checkedAt } = state;
   const counts = [
@@ -306,7 +306,7 @@ async function examineFiles({ files }: HealthChecks): Promise<Finding> {
     missing.transcript > 0 && `the transcripts of ${missing.transcript}`,
   ].filter(Boolean);
   const when = checkedAt === null ? "not all of them checked yet" : `checked by ${checkedAt.toISOString()}`;
-  if (counts.length === 0) return ok(name, `None that a video has is known to be missing; ${when}.`);
+  if (counts.length === 0) return ok(name, `No missing files are known; ${when}.`);
   return {
     name,
     status: "warning",
@@ -395,7 +395,7 @@ async function examineTraces({ endpoint, headers }: TracesConfig): Promise<Findi
       signal: AbortSignal.timeout(COLLECTOR_TIMEOUT_MS),
     });
     await response.body?.cancel();
-    if (response.ok) return ok(name, `${endpoint} takes them.`);
+    if (response.ok) return ok(name, `${endpoint} accepts them.`);
     return warning(`${endpoint} answered ${response.status}.`);
   } catch (error) {
     const { cause } = error as { cause?: unknown };

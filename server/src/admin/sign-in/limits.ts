@@ -38,7 +38,7 @@ export class SignInLimits {
   #take(limiter: RateLimiter, key: string, request: FastifyRequest): void {
     const { allowed, headers } = limiter.take(key);
     if (allowed) return;
-    request.log.warn({ address: request.ip }, "too many attempts to sign in");
+    request.log.warn({ address: request.ip }, "too many sign-in attempts");
     const seconds = headers["retry-after"];
     throw new AppError("rate_limited", `Too many attempts; wait ${seconds} seconds and try again.`, {
       headers,

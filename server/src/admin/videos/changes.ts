@@ -95,7 +95,7 @@ export class VideoChanges {
         if (ready.size > 0) await this.#query(ready);
       } catch (error) {
         if (this.#watched.size > 0) {
-          this.#deps.log[logLevelOf(error, "warn")]({ err: error }, "changes of videos could not be read");
+          this.#deps.log[logLevelOf(error, "warn")]({ err: error }, "changed videos could not be read");
         }
       }
       // If all subscribers left in the meantime, the timer was removed or replaced.

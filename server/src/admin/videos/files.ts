@@ -118,10 +118,7 @@ async function sendMedia(
     throw new AppError("storage_object_missing", "The video has not finished uploading.");
   }
   if (video.recording_deleted_at !== null) {
-    throw new AppError(
-      "recording_deleted",
-      "The recording was deleted, as the retention of its environment says.",
-    );
+    throw new AppError("recording_deleted", "The environment's retention policy deleted the recording.");
   }
   const isDownload = query.download !== undefined;
   const contentType = (!isDownload && (await typeOfRecording(recordings, video.id))) || DOWNLOAD_TYPE;

@@ -51,7 +51,7 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
         sizeBytes,
         expiresInSeconds: UPLOAD_START_TIMEOUT_SECONDS,
       });
-      request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL given to an operator");
+      request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL issued to an operator");
       return {
         video: toVideoView(row, { transcription: undefined, uploadedBytes: 0, queuePosition: null }),
         upload,
