@@ -18,7 +18,7 @@ export interface PresentedToken {
 }
 
 /**
- * Limits requests before the database is read. A token that was verified before has a limit of its own; other tokens
+ * Limits requests before the database is read. A token that was verified before has its own limit; other tokens
  * are limited per address and per token. Invalid tokens from the same address therefore never use up the limit of a
  * verified key. Each process limits separately.
  */
@@ -37,7 +37,7 @@ export class TokenLimits {
     this.#perInvalidToken = new RateLimiter(SAME_INVALID_TOKEN, clock);
   }
 
-  /** Returns whose share of the fair queue a request uses: that of its key if verified, otherwise of its address. */
+  /** Returns the client that the fair queue counts a request for: its verified key, otherwise its address. */
   ownerOf(token: string | null, address: string): string {
     const hash = token === null ? null : hashOf(token);
     return hash !== null && this.#verified.has(hash) ? `key ${hash}` : `address ${address}`;
@@ -56,7 +56,7 @@ export class TokenLimits {
     while (!this.#verified.has(hash)) {
       const running = this.#verifying.get(hash);
       if (running) {
-        // Concurrent requests with a new token wait for its first verification instead of each counting as invalid.
+        // Waits, so that concurrent requests with a new token do not each count as an invalid token.
         await running.catch(() => {});
         continue;
       }

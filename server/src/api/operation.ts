@@ -15,7 +15,7 @@ export interface OperationDeps {
   clock: Clock;
   /** Checks key, rate limit and permission. */
   authorize(permission: Permission): Authorize;
-  /** Like `authorize`, but also reads the video that the path names, in the same query. */
+  /** Like `authorize`, but also reads the requested video in the same query. */
   authorizeVideo(permission: Permission): Authorize<KeyWithVideo>;
 }
 

@@ -46,7 +46,7 @@ export async function registerPublic(app: FastifyInstance, publicDeps: PublicDep
 
   await app.register(async (api) => {
     api.setValidatorCompiler(validateRequest);
-    // Fastify accepts plain text by default.
+    // Rejects plain text, which Fastify accepts by default.
     api.removeContentTypeParser("text/plain");
     registerVideos(api, deps);
     registerTranscription(api, deps);

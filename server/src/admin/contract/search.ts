@@ -24,7 +24,7 @@ export interface SearchVideoView {
   passages: SearchPassageView[];
 }
 
-/** Why no search ran. */
+/** Why a query was not searched. */
 export type SearchHint = "no_words" | "only_excluded" | "only_common_words";
 
 export interface SearchPageView {
