@@ -1,7 +1,6 @@
 import type { TimedWord } from "../transcript.ts";
 import type { Utterance } from "../vad/utterances.ts";
 
-/** The result for one utterance. */
 export interface RecognitionResult {
   /** Times are seconds of the media. */
   words: TimedWord[];

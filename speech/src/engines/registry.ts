@@ -43,7 +43,6 @@ export function readConfiguredEngines(settings: EngineSettingsReader, interactiv
   );
 }
 
-/** The engines to use. */
 export interface EngineSelection {
   bundled: boolean;
   multilingual: EngineSpec | null;
@@ -63,7 +62,6 @@ export interface AvailableEngines {
   } | null;
   /** A sentence for users that explains how to install a Whisper model. */
   whisperRemedy: string;
-  /** Result of `readConfiguredEngines`. */
   configured: readonly EngineSpec[];
 }
 

@@ -12,9 +12,7 @@ const CLEAR_SCORE = -0.4;
 const PROBE_INTERVAL_SECONDS = 80;
 
 export interface EnglishUtterances {
-  /** Results of the bundled engine for utterances that are clearly English. */
   accepted: ReadonlyMap<SpokenUtterance, RecognitionResult>;
-  /** Detected languages of the utterances that were probed. */
   detected: ReadonlyMap<SpokenUtterance, LanguageProbabilities>;
 }
 

@@ -29,7 +29,6 @@ export interface LanguageUtterance {
   utterance: SpokenUtterance;
   /** Null if undetermined. */
   language: string | null;
-  /** Detected probability of the language, 0 … 1. */
   probability: number;
 }
 

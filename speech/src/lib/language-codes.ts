@@ -50,7 +50,6 @@ export function languageCode(name: string): string | null {
   return CODES_BY_NAME.get(written) ?? canonicalCode(written.replaceAll("_", "-"));
 }
 
-/** Returns the English name of a language, or the code if it has no name. */
 export function languageName(code: string): string {
   const canonical = canonicalCode(code);
   return (canonical === null ? undefined : ENGLISH_NAMES.of(canonical)) ?? code;

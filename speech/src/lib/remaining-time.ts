@@ -3,7 +3,6 @@ const AVERAGING_SECONDS = 60;
 /** Earlier than this, the speed mostly reflects the time to open files and models. */
 const MIN_WORK_SECONDS = 1;
 
-/** Estimates the remaining time from the recent speed. */
 export class RemainingTime {
   #last: { done: number; atSeconds: number } | null = null;
   #doneSeconds = 0;

@@ -2,7 +2,6 @@ import type { StageSeconds } from "../transcript.ts";
 
 type Stage = Exclude<keyof StageSeconds, "total">;
 
-/** Measures the wall-clock time of each stage. */
 export class StageTimer {
   readonly #started = performance.now();
   readonly #milliseconds: Record<Stage, number> = { probe: 0, decode: 0, voiceActivity: 0, engine: 0 };

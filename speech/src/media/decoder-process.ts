@@ -20,9 +20,7 @@ export interface ChildOptions {
   /** Limit for CPU time, and for the time that the reader waits. Time between reads does not count. */
   timeoutSeconds: number;
   signal: AbortSignal;
-  /** Index of the stream to decode. */
   stream?: number;
-  /** Receives IPC messages of the process. */
   onMessage?: (message: unknown) => void;
 }
 
@@ -108,7 +106,6 @@ export class DecoderProcess {
     }
   }
 
-  /** Returns the entire output. */
   async text(maxCharacters = 16_000_000): Promise<string> {
     let text = "";
     const decoder = new TextDecoder();

@@ -1,6 +1,5 @@
 import { SAMPLE_RATE } from "./audio.ts";
 
-/** A libavfilter filter. */
 export interface Filter {
   name: string;
   options: string;

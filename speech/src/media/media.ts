@@ -20,7 +20,6 @@ export interface Probe {
 }
 
 export interface DecodeSummary {
-  /** Output samples at 16 kHz. */
   samples: number;
   /** Seconds of the media with 3 decimals, measured if the container has no duration. */
   duration: number;

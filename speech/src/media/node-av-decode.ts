@@ -101,7 +101,6 @@ class Resampler {
   #graph: FilterGraph | null = null;
   #source: FilterContext | null = null;
   #sink: FilterContext | null = null;
-  /** Format of the last frame. */
   #format = "";
   /** Used for a frame without a timestamp. */
   #nextSeconds: number | null = null;

@@ -66,7 +66,6 @@ async function openSystemFfmpeg(options: OpenDecoderOptions): Promise<Decoder | 
   return options.ffmpegPath === "none" ? null : await openFfmpeg(options);
 }
 
-/** A row of the `doctor` command. */
 export interface DecoderDescription {
   name: "ffmpeg" | "node-av";
   /** Null if it is not installed. */
@@ -76,7 +75,6 @@ export interface DecoderDescription {
   advice: string | null;
 }
 
-/** Describes the decoders on this machine, in order of preference. */
 export async function describeDecoders(options: OpenDecoderOptions = {}): Promise<DecoderDescription[]> {
   const ffmpeg = await describeFfmpeg(options);
   if (isConfigured(options)) return [ffmpeg];

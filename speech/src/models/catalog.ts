@@ -1,4 +1,3 @@
-/** A model that can be installed by name. */
 export interface KnownModel {
   /** Also the name of the folder: `whisper-small`. */
   name: string;

@@ -14,7 +14,6 @@ const WINDOW_MS = 10_000;
 /** Rates over shorter times are unreliable. */
 const SHORTEST_MS = 500;
 
-/** Estimates the rate and the remaining time of a download from the last ten seconds. */
 export class ProgressMeter {
   readonly #now: () => number;
   #seen: { at: number; bytes: number }[] = [];

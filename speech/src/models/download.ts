@@ -16,7 +16,6 @@ import {
 
 export interface Persistence {
   timeouts: HubTimeouts;
-  /** Maximum consecutive attempts without progress. */
   maxAttempts: number;
   /** Delay after the first failed attempt. It doubles after each further failure, up to half a minute. */
   firstDelayMs: number;
@@ -276,7 +275,6 @@ async function writeAll(
   }
 }
 
-/** Returns 0 if the file does not exist. */
 async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => null))?.size ?? 0;
 }

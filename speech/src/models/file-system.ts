@@ -2,7 +2,6 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { SpeechError } from "../errors.ts";
 
-/** Converts a file system error to a message with a remedy. */
 export function storeError(error: unknown, path: string): SpeechError {
   if (error instanceof SpeechError) return error;
   const { code, message } = error as NodeJS.ErrnoException;

@@ -1,6 +1,5 @@
 import type { EngineDefinition, EngineSettingsReader } from "../definition.ts";
 
-/** Servers with OpenAI's transcription API. */
 export interface OpenAiSpec {
   kind: "openai";
   servers: { url: string; apiKey: string | null }[];

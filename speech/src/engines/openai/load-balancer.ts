@@ -1,5 +1,4 @@
 export interface LoadBalancerOptions {
-  /** Maximum concurrent requests per server. */
   concurrency: number;
   /** Cooldown of a server after its first failure. It doubles after each further failure. */
   cooldownMs: number;
@@ -50,7 +49,6 @@ interface Waiting<Server> {
 const MAX_RETRY_AFTER_MS = 15 * 60_000;
 /** Node.js fires longer timers immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/** Weight of the newest request in the moving average. */
 const NEWEST_WEIGHT = 0.3;
 
 /**

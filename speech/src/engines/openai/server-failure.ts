@@ -3,7 +3,6 @@ import { excerpt } from "./response.ts";
 
 type Headers = Record<string, string | string[] | undefined>;
 
-/** Why a server returned no transcript. */
 export interface ServerFailure {
   /**
    * `transient`: a retry may succeed. `invalid`: the response is not a transcript. `rejected`: the server would reject

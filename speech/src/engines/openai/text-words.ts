@@ -5,7 +5,6 @@ export interface TextWord {
   at: number;
 }
 
-/** Scripts without spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const PRONOUNCED = /[\p{L}\p{M}\p{N}\p{Sc}\p{Sm}&%@#§°]/u;

@@ -2,7 +2,6 @@ import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import { wavFile } from "./wav-file.ts";
 
-/** Format of the requested response. */
 export interface RequestFormat {
   responseFormat: "verbose_json" | "json" | "text";
   hasWordTimes: boolean;

@@ -19,7 +19,6 @@ export interface TranscriptionServersOptions extends LoadBalancerOptions {
   connectTimeoutMs: number;
   /** Timeout of a request including its response. */
   timeoutMs: number;
-  /** Maximum attempts per utterance. */
   maxAttempts: number;
   /** Whether a server that was never reachable is an error instead of being retried. */
   failsIfUnreachable: boolean;
@@ -29,7 +28,6 @@ interface Server {
   readonly url: URL;
   readonly apiKey: string | null;
   quirks: ServerQuirks;
-  /** Whether the server has ever responded. */
   wasReached: boolean;
   /** Null if the last request succeeded. */
   lastFailure: ServerFailure | null;
@@ -228,7 +226,6 @@ export function transcriptionUrl(baseUrl: string): URL {
   return url;
 }
 
-/** Removes credentials, query and fragment. */
 export function redactedUrl({ origin, pathname }: URL): string {
   return origin + pathname;
 }

@@ -3,7 +3,6 @@ import { SAMPLE_RATE } from "../../media/audio.ts";
 const HEADER_BYTES = 44;
 const BYTES_PER_SAMPLE = 2;
 
-/** Returns the size of the result of `wavFile`. */
 export function wavFileBytes(samples: number): number {
   return HEADER_BYTES + BYTES_PER_SAMPLE * samples;
 }

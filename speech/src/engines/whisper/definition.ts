@@ -1,6 +1,5 @@
 import type { EngineDefinition } from "../definition.ts";
 
-/** An installed Whisper model. */
 export interface WhisperSpec {
   kind: "whisper";
   /** Absolute. */

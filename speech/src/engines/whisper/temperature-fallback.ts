@@ -50,7 +50,6 @@ export async function decodeWithFallback(
   return best;
 }
 
-/** Returns whether the model reports no speech and has low confidence in its text. */
 export function isNoSpeech({ sequence, meanLogProbability }: Attempt): boolean {
   return (
     (sequence.noSpeechProbability ?? 0) > NO_SPEECH_PROBABILITY &&

@@ -306,7 +306,6 @@ function rowsWithin(bytes: number, { model, decoder, heads }: BatchShape): numbe
 interface BatchShape {
   model: WhisperModel;
   decoder: Seq2SeqDecoder;
-  /** Number of heads whose attention is stored. */
   heads: number;
 }
 
