@@ -28,7 +28,7 @@ test("the doctor reports an ffmpeg setting that names no ffmpeg, whatever else c
   await chmod(program, 0o755);
   expect(await decoderOf(program)).toMatchObject({
     status: "missing",
-    remedy: expect.stringContaining(`${program} is not an ffmpeg`),
+    remedy: expect.stringContaining(`${program} is not a working ffmpeg`),
   });
 });
 
