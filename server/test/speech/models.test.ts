@@ -249,7 +249,7 @@ describe("the service", () => {
       hint: expect.stringMatching(/MODEL_DOWNLOAD=auto.*models pull/),
     });
     expect(hub.requests).toEqual([]);
-    const folder = /installed in (\S+):/.exec(models.state().error ?? "")?.[1] ?? "";
+    const folder = /installed in (\S+)\. /.exec(models.state().error ?? "")?.[1] ?? "";
     const env = { MODELS_DIR: folder, MODEL_HUB_URL: hub.url, DATA_DIR: await temporaryFolder() };
     expect((await run(["models", "pull", TINY.name], env)).exitCode).toBe(0);
     const names: string[] = [];
