@@ -27,7 +27,7 @@ import {
   settleAttempt,
 } from "./queries.ts";
 import { activeSecrets, renderRequest } from "./request.ts";
-import { type NextStep, nextAttempt, retryAfterMs, shouldDisable } from "./schedule.ts";
+import { MAX_FAILING_DAYS, type NextStep, nextAttempt, retryAfterMs, shouldDisable } from "./schedule.ts";
 
 export interface DeliverDeps {
   db: Db;
@@ -249,5 +249,5 @@ function laterThan(date: Date | null, other: Date): Date | null {
 function disablingReason(next: NextStep, failingSince: Date | null, now: Date): string | null {
   if (next.kind === "disable_endpoint") return "It responded with 410 Gone.";
   if (next.kind !== "give_up") return null;
-  return shouldDisable({ failingSince, now }) ? "No delivery has succeeded for five days." : null;
+  return shouldDisable({ failingSince, now }) ? `No delivery has succeeded for ${MAX_FAILING_DAYS} days.` : null;
 }

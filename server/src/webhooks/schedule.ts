@@ -30,7 +30,8 @@ const JITTER = 0.1;
 const MAX_RETRY_AFTER_MS = DAY;
 /** Limits deliveries whose receiver keeps sending `Retry-After`. */
 const MAX_DELIVERY_AGE_MS = 5 * DAY;
-const MAX_FAILING_MS = 5 * DAY;
+export const MAX_FAILING_DAYS = 5;
+const MAX_FAILING_MS = MAX_FAILING_DAYS * DAY;
 
 export interface FinishedAttempt {
   /** From 1. */
@@ -77,7 +78,7 @@ export function isDelivered(outcome: AttemptOutcome): boolean {
 }
 
 /**
- * Decides whether to disable an endpoint because no delivery has succeeded for five days.
+ * Decides whether to disable an endpoint because no delivery has succeeded for `MAX_FAILING_DAYS`.
  *
  * @param failingSince the first failure since the last success; null if the last attempt succeeded
  */

@@ -174,7 +174,7 @@ describe("a delivery", () => {
     receiver.answers.push(500);
     expect(await attempt()).toMatchObject({ status: "failed", attempts: ATTEMPT_DELAYS_MS.length });
     expect(await readEndpoint()).toMatchObject({
-      disabled_reason: "No delivery has succeeded for five days.",
+      disabled_reason: "No delivery has succeeded for 5 days.",
     });
   });
 
