@@ -4,7 +4,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { formatAgo } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
-import { PERMISSION_TEXTS } from "./permissions.ts";
+import { permissionName } from "./permissions.ts";
 
 /** @param props.onRevoked undefined hides the buttons that revoke keys */
 export function KeyTable({
@@ -31,7 +31,7 @@ export function KeyTable({
             <code>{key.prefix}_…</code>
           </td>
           <td data-column="Permissions">
-            {key.permissions.map((permission) => PERMISSION_TEXTS[permission].name).join(", ")}
+            {key.permissions.map(permissionName).join(", ")}
           </td>
           <td data-column="Created">{formatAgo(key.createdAt, now)}</td>
           <td data-column="Expires">{expiryText(key, now)}</td>

@@ -1,4 +1,4 @@
-import type { Permission } from "@subtext/client/contract/permission";
+import { PERMISSION_TEXTS, type Permission } from "@subtext/client/contract/permission";
 import type { NewApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
@@ -8,7 +8,7 @@ import controls from "../../ui/forms/controls.module.css";
 import { Button, Form, FormActions, ModalDialog, Notice, TextField } from "../../ui/forms/controls.tsx";
 import { CheckboxList, type SelectedTime, TimeSelect } from "../../ui/forms/form-fields.tsx";
 import { PlusIcon } from "../../ui/icons.tsx";
-import { curlExample, PERMISSION_TEXTS } from "./permissions.ts";
+import { curlExample } from "./permissions.ts";
 import { apiKeysKey } from "./queries.ts";
 
 const EXPIRIES = {

@@ -1,7 +1,6 @@
-import type { Permission } from "@subtext/client/contract/permission";
 import type { AuditActorView, AuditEventView } from "@subtext/server/admin/contract/audit";
 import type { ActorKind, AuditAction, AuditDetail } from "@subtext/server/db/enums";
-import { PERMISSION_TEXTS } from "../api-keys/permissions.ts";
+import { permissionName } from "../api-keys/permissions.ts";
 
 export const ACTION_NAMES: Record<AuditAction, string> = {
   "service.set_up": "Service set up",
@@ -93,11 +92,7 @@ function describe(action: AuditAction, detail: AuditDetail): string[] {
 
 function permissionNames(permissions: AuditDetail[string] | undefined): string {
   const codes = Array.isArray(permissions) ? permissions : [];
-  return codes.map((code) => (isPermission(code) ? PERMISSION_TEXTS[code].name : code)).join(", ");
-}
-
-function isPermission(code: string): code is Permission {
-  return Object.hasOwn(PERMISSION_TEXTS, code);
+  return codes.map(permissionName).join(", ");
 }
 
 function listText(value: AuditDetail[string] | undefined, emptyText: string): string {
