@@ -6,7 +6,7 @@ import { writePlainTypes } from "./plain-types.ts";
 
 const CLIENT = join(import.meta.dirname, "..");
 /** The contract files that the SDK needs at run time. The others only provide types. */
-const CONTRACT_FILES = ["api-errors.js", "api-errors.d.ts"];
+const CONTRACT_FILES = ["api-errors.js", "api-errors.d.ts", "routes.js", "routes.d.ts"];
 
 /** Builds the folder for `npm publish client/dist`: JavaScript, types and a separate `package.json`. */
 export function buildPackage(folder: string): void {

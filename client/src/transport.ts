@@ -1,9 +1,10 @@
 import { requireArgument, requireDuration, requireObject, requireSignal } from "./arguments.ts";
+import { ROUTES } from "./contract/routes.ts";
 import { SubtextError } from "./errors.ts";
 import { exchange, type Fetch, readJson } from "./exchange.ts";
+import { fillRoute } from "./fill-route.ts";
 import { Pacer } from "./pacer.ts";
 import { Retries, type RetryPolicy } from "./retry.ts";
-import { fillRoute, ROUTES } from "./routes.ts";
 import type { Operations } from "./types.ts";
 
 export interface RequestOptions {

@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { openApi } from "../src/contract/openapi.ts";
-import { ROUTES } from "../src/routes.ts";
+import { ROUTES } from "../src/contract/routes.ts";
 import type * as states from "../src/states.ts";
 import type * as types from "../src/types.ts";
 import type { components, operations } from "./generated/openapi.ts";

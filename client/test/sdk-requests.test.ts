@@ -3,10 +3,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Subtext } from "../src/client.ts";
-import { OPERATIONS } from "../src/contract/operations.ts";
 import { CLIENT_ERRORS, SubtextError } from "../src/errors.ts";
+import { fillRoute } from "../src/fill-route.ts";
 import { DEFAULT_RETRY_POLICY, readRetryAfterMs, retryDelayMs } from "../src/retry.ts";
-import { fillRoute, ROUTES } from "../src/routes.ts";
 import { uploadTo } from "../src/upload.ts";
 import { verifyWebhook } from "../src/verify-webhook.ts";
 import { problem, type Step, startScriptedServer } from "./scripted-server.ts";
@@ -76,12 +75,6 @@ describe("a request", () => {
         expect(decodeURIComponent(pathname.replace("/api/v1/videos/", ""))).toBe(id);
       }),
     );
-  });
-
-  test("has the method and path of the contract", () => {
-    const { ...routes } = ROUTES;
-    const known = Object.values(OPERATIONS).map(({ id, method, path }) => [id, `${method} ${path}`]);
-    expect(routes).toEqual(Object.fromEntries(known));
   });
 });
 

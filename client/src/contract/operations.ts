@@ -14,6 +14,7 @@ import {
   VIDEO_PAGE,
 } from "./examples.ts";
 import type { Operation } from "./operation.ts";
+import { route } from "./routes.ts";
 import { Transcription } from "./transcription.ts";
 import { CreatedVideo, NewVideo, Video, VideoListQuery, VideoPage } from "./video.ts";
 import {
@@ -45,9 +46,7 @@ const endpointId = { endpointId: "Webhook endpoint ID" };
 export const OPERATIONS = {
   listVideos: {
     ...video,
-    id: "listVideos",
-    method: "GET",
-    path: "/api/v1/videos",
+    ...route("listVideos"),
     summary: "List videos",
     description: "Lists the videos in the key's environment, newest first.",
     permission: "get_video",
@@ -57,9 +56,7 @@ export const OPERATIONS = {
   },
   createVideo: {
     ...video,
-    id: "createVideo",
-    method: "POST",
-    path: "/api/v1/videos",
+    ...route("createVideo"),
     summary: "Create a video for a direct upload",
     description:
       "Returns a short-lived upload URL that a browser can use without a key: pass it to tus-js-client or Uppy as `uploadUrl`. It accepts exactly `sizeBytes` bytes of this video. The upload must start before `expiresAt`; once started, it may continue past that time.",
@@ -76,9 +73,7 @@ export const OPERATIONS = {
   },
   getVideo: {
     ...video,
-    id: "getVideo",
-    method: "GET",
-    path: "/api/v1/videos/{videoId}",
+    ...route("getVideo"),
     summary: "Get a video",
     description:
       "Returns a video with the state of its transcription: why it failed or was skipped, and whether it is incomplete.",
@@ -89,9 +84,7 @@ export const OPERATIONS = {
   },
   deleteVideo: {
     ...video,
-    id: "deleteVideo",
-    method: "DELETE",
-    path: "/api/v1/videos/{videoId}",
+    ...route("deleteVideo"),
     summary: "Delete a video",
     description:
       "Deletes the recording, its transcription and files, and cancels pending webhook deliveries. A running upload or transcription stops immediately. A webhook attempt that is already in flight may still arrive.",
@@ -101,9 +94,7 @@ export const OPERATIONS = {
     errors: ["video_not_found"],
   },
   getTranscription: {
-    id: "getTranscription",
-    method: "GET",
-    path: "/api/v1/videos/{videoId}/transcription",
+    ...route("getTranscription"),
     group: "Transcriptions",
     summary: "Get the transcription of a video",
     description:
@@ -126,9 +117,7 @@ export const OPERATIONS = {
   },
   listWebhookEndpoints: {
     ...endpoint,
-    id: "listWebhookEndpoints",
-    method: "GET",
-    path: "/api/v1/webhook-endpoints",
+    ...route("listWebhookEndpoints"),
     summary: "List webhook endpoints",
     description: "Lists the webhook endpoints in the key's environment, newest first.",
     query: WebhookEndpointListQuery,
@@ -142,9 +131,7 @@ export const OPERATIONS = {
   },
   createWebhookEndpoint: {
     ...endpoint,
-    id: "createWebhookEndpoint",
-    method: "POST",
-    path: "/api/v1/webhook-endpoints",
+    ...route("createWebhookEndpoint"),
     summary: "Create a webhook endpoint",
     description: "Subscribes a URL to events. Only this response contains the signing secret.",
     body: NewWebhookEndpoint,
@@ -159,9 +146,7 @@ export const OPERATIONS = {
   },
   getWebhookEndpoint: {
     ...endpoint,
-    id: "getWebhookEndpoint",
-    method: "GET",
-    path: "/api/v1/webhook-endpoints/{endpointId}",
+    ...route("getWebhookEndpoint"),
     summary: "Get a webhook endpoint",
     description: "Returns an endpoint and its health.",
     params: endpointId,
@@ -170,9 +155,7 @@ export const OPERATIONS = {
   },
   updateWebhookEndpoint: {
     ...endpoint,
-    id: "updateWebhookEndpoint",
-    method: "PATCH",
-    path: "/api/v1/webhook-endpoints/{endpointId}",
+    ...route("updateWebhookEndpoint"),
     summary: "Update a webhook endpoint",
     description:
       "Updates the given fields. Pending deliveries go to the new URL. A re-enabled endpoint receives events from then on; use `redeliver-failed` for earlier ones.",
@@ -189,9 +172,7 @@ export const OPERATIONS = {
   },
   deleteWebhookEndpoint: {
     ...endpoint,
-    id: "deleteWebhookEndpoint",
-    method: "DELETE",
-    path: "/api/v1/webhook-endpoints/{endpointId}",
+    ...route("deleteWebhookEndpoint"),
     summary: "Delete a webhook endpoint",
     description: "Stops all deliveries to the endpoint and deletes its delivery history.",
     params: endpointId,
@@ -200,9 +181,7 @@ export const OPERATIONS = {
   },
   rotateWebhookSecret: {
     ...endpoint,
-    id: "rotateWebhookSecret",
-    method: "POST",
-    path: "/api/v1/webhook-endpoints/{endpointId}/rotate-secret",
+    ...route("rotateWebhookSecret"),
     summary: "Rotate the signing secret",
     description:
       "Creates a new secret, which the API returns only in this response. For 24 hours both secrets sign every delivery, so a receiver with either one can verify it. A second rotation within that time invalidates the oldest secret immediately.",
@@ -217,9 +196,7 @@ export const OPERATIONS = {
   },
   sendTestEvent: {
     ...endpoint,
-    id: "sendTestEvent",
-    method: "POST",
-    path: "/api/v1/webhook-endpoints/{endpointId}/test",
+    ...route("sendTestEvent"),
     summary: "Send a test event",
     description:
       "Sends an event of type `webhooks.endpoint.test`, which is signed, retried and listed like any other. No other event has this type.",
@@ -234,9 +211,7 @@ export const OPERATIONS = {
   },
   listDeliveries: {
     ...endpoint,
-    id: "listDeliveries",
-    method: "GET",
-    path: "/api/v1/webhook-endpoints/{endpointId}/deliveries",
+    ...route("listDeliveries"),
     summary: "List deliveries",
     description: "Lists the deliveries to an endpoint with their attempts, newest first.",
     params: endpointId,
@@ -246,9 +221,7 @@ export const OPERATIONS = {
   },
   redeliver: {
     ...endpoint,
-    id: "redeliver",
-    method: "POST",
-    path: "/api/v1/webhook-endpoints/{endpointId}/deliveries/{deliveryId}/redeliver",
+    ...route("redeliver"),
     summary: "Redeliver an event",
     description:
       "Resends the event now with the same `webhook-id` and a new retry schedule, regardless of the state of the delivery.",
@@ -258,9 +231,7 @@ export const OPERATIONS = {
   },
   redeliverFailed: {
     ...endpoint,
-    id: "redeliverFailed",
-    method: "POST",
-    path: "/api/v1/webhook-endpoints/{endpointId}/redeliver-failed",
+    ...route("redeliverFailed"),
     summary: "Redeliver failed events",
     description:
       "Resends deliveries created since `since` that failed, were canceled, or are awaiting retry. Repeat the call while `hasMore` is true.",
