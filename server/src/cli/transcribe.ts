@@ -2,6 +2,7 @@ import { access, writeFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { renderSrt } from "@subtext/captions/srt";
 import { normalizeWords } from "@subtext/captions/words";
+import { FILE_FORMATS } from "@subtext/client/contract/transcription";
 import { stopSignal, transcribeFiles } from "@subtext/speech/cli/transcribe-files";
 import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
 import { readMemoryLimit } from "@subtext/speech/processes/memory-limit";
@@ -10,7 +11,8 @@ import { type Command, CommanderError } from "commander";
 import { renderTranscript } from "../transcription/render.ts";
 import { configOf, type Terminal } from "./context.ts";
 
-const FORMATS = ["vtt", "srt", "json", "txt"] as const;
+const FORMATS = [...new Set(["vtt", "srt", ...FILE_FORMATS] as const)];
+const EXTENSIONS = FORMATS.map((format) => `.${format}`);
 
 const FAILED = "subtext.notTranscribed";
 
@@ -18,7 +20,7 @@ export function addTranscribe(program: Command, terminal: Terminal): void {
   program
     .command("transcribe <files...>")
     .description(
-      "transcribe recordings without the service, to .vtt, .srt, .json and .txt files next to each",
+      `transcribe recordings without the service, to ${EXTENSIONS.slice(0, -1).join(", ")} and ${EXTENSIONS.at(-1)} files next to each`,
     )
     .option("--force", "replace files that exist")
     .action(async (files: string[], { force = false }: { force?: boolean }, command: Command) => {
@@ -75,7 +77,7 @@ async function requireNoConflict(paths: readonly string[]): Promise<void> {
 async function write(file: string, transcript: Transcript, { force }: { force: boolean }): Promise<string[]> {
   const { words, duration, language } = transcript;
   const srt = renderSrt(normalizeWords(words, duration), { language });
-  const contents = { ...renderTranscript(transcript).files, srt };
+  const contents = { srt, ...renderTranscript(transcript).files };
   const targets = transcriptPaths(file);
   for (const [index, format] of FORMATS.entries()) {
     await writeFile(targets[index]!, contents[format], { flag: force ? "w" : "wx" });

@@ -66,7 +66,9 @@ async function presignFiles(
     });
     return [format, { url, expiresAt: expiresAt.toISOString(), contentType }];
   };
-  return Object.fromEntries(await Promise.all(row.file_formats.map(presign))) as TranscriptionFiles;
+  // During a rolling upgrade, a newer process may have written a format that this one does not know.
+  const formats = row.file_formats.filter((format) => Object.hasOwn(TRANSCRIPT_FORMATS, format));
+  return Object.fromEntries(await Promise.all(formats.map(presign))) as TranscriptionFiles;
 }
 
 /**

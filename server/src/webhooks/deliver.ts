@@ -249,5 +249,7 @@ function laterThan(date: Date | null, other: Date): Date | null {
 function disablingReason(next: NextStep, failingSince: Date | null, now: Date): string | null {
   if (next.kind === "disable_endpoint") return "It responded with 410 Gone.";
   if (next.kind !== "give_up") return null;
-  return shouldDisable({ failingSince, now }) ? `No delivery has succeeded for ${MAX_FAILING_DAYS} days.` : null;
+  return shouldDisable({ failingSince, now })
+    ? `No delivery has succeeded for ${MAX_FAILING_DAYS} days.`
+    : null;
 }

@@ -282,6 +282,17 @@ test("a transcript from before a format was added is complete without a file of 
   expect(codeOf(await file("txt"))).toEqual([404, "transcript_not_found"]);
 });
 
+test("a format that a newer process has written is left out", async () => {
+  const tenant = await createTenant(subtext);
+  const { db, transcripts } = deps();
+  const { transcriptionId } = await completed(tenant.environmentId, 1);
+  const row = await findTranscription(db, transcriptionId);
+  const formats = [...row!.file_formats, "newer" as "vtt"];
+  const signing = { transcripts, now: clock.now(), videoMetadata: {} };
+  const { files } = await representTranscription({ ...row!, file_formats: formats }, signing);
+  expect(Object.keys(files!)).toEqual(["vtt", "json", "txt"]);
+});
+
 test("missing files are recorded until they are back, and their rows are never deleted", async () => {
   const tenant = await createTenant(subtext);
   const { db, transcripts, recordings } = deps();

@@ -30,9 +30,7 @@ export function KeyTable({
             <div className={table.name}>{key.name}</div>
             <code>{key.prefix}_…</code>
           </td>
-          <td data-column="Permissions">
-            {key.permissions.map(permissionName).join(", ")}
-          </td>
+          <td data-column="Permissions">{key.permissions.map(permissionName).join(", ")}</td>
           <td data-column="Created">{formatAgo(key.createdAt, now)}</td>
           <td data-column="Expires">{expiryText(key, now)}</td>
           <td data-column="Last used">

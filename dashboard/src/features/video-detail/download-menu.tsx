@@ -42,7 +42,7 @@ export function DownloadMenu({ address, formats }: DownloadMenuProps) {
           >
             {formats.map((format) => (
               <MenuItem key={format} id={format} className={controls.item ?? ""}>
-                {TRANSCRIPT_FORMATS[format].name}
+                {formatName(format)}
               </MenuItem>
             ))}
           </Menu>
@@ -51,4 +51,9 @@ export function DownloadMenu({ address, formats }: DownloadMenuProps) {
       <ErrorNotice error={error} />
     </>
   );
+}
+
+/** Returns the format's own name if only a newer release of the service knows it. */
+function formatName(format: FileFormat): string {
+  return Object.hasOwn(TRANSCRIPT_FORMATS, format) ? TRANSCRIPT_FORMATS[format].name : format.toUpperCase();
 }

@@ -9,6 +9,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
+import { TRANSCRIPT_FORMATS } from "@subtext/client/contract/transcription";
 import type { Logger } from "pino";
 import type { S3Config } from "../../config/object-storage.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
@@ -123,7 +124,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
       // Signatures have whole seconds. Rounded up, so that the URL never expires early.
       const signingDate = new Date(Math.ceil(now.getTime() / 1000) * 1000);
       const query = {
-        "response-content-type": isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
+        "response-content-type": isTranscript(contentType) ? `${contentType}; charset=utf-8` : contentType,
         "response-content-disposition": contentDisposition(fileName, contentType),
         "response-cache-control": "private, no-store",
       };
@@ -143,8 +144,9 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
   };
 }
 
-function isText(contentType: string): boolean {
-  return contentType.startsWith("text/") || contentType === "application/json";
+/** Every transcript file is text in UTF-8; recordings are not. */
+function isTranscript(contentType: string): boolean {
+  return Object.values(TRANSCRIPT_FORMATS).some((format) => format.contentType === contentType);
 }
 
 const FULL = new Set([
