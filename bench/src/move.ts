@@ -14,7 +14,7 @@ import { createEnvironment } from "@subtext/server/environments/environments";
 import { systemClock } from "@subtext/server/lib/clock";
 import { openService } from "@subtext/server/main";
 import { localFiles } from "@subtext/server/move/copy-files";
-import { createBucket, openObjectStore } from "@subtext/server/storage/open-object-store";
+import { createBucket, openObjectStore } from "@subtext/server/storage/backends";
 import { createLog } from "@subtext/server/telemetry/log";
 import { sql } from "kysely";
 import pg from "pg";

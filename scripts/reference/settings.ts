@@ -1,4 +1,5 @@
-import { SETTING_GROUPS, type SettingFacts } from "../../server/src/config/settings.ts";
+import { SETTING_GROUPS } from "../../server/src/config/settings.ts";
+import type { SettingFacts } from "../../server/src/lib/setting.ts";
 import { renderTable } from "./markdown.ts";
 
 const LINE_WIDTH = 119;

@@ -11,9 +11,9 @@ import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
 import { describeDatabase } from "../main.ts";
 import { describeEngines, describeMemory, openModels, openSpeech } from "../speech/speech.ts";
+import { openObjectStore } from "../storage/backends.ts";
 import { openDiskTranscriptStore } from "../storage/disk/disk-transcript-store.ts";
 import { openObjectTranscriptStore } from "../storage/object-transcript-store.ts";
-import { openObjectStore } from "../storage/open-object-store.ts";
 import { createLog } from "../telemetry/log.ts";
 
 const STORAGE_CHECKS = ["storage", "files", "cleanup"];

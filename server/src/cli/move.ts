@@ -22,7 +22,7 @@ export function addMove(program: Command, terminal: Terminal): void {
   program
     .command("move")
     .description(
-      "move the embedded database to the DATABASE_URL and the files to the S3_BUCKET of the settings; run it again to continue",
+      "move the embedded database to the DATABASE_URL and the files to the bucket of the settings; run it again to continue",
     )
     .option("--from <folder>", "the data folder of the current service; DATA_DIR by default")
     .option("--dry-run", "show what would be moved, and how long it would take")

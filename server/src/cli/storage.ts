@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { StoreReview } from "../admin/command-line-operations.ts";
 import type { DeletionGroup } from "../cleanup/review-deletions.ts";
+import { BUCKET_SETTING, createBucket, openObjectStore } from "../storage/backends.ts";
 import { ask, configOf, type Terminal } from "./context.ts";
 import { explainError } from "./explain-error.ts";
 import { properties } from "./text.ts";
@@ -37,8 +38,8 @@ export function addStorage(program: Command, terminal: Terminal): void {
     .description("create the bucket of the settings if it does not exist, and check that it can be used")
     .action(async (_options: object, command: Command) => {
       const { bucket } = configOf(terminal);
-      if (bucket === null) throw new Error("Set S3_BUCKET and the other S3_… settings first.");
-      const { createBucket, openObjectStore } = await import("../storage/open-object-store.ts");
+      if (bucket === null)
+        throw new Error(`Set ${BUCKET_SETTING} and the other settings of the bucket first.`);
       const objects = await openObjectStore(bucket);
       try {
         await createBucket(bucket);

@@ -1,3 +1,5 @@
+import { SETTINGS_BY_STORAGE_ERROR } from "../storage/backends.ts";
+
 export interface SettingFault {
   name: string;
   /** The value, with secrets masked. */
@@ -26,15 +28,12 @@ function describeFault({ name, value, expected }: SettingFault): string {
   return `${name}=${value} cannot be used: ${expected}.`;
 }
 
-/** Errors that an invalid setting causes, keyed by PostgreSQL's SQLSTATE or S3's error code. */
+/** Errors that an invalid setting causes, keyed by PostgreSQL's SQLSTATE or the name of the storage's error. */
 const SETTINGS_BY_CODE: Record<string, string> = {
   "28P01": "DATABASE_URL: the database refuses the user or the password",
   "28000": "DATABASE_URL: the database refuses the user",
   "3D000": "DATABASE_URL: there is no database with this name",
-  InvalidAccessKeyId: "S3_ACCESS_KEY_ID: the storage does not know this key",
-  SignatureDoesNotMatch: "S3_SECRET_ACCESS_KEY: it does not belong to S3_ACCESS_KEY_ID",
-  NoSuchBucket:
-    "S3_BUCKET: there is no bucket with this name; `npx subtext storage create-bucket` creates it",
+  ...SETTINGS_BY_STORAGE_ERROR,
 };
 
 /** Describes the setting that probably caused the error; returns null if unknown. */

@@ -3,8 +3,8 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { EngineChoice, EngineSpec } from "@subtext/speech/engines/registry";
 import ipaddr from "ipaddr.js";
+import { BUCKET_SETTING, type ObjectStorageConfig, readObjectStorage } from "../storage/backends.ts";
 import { ConfigError } from "./config-error.ts";
-import { type ObjectStorageConfig, readObjectStorage } from "./object-storage.ts";
 import type { ChoiceOf, IntegerSetting } from "./settings.ts";
 import { type EffectiveSetting, SettingsReader } from "./settings-reader.ts";
 import { readEngines, readModelHubUrl, readWhisperModel } from "./speech.ts";
@@ -107,7 +107,8 @@ function readAll(settings: SettingsReader): Config {
   const modelsFolder = resolve(settings.text("MODELS_DIR") ?? join(dataFolder, "models"));
   const speechProcesses = integer("SPEECH_PROCESSES");
   const speechThreads = settings.integer("SPEECH_THREADS") ?? Math.min(availableParallelism(), 4);
-  const role = readRole(settings);
+  const bucket = readObjectStorage(settings);
+  const role = readRole(settings, bucket);
   const drainSeconds = settings.integer("DRAIN_SECONDS") ?? (role === "api" ? API_DRAIN_SECONDS : 0);
   const workerConcurrency = settings.integer("WORKER_CONCURRENCY") ?? speechProcesses;
   return {
@@ -119,7 +120,7 @@ function readAll(settings: SettingsReader): Config {
     trustProxy: readTrustedProxies(settings),
     dataFolder,
     databaseUrl: settings.url("DATABASE_URL", ["postgres:", "postgresql:"]),
-    bucket: readObjectStorage(settings),
+    bucket,
     ...readEngines(settings),
     whisperModel: readWhisperModel(settings),
     modelsFolder,
@@ -154,13 +155,13 @@ function readAll(settings: SettingsReader): Config {
   };
 }
 
-function readRole(settings: SettingsReader): Role {
+function readRole(settings: SettingsReader, bucket: ObjectStorageConfig | null): Role {
   const role = settings.oneOf("ROLE");
   if (role !== "all" && !settings.isGiven("DATABASE_URL")) {
     settings.refuse("ROLE", role, "processes with separate roles need a shared PostgreSQL: set DATABASE_URL");
   }
-  if (role !== "all" && !settings.isGiven("S3_BUCKET")) {
-    settings.refuse("ROLE", role, "processes with separate roles need shared files: set S3_BUCKET");
+  if (role !== "all" && bucket === null) {
+    settings.refuse("ROLE", role, `processes with separate roles need shared files: set ${BUCKET_SETTING}`);
   }
   return role;
 }

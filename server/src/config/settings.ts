@@ -1,25 +1,7 @@
 import { ENGINE_CHOICES, ENGINE_SETTINGS } from "@subtext/speech/engines/registry";
 import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
-
-/** Describes a setting. `docs/configuration.md` and `.env.example` are generated from these descriptions. */
-export interface SettingFacts {
-  /** Sentences in Markdown; links start in `docs`. */
-  description: string;
-  /** The kind of value, such as a unit; not needed with `choices`. */
-  value?: string;
-  /** The only valid values. */
-  choices?: readonly [string, ...string[]];
-  /** The smallest and the largest valid integer. */
-  range?: readonly [number, number];
-  /** A valid value other than the default. */
-  example: string;
-  /** Null if there is no default, or if it is derived from other settings. */
-  default: string | null;
-  /** How the default is derived, in Markdown. */
-  derivedDefault?: string;
-  /** Secrets are masked for display and may be read from the file that `<NAME>_FILE` names. */
-  secret?: true;
-}
+import type { SettingFacts } from "../lib/setting.ts";
+import { BACKEND_SETTINGS } from "../storage/backends.ts";
 
 /** All settings, grouped by the headings of `docs/configuration.md`. */
 export const SETTING_GROUPS = {
@@ -69,66 +51,13 @@ export const SETTING_GROUPS = {
       default: null,
       secret: true,
     },
-    S3_BUCKET: {
-      description:
-        "The bucket of AWS S3 or a compatible server that stores recordings and transcripts instead of `DATA_DIR`; see [storage](storage.md).",
-      value: "name",
-      example: "captions",
-      default: null,
-    },
-    S3_REGION: {
-      description: "The AWS region of the bucket, or the region name of the server.",
-      value: "name",
-      example: "eu-west-1",
-      default: "us-east-1",
-    },
-    S3_ENDPOINT: {
-      description: "The URL of an S3 server other than AWS.",
-      value: "URL without a path",
-      example: "https://s3.example.com",
-      default: null,
-    },
-    S3_PUBLIC_ENDPOINT: {
-      description: "The URL at which clients reach that server, if it differs. File URLs begin with it.",
-      value: "URL without a path",
-      example: "https://files.example.com",
-      default: null,
-    },
-    S3_FORCE_PATH_STYLE: {
-      description:
-        "`true` for `https://server/bucket/key`, which most servers other than AWS require, instead of `https://bucket.server/key`.",
-      choices: ["true", "false"],
-      example: "true",
-      default: "false",
-    },
-    S3_ACCESS_KEY_ID: {
-      description:
-        "The access key of the bucket. If unset, AWS's credential chain is used: `AWS_…` variables, `~/.aws`, the role of the machine.",
-      value: "text",
-      example: "AKIAEXAMPLE",
-      default: null,
-      secret: true,
-    },
-    S3_SECRET_ACCESS_KEY: {
-      description: "The secret of that access key.",
-      value: "text",
-      example: "wJalrEXAMPLE",
-      default: null,
-      secret: true,
-    },
-    S3_PREFIX: {
-      description:
-        "The prefix of every key in the bucket, for a bucket that is shared with other applications.",
-      value: "path",
-      example: "captions/",
-      default: null,
-    },
+    ...BACKEND_SETTINGS,
   },
 
   "Several processes": {
     ROLE: {
       description:
-        "The role of this process. `all`: everything. `api`: requests and uploads. `worker`: transcriptions and webhooks, with only `/healthz` and `/readyz` on its port. `api` and `worker` need `DATABASE_URL` and `S3_BUCKET`. The option `--role` does the same.",
+        "The role of this process. `all`: everything. `api`: requests and uploads. `worker`: transcriptions and webhooks, with only `/healthz` and `/readyz` on its port. `api` and `worker` need `DATABASE_URL` and a bucket. The option `--role` does the same.",
       choices: ["all", "api", "worker"],
       example: "worker",
       default: "all",
@@ -262,7 +191,7 @@ export const SETTING_GROUPS = {
     },
     UPLOAD_BUFFER_BYTES: {
       description:
-        "With `S3_BUCKET`: disk space of a process for parts of uploads that are being received; 15 GiB by default. Further uploads wait.",
+        "With a bucket: disk space of a process for parts of uploads that are being received; 15 GiB by default. Further uploads wait.",
       value: "bytes",
       range: [1, Number.MAX_SAFE_INTEGER],
       example: "4294967296",

@@ -11,6 +11,7 @@ import { settingAtFault } from "../config/config-error.ts";
 import type { TracesConfig } from "../config/telemetry.ts";
 import type { ModelsState } from "../speech/models.ts";
 import type { MemoryDescription } from "../speech/speech.ts";
+import { settingsPatternOf } from "../storage/backends.ts";
 import { hasSpace, RESERVED_BYTES } from "../storage/disk/disk-space.ts";
 import type { OwnershipState } from "../storage/ownership/store-ownership.ts";
 import { inspectFileAccess } from "./file-access.ts";
@@ -214,7 +215,7 @@ function databaseRemedy({ databaseUrl, dataFolder }: Config): string {
 function storageRemedy({ bucket, dataFolder }: Config): string {
   return bucket === null
     ? `Make ${dataFolder} writable and see that its disk has space.`
-    : `Check that the bucket ${bucket.name} exists, that the ${bucket.settings} settings are correct, and that the key may list, read, write and delete.`;
+    : `Check that the bucket ${bucket.name} exists, that the ${settingsPatternOf(bucket)} settings are correct, and that the key may list, read, write and delete.`;
 }
 
 async function examineDataFolder(config: Config): Promise<Finding> {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import type { ObjectStorageConfig } from "../config/object-storage.ts";
 import { AppError } from "../lib/errors.ts";
+import { BUCKET_SETTING, type ObjectStorageConfig } from "../storage/backends.ts";
 import { INSTALLATION } from "../storage/ownership/claim-store.ts";
 import {
   describePlaces,
@@ -45,7 +45,9 @@ export async function planMove(from: string, config: Config): Promise<Plan> {
   };
   if (places.database === null && places.bucket === null) {
     if (hasDatabase || hasFiles)
-      throw new Error(`Set DATABASE_URL, S3_BUCKET, or both: they name where the data in ${from} is moved.`);
+      throw new Error(
+        `Set DATABASE_URL, ${BUCKET_SETTING}, or both: they name where the data in ${from} is moved.`,
+      );
     if (moved !== null) throw new Error(`The data in ${from} was moved to ${describePlaces(moved)} already.`);
     throw new AppError("installation_missing", `There is no Subtext installation in ${from}.`);
   }

@@ -4,10 +4,10 @@ import type { Database } from "../db/database.ts";
 import { appliedMigrations } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
 import type { Db, Schema } from "../db/schema.ts";
+import { openObjectStore } from "../storage/backends.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { FILES_PREFIX } from "../storage/object-transcript-store.ts";
 import { RECORDINGS_PREFIX, TAILS_PREFIX } from "../storage/object-upload.ts";
-import { openObjectStore } from "../storage/open-object-store.ts";
 import { INSTALLATION } from "../storage/ownership/claim-store.ts";
 import { bucketLocation } from "../storage/ownership/store-location.ts";
 import { describePlaces } from "./move-state.ts";
@@ -54,7 +54,7 @@ export async function assertUnused({ database, objects }: Target, { bucket, plac
   if (id !== null && id === unfinished?.id) return;
   if (id !== null || (await location.read(INSTALLATION)) !== null || (await location.containsFiles())) {
     const where = describePlaces({ database: null, bucket: places.bucket });
-    throw new Error(`There are files in ${where} already. Move to an empty bucket, or set S3_PREFIX.`);
+    throw new Error(`There are files in ${where} already. Move to an empty bucket, or set another prefix.`);
   }
 }
 

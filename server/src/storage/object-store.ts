@@ -7,8 +7,9 @@ import type { PresignedUrl, PresignOptions } from "./transcript-store.ts";
  * otherwise `storage_full` or `storage_unavailable`.
  */
 export interface ObjectStore {
-  /** Name of the bucket, for messages. */
+  /** Name of the bucket, and the setting that contains it, for messages. */
   readonly name: string;
+  readonly setting: string;
   put(key: string, content: Uint8Array): Promise<void>;
   get(key: string, range?: ByteRequest): Promise<Readable>;
   /** Returns null if the object does not exist. */

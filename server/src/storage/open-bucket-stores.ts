@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { ObjectStorageConfig } from "../config/object-storage.ts";
 import { AppError } from "../lib/errors.ts";
 import { type FolderLock, lockFolder } from "../lib/folder-lock.ts";
+import { type ObjectStorageConfig, openObjectStore, settingsPatternOf } from "./backends.ts";
 import { openObjectRecordingStore } from "./object-recording-store.ts";
 import { FILES_PREFIX, openObjectTranscriptStore } from "./object-transcript-store.ts";
 import { RECORDINGS_PREFIX, TAILS_PREFIX } from "./object-upload.ts";
-import { openObjectStore } from "./open-object-store.ts";
 import { guardRemoval, openOwnership } from "./ownership/open-ownership.ts";
 import { bucketLocation } from "./ownership/store-location.ts";
 import type { StoreOwnership } from "./ownership/store-ownership.ts";
@@ -75,10 +74,11 @@ async function openScratch(parent: string): Promise<{ folder: string; remove(): 
 }
 
 /** Adds which settings to check, because wrong settings are more likely at startup than an outage. */
-function explain(error: unknown, { name, endpoint, settings }: ObjectStorageConfig): unknown {
+function explain(error: unknown, config: ObjectStorageConfig): unknown {
+  const { name, endpoint } = config;
   if (!(error instanceof AppError) || error.code !== "storage_unavailable") return error;
   const where = endpoint === null ? "" : ` at ${endpoint}`;
   const reason = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  const message = `The bucket ${name}${where} cannot be used${reason}. Check the ${settings} settings.`;
+  const message = `The bucket ${name}${where} cannot be used${reason}. Check the ${settingsPatternOf(config)} settings.`;
   return new AppError("storage_unavailable", message, { cause: error.cause });
 }

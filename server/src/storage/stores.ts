@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { Config } from "../config/config.ts";
 import type { Db } from "../db/schema.ts";
+import type { ObjectStorageConfig } from "./backends.ts";
 import type { FileReader } from "./disk/disk-transcript-store.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { StoreOwnership } from "./ownership/store-ownership.ts";
@@ -23,7 +23,13 @@ export interface Stores {
 }
 
 export interface StoresOptions {
-  config: Config;
+  config: {
+    /** Absolute path. */
+    dataFolder: string;
+    publicUrl: string;
+    /** Null to store files in the data folder. */
+    bucket: ObjectStorageConfig | null;
+  };
   db: Db;
   /** Location of the database; see `databaseHome`. */
   home: string;

@@ -20,6 +20,7 @@ test("a bucket that announces a recording but sends nothing of it is unavailable
   await once(server, "listening");
   onTestFinished(() => void server.close());
   const bucket = openS3ObjectStore({
+    kind: "s3",
     name: "bucket",
     region: "us-east-1",
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

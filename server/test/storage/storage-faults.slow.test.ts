@@ -33,6 +33,7 @@ const { signal } = new AbortController();
 async function openRefusableBucket() {
   const proxy = await startS3Proxy();
   const bucket = openS3ObjectStore({
+    kind: "s3",
     name: "bucket",
     region: "us-east-1",
     endpoint: proxy.endpoint,

@@ -1,11 +1,11 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { S3Config } from "../../src/config/object-storage.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import type { Service } from "../../src/main.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
 import { RECORDINGS_PREFIX } from "../../src/storage/object-upload.ts";
+import type { S3Config } from "../../src/storage/s3/client-config.ts";
 import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 
 /** Reads a recording from disk or from the bucket. Returns null if the video has none. */

@@ -1,6 +1,6 @@
 import { BucketAlreadyOwnedByYou, CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
-import type { S3Config } from "../../src/config/object-storage.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
+import type { S3Config } from "../../src/storage/s3/client-config.ts";
 import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 
 interface TestS3 {
@@ -19,6 +19,7 @@ export function testS3(): TestS3 | null {
 export function testBucketConfig(s3: TestS3, name: string, prefix = ""): S3Config {
   const { endpoint, region, accessKeyId, secretAccessKey } = s3;
   return {
+    kind: "s3",
     name,
     region,
     endpoint,

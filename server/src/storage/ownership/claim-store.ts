@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Db } from "../../db/schema.ts";
 import { serviceSecret } from "../../db/secrets.ts";
 import { AppError } from "../../lib/errors.ts";
+import { BUCKET_SETTING } from "../backends.ts";
 import {
   deleteStoreRecord,
   insertStoreRecord,
@@ -97,7 +98,7 @@ function otherStore({ name, setting }: StoreLocation): AppError {
     "data_folder_mismatch",
     `The files of this database are not in ${name}. Set ${setting} to the previous location. If you moved the ` +
       "files, also move `installation` and `store.json`. Processes can share a database only if they " +
-      "share the files too: set S3_BUCKET.",
+      `share the files too: set ${BUCKET_SETTING}.`,
   );
 }
 

@@ -57,7 +57,7 @@ export function diskLocation(dataFolder: string, fileFolders: string[]): StoreLo
 export function bucketLocation(objects: ObjectStore, folders: string[]): StoreLocation {
   return {
     name: `the bucket ${objects.name}`,
-    setting: "S3_BUCKET",
+    setting: objects.setting,
     async read(file) {
       return (await objects.head(file)) && (await buffer(await objects.get(file))).toString();
     },

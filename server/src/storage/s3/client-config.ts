@@ -1,5 +1,21 @@
 import type { S3ClientConfig } from "@aws-sdk/client-s3";
-import type { S3Config } from "../../config/object-storage.ts";
+
+/** A bucket of Amazon S3 or of a server with a compatible API. */
+export interface S3Config {
+  kind: "s3";
+  name: string;
+  region: string;
+  /** Null for AWS. */
+  endpoint: string | null;
+  /** The endpoint in presigned URLs for clients; null if clients use `endpoint`. */
+  publicEndpoint: string | null;
+  /** Uses `https://host/bucket/key` instead of `https://bucket.host/key`. */
+  forcePathStyle: boolean;
+  /** Null to use the default credential chain of the AWS SDK: environment, shared files, IAM role. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | null;
+  /** Prefix of every key: empty, or ends with a slash. */
+  prefix: string;
+}
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Maximum time without traffic in either direction. */

@@ -1,6 +1,5 @@
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
-import type { S3Config } from "../../config/object-storage.ts";
-import { clientConfig } from "./client-config.ts";
+import { clientConfig, type S3Config } from "./client-config.ts";
 
 /**
  * Creates the bucket in the region of the settings. Does nothing if it exists and belongs to the same account.

@@ -11,13 +11,12 @@ import {
 } from "@aws-sdk/client-s3";
 import { TRANSCRIPT_FORMATS } from "@subtext/client/contract/transcription";
 import type { Logger } from "pino";
-import type { S3Config } from "../../config/object-storage.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../content-disposition.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
 import { type ObjectStore, PROBE_CONTENT, PROBES_PREFIX } from "../object-store.ts";
-import { clientConfig } from "./client-config.ts";
+import { clientConfig, type S3Config } from "./client-config.ts";
 import { type S3Bucket, s3MultipartUploads } from "./multipart.ts";
 import { UrlSigner } from "./url-signer.ts";
 
@@ -60,6 +59,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
 
   return {
     name,
+    setting: "S3_BUCKET",
     multipart: s3MultipartUploads({ name, prefix, run }),
     toStorageError: storageError,
     assertAvailable: () => circuit.probe(),
