@@ -17,7 +17,7 @@ export class ConfigError extends Error {
     super(
       lines.length === 1
         ? lines[0]
-        : `${lines.length} settings cannot be used:\n${lines.map((line) => `  ${line}`).join("\n")}`,
+        : `${lines.length} settings are invalid:\n${lines.map((line) => `  ${line}`).join("\n")}`,
     );
     this.name = "ConfigError";
     this.faults = faults;
@@ -25,14 +25,14 @@ export class ConfigError extends Error {
 }
 
 function describeFault({ name, value, expected }: SettingFault): string {
-  return `${name}=${value} cannot be used: ${expected}.`;
+  return `${name}=${value} is invalid: ${expected}.`;
 }
 
-/** Errors that an invalid setting causes, keyed by PostgreSQL's SQLSTATE or the name of the storage's error. */
+/** Explains errors that invalid settings cause, keyed by SQLSTATE or the name of the storage's error. */
 const SETTINGS_BY_CODE: Record<string, string> = {
-  "28P01": "DATABASE_URL: the database refuses the user or the password",
-  "28000": "DATABASE_URL: the database refuses the user",
-  "3D000": "DATABASE_URL: there is no database with this name",
+  "28P01": "DATABASE_URL: the database rejected the user or password",
+  "28000": "DATABASE_URL: the database rejected the user",
+  "3D000": "DATABASE_URL: the database does not exist",
   ...SETTINGS_BY_STORAGE_ERROR,
 };
 

@@ -14,7 +14,10 @@ import { type EnvFile, findUnknown } from "./unknown-settings.ts";
 /** All settings of the service; see `docs/configuration.md`. No other module reads the environment. */
 export interface Config {
   role: Role;
-  /** How long a stopping process still serves requests, so that a load balancer notices that it is no longer ready. */
+  /**
+   * How long a process keeps serving requests after its shutdown begins, until load balancers notice that it is not
+   * ready.
+   */
   drainMs: number;
   host: string;
   port: number;
@@ -22,7 +25,7 @@ export interface Config {
   publicUrl: string;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: TrustedProxies;
-  /** Absolute path. Contains the embedded database, and the files unless they are in a bucket. */
+  /** Absolute path of the folder for the embedded database and, without a bucket, the files. */
   dataFolder: string;
   /** PostgreSQL's URL; null for the embedded database. */
   databaseUrl: string | null;
@@ -33,9 +36,9 @@ export interface Config {
   configuredEngines: EngineSpec[];
   /** Name of a Whisper model in the catalog, or the absolute path of a folder that contains one. */
   whisperModel: string;
-  /** Absolute path. */
+  /** Absolute path of the folder for models. */
   modelsFolder: string;
-  /** Whether the service downloads a missing model. */
+  /** Whether to download a missing model. */
   modelDownload: boolean;
   /** Where models are downloaded from, without a trailing slash. */
   modelHubUrl: string;
@@ -96,9 +99,9 @@ export function readConfig(
   return config;
 }
 
-/** The result must not be used if the reader has collected errors. */
+/** Use the result only if the reader has no errors. */
 function readAll(settings: SettingsReader): Config {
-  // The zero is never used: these settings have a default, and invalid values are errors.
+  // Zero is a placeholder: these settings have defaults, and invalid values are errors.
   const integer = (name: IntegerSetting) => settings.integer(name) ?? 0;
   const port = integer("PORT");
   const host = settings.text("HOST") ?? "";
@@ -171,7 +174,7 @@ function readPublicUrl(settings: SettingsReader, { host, port }: { host: string;
   const url = settings.url("PUBLIC_URL", ["http:", "https:"]);
   if (url === null) return `http://${urlHost(host)}:${port}`;
   if (new URL(url).pathname !== "/") {
-    settings.refuse("PUBLIC_URL", url, "the service cannot live below a path");
+    settings.refuse("PUBLIC_URL", url, "it must not contain a path");
   }
   return new URL(url).origin;
 }
@@ -201,13 +204,13 @@ function readNetworks(settings: SettingsReader): string[] {
   const blocks = settings.list("WEBHOOK_ALLOW_NETWORKS");
   for (const block of blocks) {
     if (ipaddr.isValidCIDR(block)) continue;
-    const expected = "it must be networks in CIDR notation, such as 10.1.0.0/16";
+    const expected = "it must be a list of networks in CIDR notation, such as 10.1.0.0/16";
     settings.refuse("WEBHOOK_ALLOW_NETWORKS", block, expected);
   }
   return blocks;
 }
 
-/** Returns a host for URLs that reach a server listening on `host`. */
+/** Returns the host in the URL of a server that listens on `host`. */
 function urlHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";

@@ -23,7 +23,7 @@ export interface EffectiveSetting {
 /** Reads settings one by one. Collects all errors instead of stopping at the first one. */
 export class SettingsReader {
   readonly faults: SettingFault[] = [];
-  /** Settings whose `_FILE` could not be read. Later errors about them are not reported. */
+  /** Settings whose `_FILE` could not be read. Further errors about them are not reported. */
   readonly #unreadable = new Set<SettingName>();
   readonly #given = new Map<SettingName, { value: string; from: string }>();
 
@@ -32,7 +32,7 @@ export class SettingsReader {
       const value = env[name]?.trim() || null;
       const path = isSecret(name) ? env[`${name}_FILE`]?.trim() || null : null;
       if (value !== null && path !== null) {
-        this.refuse(name, value, `${name}_FILE is given as well, and only one of them can hold`);
+        this.refuse(name, value, `${name}_FILE is also set; set only one of them`);
       } else if (path !== null) {
         const secret = this.#readSecret(name, path);
         if (secret !== null) this.#given.set(name, { value: secret, from: path });
@@ -59,7 +59,7 @@ export class SettingsReader {
     return this.#given.get(name)?.value ?? SETTINGS[name].default;
   }
 
-  /** Returns null if the setting is invalid, or not set and without a default. */
+  /** Returns null if the setting is invalid, or if it is not set and has no default. */
   integer(name: IntegerSetting): number | null {
     const value = this.text(name);
     const [min, max] = SETTINGS[name].range;

@@ -21,7 +21,7 @@ export const SETTING_GROUPS = {
     },
     PUBLIC_URL: {
       description:
-        "Where clients reach the service, for example behind a proxy. File URLs begin with it, and operators can sign in only there.",
+        "The URL at which clients reach the service, for example that of a reverse proxy. File URLs begin with it, and operators can sign in only at this URL.",
       value: "URL without a path",
       example: "https://captions.example.com",
       default: null,
@@ -39,7 +39,7 @@ export const SETTING_GROUPS = {
   Data: {
     DATA_DIR: {
       description:
-        "The folder for recordings, transcripts and the embedded database. A relative path starts at the folder where Subtext is started.",
+        "The folder for recordings, transcripts and the embedded database. A relative path is resolved against the current directory.",
       value: "path",
       example: "/var/lib/subtext",
       default: "data",
@@ -57,14 +57,14 @@ export const SETTING_GROUPS = {
   "Several processes": {
     ROLE: {
       description:
-        "The role of this process. `all`: everything. `api`: requests and uploads. `worker`: transcriptions and webhooks, with only `/healthz` and `/readyz` on its port. `api` and `worker` need `DATABASE_URL` and a bucket. The option `--role` does the same.",
+        "The role of this process. `all`: everything. `api`: requests and uploads. `worker`: transcriptions and webhooks, with only `/healthz` and `/readyz` on its port. `api` and `worker` need `DATABASE_URL` and a bucket. Same as the option `--role`.",
       choices: ["all", "api", "worker"],
       example: "worker",
       default: "all",
     },
     DRAIN_SECONDS: {
       description:
-        "How long a process that is shutting down keeps serving while `/healthz` and `/readyz` are 503, so that a load balancer stops sending requests to it. Set it to more than the load balancer needs to notice.",
+        "How long a process keeps serving requests after its shutdown begins. Meanwhile, `/healthz` and `/readyz` return 503, so that a load balancer stops sending it requests. Set this to longer than the load balancer takes to notice.",
       value: "seconds",
       range: [0, 300],
       example: "20",
@@ -76,7 +76,7 @@ export const SETTING_GROUPS = {
   Transcription: {
     ENGINE: {
       description:
-        "The speech engine; see [engines](engines.md). `auto`: the servers of `SPEECH_SERVERS` if any are set, otherwise the Whisper model, and until it is installed, the bundled engine, which supports English. `moonshine`, `whisper` and `openai` use only the bundled engine, the Whisper model or the servers.",
+        "The speech engine; see [engines](engines.md). `auto`: the servers of `SPEECH_SERVERS` if any are set, otherwise the Whisper model, and until it is installed, the bundled engine, which supports English. `moonshine`, `whisper` and `openai` use only the bundled engine, the Whisper model or the servers, respectively.",
       choices: ENGINE_CHOICES,
       example: "whisper",
       default: "auto",
@@ -119,21 +119,21 @@ export const SETTING_GROUPS = {
     ...ENGINE_SETTINGS,
     FFMPEG_PATH: {
       description:
-        "The path of ffmpeg, 5.1 or newer. If there is none, or with `none`, the npm package node-av decodes.",
+        "The path of ffmpeg, 5.1 or newer. If ffmpeg is not installed, or with `none`, Subtext decodes with the npm package node-av.",
       value: "path, or `none`",
       example: "/usr/bin/ffmpeg",
       default: null,
-      derivedDefault: "searched in the usual folders",
+      derivedDefault: "the one in the usual folders",
     },
     SPEECH_PROCESSES: {
-      description: "Speech processes, each with the model in its memory.",
+      description: "The number of speech processes. Each loads its own copy of the model.",
       value: "processes",
       range: [1, 64],
       example: "2",
       default: "1",
     },
     SPEECH_THREADS: {
-      description: "Threads of each speech process.",
+      description: "The number of threads in each speech process.",
       value: "threads",
       range: [1, 64],
       example: "2",
@@ -142,23 +142,23 @@ export const SETTING_GROUPS = {
     },
     SPEECH_MEMORY_LIMIT_MB: {
       description:
-        "Memory limit of each speech process with one or two threads and the bundled engine. Above it, the process is ended and its recording retried. The limit grows automatically: by 381 MiB for each thread beyond two, and with a Whisper model by 763 MiB and four times the size of its files. Raise it if recordings still fail with `engine_out_of_memory`.",
+        "The memory limit of each speech process with one or two threads and the bundled engine. A process that exceeds it is stopped, and its recording is retried. The limit grows automatically: by 381 MiB for each thread beyond two, and with a Whisper model by 763 MiB and four times the size of its files. Raise it if recordings still fail with `engine_out_of_memory`.",
       value: "MiB",
       range: [256, 1_000_000],
       example: "4000",
       default: "1600",
     },
     WORKER_CONCURRENCY: {
-      description: "Recordings that are transcribed concurrently.",
+      description: "The maximum number of recordings that a process transcribes concurrently.",
       value: "recordings",
       range: [1, 64],
       example: "4",
       default: null,
-      derivedDefault: "as `SPEECH_PROCESSES`",
+      derivedDefault: "the value of `SPEECH_PROCESSES`",
     },
     MAX_CONCURRENT_PER_ENVIRONMENT: {
       description:
-        "Recordings of one environment that are transcribed concurrently, over all processes. Without a limit, environments take turns.",
+        "The maximum number of recordings of one environment that are transcribed concurrently, across all processes. Without a limit, environments take turns.",
       value: "recordings",
       range: [1, 10_000],
       example: "8",
@@ -183,7 +183,7 @@ export const SETTING_GROUPS = {
       default: "43200",
     },
     UPLOAD_EXPIRY_HOURS: {
-      description: "How long an upload is kept after its last bytes arrived, by the database's clock.",
+      description: "How long an unfinished upload is kept after its last bytes arrived, by the database's clock.",
       value: "hours",
       range: [1, 10_000],
       example: "48",
@@ -191,21 +191,21 @@ export const SETTING_GROUPS = {
     },
     UPLOAD_BUFFER_BYTES: {
       description:
-        "With a bucket: disk space of a process for parts of uploads that are being received; 15 GiB by default. Further uploads wait.",
+        "With a bucket: the disk space that each process may use to buffer uploads; 15 GiB by default. Uploads that need more wait.",
       value: "bytes",
       range: [1, Number.MAX_SAFE_INTEGER],
       example: "4294967296",
       default: "16106127360",
     },
     RATE_LIMIT_PER_SECOND: {
-      description: "Sustained rate of each API key. Uploads do not count.",
+      description: "The sustained request rate of each API key. Uploads do not count.",
       value: "requests per second",
       range: [1, 1_000_000],
       example: "50",
       default: "10",
     },
     RATE_LIMIT_BURST: {
-      description: "Burst of each API key after a pause.",
+      description: "The number of requests that each API key may send in a burst.",
       value: "requests",
       range: [1, 1_000_000],
       example: "200",
@@ -221,7 +221,7 @@ export const SETTING_GROUPS = {
       default: "false",
     },
     WEBHOOK_ALLOW_NETWORKS: {
-      description: "Private networks that webhooks may be sent to.",
+      description: "Private networks to which webhooks may be sent.",
       value: "CIDR blocks, separated by commas",
       example: "10.1.0.0/16,127.0.0.1/32",
       default: null,
@@ -230,7 +230,7 @@ export const SETTING_GROUPS = {
 
   "Audit log": {
     AUDIT_LOG_DAYS: {
-      description: "How long entries of the audit log are kept; see [the audit log](audit.md).",
+      description: "How long audit events are kept; see [the audit log](audit.md).",
       value: "days",
       range: [1, 36_500],
       example: "90",
@@ -240,7 +240,7 @@ export const SETTING_GROUPS = {
 
   Logs: {
     LOG_LEVEL: {
-      description: "Minimum level of log lines: one JSON object per line, on standard output.",
+      description: "The minimum level of log lines. Logs are written to standard output as one JSON object per line.",
       choices: ["silent", "fatal", "error", "warn", "info", "debug", "trace"],
       example: "warn",
       default: "info",
@@ -250,7 +250,7 @@ export const SETTING_GROUPS = {
   "Metrics and traces": {
     METRICS_TOKEN: {
       description:
-        "The bearer token with which Prometheus reads `/metrics`, for example from `openssl rand -hex 24`. If unset, metrics are off; see [metrics](metrics.md).",
+        "The bearer token that Prometheus must send to read `/metrics`. `openssl rand -hex 24` generates one. If unset, metrics are off; see [metrics](metrics.md).",
       value: "16 characters or more",
       example: "0f1e2d3c4b5a69788796a5b4",
       default: null,
@@ -263,7 +263,7 @@ export const SETTING_GROUPS = {
       default: null,
     },
     OTEL_EXPORTER_OTLP_HEADERS: {
-      description: "Headers for the collector.",
+      description: "Headers of requests to the collector.",
       value: "`name=value`, separated by commas",
       example: "authorization=Bearer%20EXAMPLE",
       default: null,
@@ -276,7 +276,7 @@ export const SETTING_GROUPS = {
       default: "subtext",
     },
     OTEL_TRACES_SAMPLER_ARG: {
-      description: "The fraction of traces that is sent; every process sends the same ones.",
+      description: "The fraction of traces to send. All processes sample the same traces.",
       value: "0 … 1",
       example: "0.1",
       default: "1",

@@ -20,7 +20,11 @@ export function readEngines(settings: SettingsReader): {
         settings.refuse(name, settings.text(name) ?? "", `it requires ${enabledBy}`);
       }
     } else if (engine !== kind && engine !== "auto") {
-      settings.refuse("ENGINE", engine, `it would leave ${enabledBy} unused; auto uses it`);
+      settings.refuse(
+        "ENGINE",
+        engine,
+        `${enabledBy} is set but this engine does not use it; use auto or unset ${enabledBy}`,
+      );
     }
   }
   return { engine, configuredEngines: readConfiguredEngines(settings) };
@@ -40,7 +44,11 @@ export function readWhisperModel(settings: SettingsReader): string {
 export function readModelHubUrl(settings: SettingsReader): string {
   const url = settings.url("MODEL_HUB_URL", ["http:", "https:"]) ?? "";
   if (/^\w+:\/\/[^/]*@|[?#]/.test(url)) {
-    settings.refuse("MODEL_HUB_URL", url, "it must be an address alone; use MODEL_HUB_TOKEN for credentials");
+    settings.refuse(
+      "MODEL_HUB_URL",
+      url,
+      "it must not contain credentials or a query; use MODEL_HUB_TOKEN for credentials",
+    );
   }
   return url.replace(/\/+$/, "");
 }

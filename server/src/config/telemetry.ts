@@ -9,13 +9,13 @@ export interface TracesConfig {
   sampledRatio: number;
 }
 
-/** Long enough to resist guessing, and only characters that are allowed in a header. */
+/** Long enough to resist guessing. Contains only characters that are allowed in a header. */
 const METRICS_TOKEN = /^[\x21-\x7e]{16,}$/;
 
 export function readMetricsToken(settings: SettingsReader): string | null {
   const token = settings.text("METRICS_TOKEN");
   if (token !== null && !METRICS_TOKEN.test(token)) {
-    const expected = "it must be 16 or more letters, digits and signs, without spaces";
+    const expected = "it must have at least 16 printable ASCII characters and no spaces";
     settings.refuse("METRICS_TOKEN", "…", expected);
   }
   return token;
@@ -28,7 +28,8 @@ export function readTraces(settings: SettingsReader): TracesConfig | null {
   if (endpoint === null) return null;
   const { username, password, search, hash } = new URL(endpoint);
   if (username || password || search || hash) {
-    const expected = "it must be an address alone; use OTEL_EXPORTER_OTLP_HEADERS for credentials";
+    const expected =
+      "it must not contain credentials or a query; use OTEL_EXPORTER_OTLP_HEADERS for credentials";
     settings.refuse("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint, expected);
   }
   const ratio = settings.text("OTEL_TRACES_SAMPLER_ARG") ?? "";
@@ -50,7 +51,7 @@ function readHeaders(settings: SettingsReader): Record<string, string> {
   for (const pair of given.split(",").filter((each) => each.trim() !== "")) {
     const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x20-\x7e]*?)\s*$/.exec(pair) ?? [];
     if (name === undefined || value === undefined) {
-      const expected = "it must be name=value, with commas between";
+      const expected = "it must be name=value pairs, separated by commas";
       settings.refuse("OTEL_EXPORTER_OTLP_HEADERS", "…", expected);
       return {};
     }

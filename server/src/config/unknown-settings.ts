@@ -10,7 +10,7 @@ export interface EnvFile {
 const FOREIGN_NAMES =
   /^(AWS|NODE|OTEL|PG|UV|LC|LD|COMPOSE|DOCKER|POSTGRES|npm)_?[A-Z0-9_]*$|^npm_|^((HTTPS?|NO|ALL)_PROXY|https?_proxy|no_proxy|SSL_CERT_(FILE|DIR)|TZ|LANG|LANGUAGE|PATH|HOME|TMPDIR|USER|DEBUG|FORCE_COLOR|NO_COLOR)$/;
 
-/** Kubernetes sets such values for a Service named `subtext`: SUBTEXT_PORT=tcp://10.0.0.1:8080. */
+/** Kubernetes sets such variables for a Service named `subtext`: `SUBTEXT_PORT=tcp://10.0.0.1:8080`. */
 const SERVICE_LINK = /^(tcp|udp|sctp):\/\//;
 
 /**
@@ -36,9 +36,13 @@ export function findUnknown(
     const intended = findIntended(name, env);
     const mustBeSetting = file !== null && Object.hasOwn(file.values, name) && !FOREIGN_NAMES.test(name);
     if (intended !== null) {
-      faults.push({ name, value: "…", expected: `there is no such setting; ${intended} is one` });
+      faults.push({
+        name,
+        value: "…",
+        expected: `there is no such setting; the most similar one is ${intended}`,
+      });
     } else if (mustBeSetting) {
-      const expected = `there is no such setting, and ${file.path} is only for settings of Subtext`;
+      const expected = `there is no such setting, and ${file.path} may contain only settings of Subtext`;
       faults.push({ name, value: "…", expected });
     }
   }
@@ -59,7 +63,7 @@ function findIntended(name: string, env: Readonly<Record<string, string | undefi
     return nearest(unprefixed)?.name ?? null;
   }
   const match = nearest(name);
-  // If the setting itself is also set, the similar name belongs to another program.
+  // If the setting itself is also set, the similar name is probably a variable of another program.
   return match !== null && !env[match.setting]?.trim() ? match.name : null;
 }
 

@@ -27,7 +27,7 @@ test("the examples of the settings are valid and differ from the defaults", () =
   const { ENGINE, ...others } = Object.fromEntries(
     SETTING_NAMES.map((name) => [name, SETTINGS[name].example]),
   );
-  // Separately, because the example of ENGINE contradicts SPEECH_SERVERS.
+  // Read separately, because the example of ENGINE conflicts with SPEECH_SERVERS.
   for (const env of [others, { ENGINE }]) {
     const { settings: read } = readConfig(env);
     const given = read.filter(({ from }) => from === "environment").map(({ name }) => name);
@@ -42,7 +42,7 @@ test("every setting is read", () => {
     { cwd: root, exclude: ["server/src/config/settings.ts"] },
   );
   const code = readers.map((path) => readFileSync(join(root, path), "utf8")).join();
-  // One by one or in a list; an unknown name does not compile.
+  // Settings are read one by one or in a list. An unknown name would not compile.
   expect(SETTING_NAMES.filter((name) => !code.includes(`"${name}"`))).toEqual([]);
 });
 
@@ -82,13 +82,13 @@ describe("an invalid setting", () => {
   for (const [name, value] of wrong) {
     test(`is named together with valid values: ${name}=${value}`, () => {
       expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
-      expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} cannot be used: `);
+      expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} is invalid: `);
     });
   }
 
   test("is reported alone if others in the list are valid", () => {
     expect(() => readConfig({ WEBHOOK_ALLOW_NETWORKS: "10.0.0.0/8, fd00::/129" })).toThrow(
-      "WEBHOOK_ALLOW_NETWORKS=fd00::/129 cannot be used",
+      "WEBHOOK_ALLOW_NETWORKS=fd00::/129 is invalid",
     );
     const { webhookAllowNetworks } = readConfig({ WEBHOOK_ALLOW_NETWORKS: " 10.0.0.0/8,fd00::/8 ::1/128" });
     expect(webhookAllowNetworks).toEqual(["10.0.0.0/8", "fd00::/8", "::1/128"]);
@@ -97,18 +97,16 @@ describe("an invalid setting", () => {
   test.each(["mysql://subtext:hunter2@db/subtext", "mysql://u:hunt/er2@db/x", "mysql://u:hunt@er2@db/x"])(
     "is reported without its password: %s",
     (url) => {
-      expect(() => readConfig({ DATABASE_URL: url })).toThrow(
-        /^DATABASE_URL=mysql:\/\/…@db\/\w+ cannot be used/,
-      );
+      expect(() => readConfig({ DATABASE_URL: url })).toThrow(/^DATABASE_URL=mysql:\/\/…@db\/\w+ is invalid/);
     },
   );
 });
 
 test.each(["OTEL_EXPORTER_OTLP_ENDPOINT", "SPEECH_SERVERS", "MODEL_HUB_URL"])(
-  "%s rejects a password, because requests with one are not sent and the doctor shows the URL",
+  "%s rejects a password, because requests with a password are not sent and the doctor shows the URL",
   (name) => {
     expect(() => readConfig({ [name]: "https://me:hunter2@elsewhere.example/v1" })).toThrow(
-      new RegExp(`^${name}=https://…@elsewhere.example/v1 cannot be used`),
+      new RegExp(`^${name}=https://…@elsewhere.example/v1 is invalid`),
     );
   },
 );
@@ -123,12 +121,12 @@ describe("speech servers", () => {
     expect(keysOf("")).toEqual([null, null]);
     expect(keysOf("one")).toEqual(["one", "one"]);
     expect(keysOf("one,two")).toEqual(["one", "two"]);
-    expect(() => keysOf("one,two,three")).toThrow("SPEECH_SERVER_KEYS=… cannot be used");
+    expect(() => keysOf("one,two,three")).toThrow("SPEECH_SERVER_KEYS=… is invalid");
   });
 });
 
 describe("the public URL", () => {
-  test("is where the service listens by default", () => {
+  test("is the address that the service listens on by default", () => {
     expect(readConfig({ PORT: "9000" }).publicUrl).toBe("http://127.0.0.1:9000");
     expect(readConfig({ HOST: "::1" }).publicUrl).toBe("http://[::1]:8080");
     expect(readConfig({ HOST: "0.0.0.0" }).publicUrl).toBe("http://127.0.0.1:8080");
@@ -138,7 +136,7 @@ describe("the public URL", () => {
     expect(readConfig({ PUBLIC_URL: "https://a.example/" }).publicUrl).toBe("https://a.example");
   });
 
-  test("has no path: paths in responses start at the root", () => {
+  test("must not have a path, because paths in responses start at the root", () => {
     expect(() => readConfig({ PUBLIC_URL: "https://a.example/subtext" })).toThrow("PUBLIC_URL=");
   });
 });
@@ -159,18 +157,12 @@ describe("a bucket", () => {
   });
 
   test.each([
-    [{ S3_ENDPOINT: "http://localhost:9000" }, "S3_ENDPOINT=… cannot be used"],
-    [{ S3_BUCKET: "captions", S3_ACCESS_KEY_ID: "id" }, "S3_ACCESS_KEY_ID=… cannot be used"],
-    [{ S3_BUCKET: "captions", S3_SECRET_ACCESS_KEY: "hush" }, "S3_SECRET_ACCESS_KEY=… cannot be used"],
-    [
-      { S3_BUCKET: "captions", S3_ENDPOINT: "http://id:hush@host" },
-      "S3_ENDPOINT=http://…@host cannot be used",
-    ],
-    [
-      { S3_BUCKET: "captions", S3_ENDPOINT: "http://host/path" },
-      "S3_ENDPOINT=http://host/path cannot be used",
-    ],
-    [{ S3_BUCKET: "captions", S3_PREFIX: "/a" }, "S3_PREFIX=/a cannot be used"],
+    [{ S3_ENDPOINT: "http://localhost:9000" }, "S3_ENDPOINT=… is invalid"],
+    [{ S3_BUCKET: "captions", S3_ACCESS_KEY_ID: "id" }, "S3_ACCESS_KEY_ID=… is invalid"],
+    [{ S3_BUCKET: "captions", S3_SECRET_ACCESS_KEY: "hush" }, "S3_SECRET_ACCESS_KEY=… is invalid"],
+    [{ S3_BUCKET: "captions", S3_ENDPOINT: "http://id:hush@host" }, "S3_ENDPOINT=http://…@host is invalid"],
+    [{ S3_BUCKET: "captions", S3_ENDPOINT: "http://host/path" }, "S3_ENDPOINT=http://host/path is invalid"],
+    [{ S3_BUCKET: "captions", S3_PREFIX: "/a" }, "S3_PREFIX=/a is invalid"],
   ])("with incomplete settings is rejected without showing its secret: %j", (env, message) => {
     expect(() => readConfig(env)).toThrow(message);
     expect(() => readConfig(env)).not.toThrow("hush");
@@ -179,9 +171,9 @@ describe("a bucket", () => {
 
 describe("a role", () => {
   const DATABASE_URL = "postgres://db/subtext";
-  test("of one process among several needs a database and files that all can access", () => {
-    expect(() => readConfig({ ROLE: "worker" })).toThrow(/ROLE=worker cannot be used: .*DATABASE_URL/);
-    expect(() => readConfig({ ROLE: "api", DATABASE_URL })).toThrow(/^ROLE=api cannot be used: .*S3_BUCKET/);
+  test("of a separate process requires a shared database and shared files", () => {
+    expect(() => readConfig({ ROLE: "worker" })).toThrow(/ROLE=worker is invalid: .*DATABASE_URL/);
+    expect(() => readConfig({ ROLE: "api", DATABASE_URL })).toThrow(/^ROLE=api is invalid: .*S3_BUCKET/);
     expect(readConfig({ ROLE: "api", DATABASE_URL, S3_BUCKET: "captions" }).role).toBe("api");
     expect(readConfig({}).role).toBe("all");
   });
@@ -190,7 +182,7 @@ describe("a role", () => {
 describe("traces", () => {
   const OTEL_EXPORTER_OTLP_ENDPOINT = "http://collector:4318/";
 
-  test("are off without a collector, whatever the other settings", () => {
+  test("are off without a collector, regardless of other settings", () => {
     expect(readConfig({ OTEL_SERVICE_NAME: "other", OTEL_TRACES_SAMPLER_ARG: "none" }).traces).toBeNull();
   });
 
@@ -219,13 +211,13 @@ describe("traces", () => {
   });
 });
 
-test("a metrics token that can be guessed is rejected, and not repeated", () => {
-  expect(() => readConfig({ METRICS_TOKEN: "short" })).toThrow(/^METRICS_TOKEN=… cannot be used/);
+test("a metrics token that is easy to guess is rejected and not shown", () => {
+  expect(() => readConfig({ METRICS_TOKEN: "short" })).toThrow(/^METRICS_TOKEN=… is invalid/);
   expect(readConfig({ METRICS_TOKEN: "0123456789abcdef" }).metricsToken).toBe("0123456789abcdef");
 });
 
 describe("invalid settings", () => {
-  test("are reported all at once, each with its name and without a secret", () => {
+  test("are reported together, each with its name and without secrets", () => {
     const env = {
       PORT: "eighty",
       TRUST_PROXY: "yes",
@@ -250,21 +242,21 @@ describe("invalid settings", () => {
       "DATABASE_URL",
       "METRICS_TOKEN",
     ]);
-    expect(() => readConfig(env)).toThrow(/^6 settings cannot be used:\n {2}LOG_LEVELL=/);
+    expect(() => readConfig(env)).toThrow(/^6 settings are invalid:\n {2}LOG_LEVELL=/);
     expect(() => readConfig(env)).not.toThrow("hunter2");
   });
 
   test.each([
-    [{ SPEECH_SERVER_KEYS: "hunter2" }, "SPEECH_SERVER_KEYS=… cannot be used: it requires SPEECH_SERVERS"],
+    [{ SPEECH_SERVER_KEYS: "hunter2" }, "SPEECH_SERVER_KEYS=… is invalid: it requires SPEECH_SERVERS"],
+    [{ SPEECH_SERVER_MODEL: "large" }, "SPEECH_SERVER_MODEL=large is invalid: it requires SPEECH_SERVERS"],
     [
-      { SPEECH_SERVER_MODEL: "large" },
-      "SPEECH_SERVER_MODEL=large cannot be used: it requires SPEECH_SERVERS",
+      { ENGINE: "whisper", SPEECH_SERVERS: "http://gpu/v1" },
+      "ENGINE=whisper is invalid: SPEECH_SERVERS is set",
     ],
-    [{ ENGINE: "whisper", SPEECH_SERVERS: "http://gpu/v1" }, "ENGINE=whisper cannot be used: it would leave"],
-    [{ S3_REGION: "eu-west-1" }, "S3_REGION=… cannot be used: it requires S3_BUCKET"],
+    [{ S3_REGION: "eu-west-1" }, "S3_REGION=… is invalid: it requires S3_BUCKET"],
     [
       { S3_BUCKET: "captions", S3_PUBLIC_ENDPOINT: "https://s3.example" },
-      "S3_PUBLIC_ENDPOINT=https://s3.example cannot be used: it is another address",
+      "S3_PUBLIC_ENDPOINT=https://s3.example is invalid: it requires S3_ENDPOINT",
     ],
   ])("include contradictions: %j", (env, message) => {
     expect(() => readConfig(env)).toThrow(message);
@@ -282,9 +274,9 @@ describe("an unknown name", () => {
     ["DATADIR", "DATA_DIR"],
     ["SUBTEXT_PORT", "PORT"],
     ["SUBTEXT_DATABASE_URL_FILE", "DATABASE_URL_FILE"],
-  ])("is rejected with the one that was meant: %s", (name, meant) => {
+  ])("is rejected with the most similar setting: %s", (name, meant) => {
     expect(() => readConfig({ [name]: "value" })).toThrow(
-      `${name}=… cannot be used: there is no such setting; ${meant} is one.`,
+      `${name}=… is invalid: there is no such setting; the most similar one is ${meant}.`,
     );
   });
 
@@ -309,7 +301,7 @@ describe("an unknown name", () => {
   test("is rejected in a settings file, except for names that other programs read from there", () => {
     const read = (values: Record<string, string>) => readConfig(values, { path: ".env", values });
     expect(() => read({ MAX_VIDEOS: "7", PORT: "9000" })).toThrow(
-      "MAX_VIDEOS=… cannot be used: there is no such setting, and .env is only for settings of Subtext.",
+      "MAX_VIDEOS=… is invalid: there is no such setting, and .env may contain only settings of Subtext.",
     );
     const others = {
       AWS_REGION: "x",
@@ -321,7 +313,7 @@ describe("an unknown name", () => {
     expect(() => readConfig({ MAX_VIDEOS: "7" })).not.toThrow();
   });
 
-  test("never cause anything but a named error", () => {
+  test("never cause an error other than ConfigError", () => {
     const name = fc.oneof(
       fc.string({ minLength: 1, maxLength: 40 }),
       fc.tuple(fc.constantFrom(...SETTING_NAMES), fc.string({ maxLength: 2 })).map((parts) => parts.join("")),
@@ -362,7 +354,7 @@ describe("a secret in a file", () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
   };
 
-  test("equals the one in the variable, whatever line ending follows it, and is never shown", () => {
+  test("has the same value as in the variable, with any line ending, and is never shown", () => {
     const secrets = SETTING_NAMES.filter((name) => "secret" in SETTINGS[name]);
     expect(Object.keys(values).sort()).toEqual([...secrets].sort());
     for (const end of ["", "\n", "\r\n"]) {
@@ -374,17 +366,15 @@ describe("a secret in a file", () => {
     expect(JSON.stringify(readConfig({ ...around, ...values }).settings)).not.toContain("hunter2");
   });
 
-  test("contradicts the variable", () => {
+  test("is rejected if the variable is set too", () => {
     const env = { METRICS_TOKEN: "0123456789abcdef", METRICS_TOKEN_FILE: secretFile("0123456789abcdef") };
-    expect(() => readConfig(env)).toThrow(
-      "METRICS_TOKEN=… cannot be used: METRICS_TOKEN_FILE is given as well",
-    );
+    expect(() => readConfig(env)).toThrow("METRICS_TOKEN=… is invalid: METRICS_TOKEN_FILE is also set");
   });
 
   test("that is missing or empty is reported by its path, without follow-up errors", () => {
     const around = { ROLE: "api", S3_BUCKET: "captions" };
     expect(() => readConfig({ ...around, DATABASE_URL_FILE: "/nowhere/secret" })).toThrow(
-      /^DATABASE_URL_FILE=\/nowhere\/secret cannot be used: the file cannot be read \(ENOENT\)\.$/,
+      /^DATABASE_URL_FILE=\/nowhere\/secret is invalid: the file cannot be read \(ENOENT\)\.$/,
     );
     expect(() => readConfig({ DATABASE_URL_FILE: secretFile("\n") })).toThrow("the file is empty");
   });

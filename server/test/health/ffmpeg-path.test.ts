@@ -18,7 +18,7 @@ async function decoderOf(ffmpegPath: string) {
   return findings.find(({ name }) => name === "decoder");
 }
 
-test("the doctor reports an ffmpeg setting that names no ffmpeg, whatever else could decode", async () => {
+test("the doctor reports an FFMPEG_PATH that is not ffmpeg, even if another decoder is available", async () => {
   const program = join(await temporaryFolder(), "ffmpeg");
   expect(await decoderOf(program)).toMatchObject({
     status: "missing",
@@ -56,7 +56,7 @@ test("the service does not start with the path of a missing ffmpeg, and changes 
   });
   expect(code).toBe(1);
   expect(err).toBe(
-    `subtext: FFMPEG_PATH=${env.FFMPEG_PATH} cannot be used: ${env.FFMPEG_PATH} does not exist. ` +
+    `subtext: FFMPEG_PATH=${env.FFMPEG_PATH} is invalid: ${env.FFMPEG_PATH} does not exist. ` +
       "Configure the path of ffmpeg 5.1 or newer with ffprobe in the same folder, or remove the setting.\n",
   );
   expect(await readdir(folder)).toEqual([]);

@@ -102,7 +102,7 @@ describe("the commands", () => {
     await writeServiceFile(dataFolder, { url: hub.url, token: "x".repeat(43), pid: process.pid });
     const refused = await run(["models", "rm", TINY.name], env);
     expect(refused).toMatchObject({ exitCode: 1, out: "" });
-    expect(refused.err).toMatch(/^subtext: The service .* uses whisper-tiny[^\n]*--force[^\n]*\n$/);
+    expect(refused.err).toMatch(/^subtext: The running service .* uses whisper-tiny[^\n]*--force[^\n]*\n$/);
     const forced = await run(["models", "rm", TINY.name, "--force"], env);
     expect(forced).toEqual({ exitCode: 0, out: `${TINY.name} removed\n`, err: "" });
     const gone = await run(["models", "rm", TINY.name, "--force"], env);
@@ -445,7 +445,7 @@ describe("the settings", () => {
     ["MODEL_HUB_URL", "ftp://hub.example"],
     ["MODEL_HUB_URL", "https://hub.example/?mirror=1"],
   ])("%s=%s is rejected with valid values", (name, value) => {
-    expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} cannot be used: `);
+    expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} is invalid: `);
   });
 
   test("the URL of a hub with a password is rejected without showing it", () => {

@@ -28,7 +28,7 @@ export const s3 = {
       default: null,
     },
     S3_PUBLIC_ENDPOINT: {
-      description: "The URL at which clients reach that server, if it differs. File URLs begin with it.",
+      description: "The URL at which clients reach the S3 server, if it differs from `S3_ENDPOINT`. File URLs begin with it.",
       value: "URL without a path",
       example: "https://files.example.com",
       default: null,
@@ -42,14 +42,14 @@ export const s3 = {
     },
     S3_ACCESS_KEY_ID: {
       description:
-        "The access key of the bucket. If unset, AWS's credential chain is used: `AWS_…` variables, `~/.aws`, the role of the machine.",
+        "The access key of the bucket. If unset, AWS's credential chain is used: `AWS_…` variables, `~/.aws`, or an IAM role.",
       value: "text",
       example: "AKIAEXAMPLE",
       default: null,
       secret: true,
     },
     S3_SECRET_ACCESS_KEY: {
-      description: "The secret of that access key.",
+      description: "The secret access key for `S3_ACCESS_KEY_ID`.",
       value: "text",
       example: "wJalrEXAMPLE",
       default: null,
@@ -57,7 +57,7 @@ export const s3 = {
     },
     S3_PREFIX: {
       description:
-        "The prefix of every key in the bucket, for a bucket that is shared with other applications.",
+        "The prefix of every object key, for a bucket that other applications share.",
       value: "path",
       example: "captions/",
       default: null,
@@ -69,21 +69,21 @@ export const s3 = {
   open: async (config, log) => (await import("./s3-object-store.ts")).openS3ObjectStore(config, log),
   createBucket: async (config) => await (await import("./create-bucket.ts")).createS3Bucket(config),
   settingsByError: {
-    InvalidAccessKeyId: "S3_ACCESS_KEY_ID: the storage does not know this key",
-    SignatureDoesNotMatch: "S3_SECRET_ACCESS_KEY: it does not belong to S3_ACCESS_KEY_ID",
+    InvalidAccessKeyId: "S3_ACCESS_KEY_ID: the key does not exist",
+    SignatureDoesNotMatch: "S3_SECRET_ACCESS_KEY: the secret does not match S3_ACCESS_KEY_ID",
     NoSuchBucket:
-      "S3_BUCKET: there is no bucket with this name; `npx subtext storage create-bucket` creates it",
+      "S3_BUCKET: the bucket does not exist; create it with `npx subtext storage create-bucket`",
   },
 } as const satisfies BackendDefinition<S3Config>;
 
 function readS3(settings: SettingsSource, name: string): S3Config {
   const forcePathStyle = settings.flag("S3_FORCE_PATH_STYLE");
-  if (!NAME.test(name)) settings.refuse("S3_BUCKET", name, "it must be the name of a bucket");
+  if (!NAME.test(name)) settings.refuse("S3_BUCKET", name, "it must be a valid bucket name");
   if (settings.isGiven("S3_PUBLIC_ENDPOINT") && !settings.isGiven("S3_ENDPOINT")) {
     settings.refuse(
       "S3_PUBLIC_ENDPOINT",
       settings.text("S3_PUBLIC_ENDPOINT") ?? "",
-      "it is another address of the server that S3_ENDPOINT does not name",
+      "it requires S3_ENDPOINT",
     );
   }
   return {
@@ -103,7 +103,7 @@ function readEndpoint(settings: SettingsSource, name: string): string | null {
   if (address === null) return null;
   const { origin, pathname, search, username, password } = new URL(address);
   if (pathname !== "/" || search || username || password) {
-    settings.refuse(name, address, "it must be an address alone, without path or key");
+    settings.refuse(name, address, "it must not contain a path, a query or credentials");
   }
   return origin;
 }
@@ -126,7 +126,7 @@ function readPrefix(settings: SettingsSource): string {
   const given = settings.text("S3_PREFIX") ?? "";
   const prefix = given === "" || given.endsWith("/") ? given : `${given}/`;
   if (!PREFIX.test(prefix) || prefix.length > MAX_PREFIX) {
-    settings.refuse("S3_PREFIX", given, "it must be made of A-Z, a-z, 0-9, _, ., - and /");
+    settings.refuse("S3_PREFIX", given, "it may contain only A-Z, a-z, 0-9, _, ., - and /");
   }
   return prefix;
 }
