@@ -19,7 +19,7 @@ export async function actAsOwner(dataFolder: string): Promise<void> {
     process.setuid?.(uid);
   } catch (error) {
     throw new Error(
-      `${dataFolder} belongs to the user with the id ${uid}, and this process cannot become that user. Run the command as that user.`,
+      `${dataFolder} belongs to the user with the id ${uid}, and this process cannot switch to that user. Run the command as user ${uid}.`,
       { cause: error },
     );
   }

@@ -56,7 +56,10 @@ export async function chooseEnvironment(
   const { data } = await client.send("GET /environments");
   const [first, ...others] = data;
   if (!first) {
-    throw new AppError("environment_not_found", "There is no environment yet: subtext env create <name>");
+    throw new AppError(
+      "environment_not_found",
+      "There are no environments yet. Create one: npx subtext env create <name>",
+    );
   }
   if (wanted === undefined && others.length === 0) return first;
   const found = data.find(({ id, name }) => id === wanted || name === wanted);
@@ -66,6 +69,6 @@ export async function chooseEnvironment(
     "environment_not_found",
     wanted === undefined
       ? `Choose an environment with --env. Available: ${names}`
-      : `There is no environment ${wanted}; there are: ${names}`,
+      : `There is no environment ${wanted}. Available: ${names}`,
   );
 }

@@ -17,11 +17,11 @@ interface Filters {
 export function addAudit(program: Command, terminal: Terminal): void {
   program
     .command("audit")
-    .description("who changed what: the audit log as JSON lines, newest first")
-    .addOption(new Option("--action <action>", "only this").choices(AUDIT_ACTIONS))
-    .addOption(new Option("--by <kind>", "only what these did").choices(ACTOR_KINDS))
-    .option("--operator <id>", "only what this operator did, or this API key")
-    .option("--last <time>", "only of the time until now, such as 90d or 12h", parseDuration)
+    .description("print the audit log as JSON lines, newest first")
+    .addOption(new Option("--action <action>", "only events with this action").choices(AUDIT_ACTIONS))
+    .addOption(new Option("--by <kind>", "only events of this kind of actor").choices(ACTOR_KINDS))
+    .option("--operator <id>", "only events of this operator or API key")
+    .option("--last <time>", "maximum age of the events, such as 90d or 12h", parseDuration)
     .action(async ({ action, by, operator, last }: Filters) => {
       const since = last === undefined ? null : new Date(Date.now() - last).toISOString();
       const client = await connect(configOf(terminal));

@@ -13,7 +13,7 @@ const PHASES = { collecting: "Collecting", copying: "Copying", checking: "Checki
 export function addBackup(program: Command, terminal: Terminal): void {
   program
     .command("backup <folder>")
-    .description("write a backup of the embedded database and all files, while the service runs or not")
+    .description("back up the embedded database and all files; the service may be running")
     .action(async (folder: string, _options: object, command: Command) => {
       const client = await connect(configOf(terminal));
       const stop = () => {
@@ -40,7 +40,7 @@ async function watch(client: InternalClient, { err, errColumns }: Terminal): Pro
     for (;;) {
       const { backup } = await client.send("GET /backup");
       if (!backup)
-        throw new Error("The service was restarted meanwhile and has removed the unfinished backup.");
+        throw new Error("The service was restarted during the backup and has removed the unfinished files.");
       if (backup.state === "failed") throw new Error(backup.error?.message);
       if (backup.state === "done") return backup;
       const { phase, doneBytes, totalBytes } = backup.progress;
@@ -57,17 +57,17 @@ function describe({ folder, manifest }: BackupView): string {
   const { files, fileCount, bytes, missingCount, madeAt } = manifest;
   return properties([
     ["backup", folder],
-    ["made", time(madeAt)],
+    ["created", time(madeAt)],
     [
-      "holds",
-      `${fileCount.toLocaleString("en")} files, ${(bytes / 1024 ** 2).toFixed(1)} MiB; every one was read back`,
+      "contains",
+      `${fileCount.toLocaleString("en")} files, ${(bytes / 1024 ** 2).toFixed(1)} MiB; all were read back and verified`,
     ],
-    ["without", files === "bucket" ? "recordings and transcripts: they are in the bucket" : null],
+    ["excludes", files === "bucket" ? "recordings and transcripts, which are in the bucket" : null],
     [
       "missing",
       missingCount === 0
         ? null
-        : `files of ${missingCount} videos, before the backup already; see subtext doctor`,
+        : `files of ${missingCount} videos, which were missing before the backup; see npx subtext doctor`,
     ],
     ["note", "It contains every secret of the service, including signing secrets. Protect it accordingly."],
   ]);

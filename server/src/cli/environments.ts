@@ -16,11 +16,13 @@ type Change = Partial<Switch> & {
 };
 
 export function addEnvironments(program: Command, terminal: Terminal): void {
-  const group = program.command("env").description("environments: tenants with their own videos and keys");
+  const group = program
+    .command("env")
+    .description("manage environments: tenants with their own videos and keys");
 
   group
     .command("list")
-    .description("every environment")
+    .description("list environments")
     .action(async (_options: object, command: Command) => {
       const list = async (client: Parameters<typeof chooseEnvironment>[0]) =>
         (await client.send("GET /environments")).data;
@@ -28,7 +30,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
         table(
           ["name", "id", "transcription", "created"],
           environments.map((each) => [each.name, each.id, onOff(each.aiTranscription), time(each.createdAt)]),
-          "There is no environment yet: subtext env create <name>",
+          "There are no environments yet. Create one: npx subtext env create <name>",
         ),
       );
     });
@@ -45,7 +47,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
   group
     .command("set <environment>")
     .description(
-      "change AI Transcription (for videos that finish uploading from now on), allowed origins, retention or the share of the work",
+      "change AI Transcription (for videos that finish uploading from now on), allowed origins, retention or the share of transcription work",
     )
     .addOption(transcriptionSwitch())
     .option(
@@ -54,13 +56,13 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
     )
     .option(
       "--keep <days|forever>",
-      "delete recordings or videos so many days after their transcription",
+      "delete recordings or videos this many days after their transcription",
       parseKeep,
     )
     .addOption(
       new Option(
         "--deletes <what>",
-        "what is deleted then: the recording, without its transcript, or the whole video",
+        "what --keep deletes: only the recording, or the whole video with its transcript",
       )
         .choices(RETENTION_DELETES)
         .default("recording"),
@@ -70,7 +72,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
       "share of the transcription work relative to other environments",
       parseWeight,
     )
-    .option("--yes", "set --keep even if it deletes videos at once")
+    .option("--yes", "set --keep even if videos will be deleted immediately")
     .action(async (wanted: string, options: Change, command: Command) => {
       const { transcription, origins, keep, deletes, weight, yes = false } = options;
       const isEmpty = [transcription, origins, keep, weight].every((option) => option === undefined);

@@ -6,11 +6,13 @@ import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
 
 export function addKeys(program: Command, terminal: Terminal): void {
-  const group = program.command("keys").description("API keys: each gives access to one environment");
+  const group = program
+    .command("keys")
+    .description("manage API keys, each of which gives access to one environment");
 
   group
     .command("list")
-    .description("the keys of an environment")
+    .description("list the keys of an environment")
     .addOption(environmentOption().makeOptionMandatory())
     .action(async ({ env }: { env: string }, command: Command) => {
       await ask(
@@ -32,7 +34,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
               stateOf(key),
               time(key.lastUsedAt),
             ]),
-            "There is no key yet: subtext keys create --env <environment>",
+            "There are no keys yet. Create one: npx subtext keys create --env <environment>",
           ),
       );
     });
@@ -41,9 +43,13 @@ export function addKeys(program: Command, terminal: Terminal): void {
     .command("create")
     .description("create a key; it is shown only once")
     .addOption(environmentOption().makeOptionMandatory())
-    .option("--name <name>", "what it is for")
-    .option("--permissions <list>", `of ${PERMISSIONS.join(", ")}`, parseList(PERMISSIONS))
-    .option("--expires-in <time>", "such as 90d or 12h", parseDuration)
+    .option("--name <name>", "what the key is for")
+    .option(
+      "--permissions <list>",
+      `comma-separated list of ${PERMISSIONS.join(", ")}`,
+      parseList(PERMISSIONS),
+    )
+    .option("--expires-in <time>", "when the key expires, such as 90d or 12h from now", parseDuration)
     .action(
       async (
         options: { env: string; name?: string; permissions?: Permission[]; expiresIn?: number },

@@ -7,7 +7,7 @@ export function addMigrate(program: Command, terminal: Terminal): void {
   program
     .command("migrate")
     .description(
-      "update the tables of an installation and exit; every start does this too, but a job can do it before a rollout",
+      "update the tables of an installation and exit; every start does this too, but a separate job can run it before a rollout",
     )
     .action(async () => {
       const config = configOf(terminal);

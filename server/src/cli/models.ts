@@ -16,7 +16,7 @@ export function addModels(program: Command, terminal: Terminal): void {
       };
     },
     calledAs: "npx subtext models",
-    wantedBy: "the one of WHISPER_MODEL",
+    wantedBy: "the model in WHISPER_MODEL",
     inUse: {
       force: "even if the running service uses it",
       check: (name) => requireUnused(configOf(terminal), name),
@@ -30,6 +30,6 @@ async function requireUnused({ dataFolder, engine, whisperModel }: Config, name:
   const running = await findRunning(dataFolder);
   if (running === null) return;
   throw new Error(
-    `The service that runs at ${running.url} uses ${name}. Stop it or choose another WHISPER_MODEL first; --force removes it anyway.`,
+    `The running service at ${running.url} uses ${name}. Stop it or choose another WHISPER_MODEL first; --force removes it anyway.`,
   );
 }

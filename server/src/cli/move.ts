@@ -22,10 +22,10 @@ export function addMove(program: Command, terminal: Terminal): void {
   program
     .command("move")
     .description(
-      "move the embedded database to the DATABASE_URL and the files to the bucket of the settings; run it again to continue",
+      "move the embedded database to DATABASE_URL and the files to the configured bucket; run it again to resume",
     )
     .option("--from <folder>", "the data folder of the current service; DATA_DIR by default")
-    .option("--dry-run", "show what would be moved, and how long it would take")
+    .option("--dry-run", "show what would be moved and how long it would take")
     .action(async ({ from, dryRun = false }: Options, command: Command) => {
       const config = configOf(terminal);
       const folder = from === undefined ? config.dataFolder : resolve(from);
@@ -78,7 +78,8 @@ function describePreview({ from, places }: Plan, { files, database, isRunning }:
     ["files", files && `${count(files)} → the bucket ${places.bucket}`],
     [
       "to copy",
-      files && `${count(files.remaining)}, in about ${length(files.seconds)}, while the service may run`,
+      files &&
+        `${count(files.remaining)}, in about ${length(files.seconds)}, during which the service may run`,
     ],
     ["downtime", database && `about ${length(database.seconds)} for the database`],
     ["next", isRunning || files ? "npx subtext move" : "Stop the service, then run: npx subtext move"],
@@ -89,13 +90,13 @@ function describeResult(
   { from, places, bucket, databaseUrl }: Plan,
   { isFinished, files, tables }: MoveResult,
 ): string {
-  const copied = files && `${count(files)} → the bucket ${places.bucket}; every one was checked`;
+  const copied = files && `${count(files)} → the bucket ${places.bucket}; all were verified`;
   if (!isFinished) {
     return properties([
       ["files", copied],
       [
         "next",
-        "Stop the service, then run `npx subtext move` again. It copies what is new and does the rest.",
+        "Stop the service, then run `npx subtext move` again. It copies new files and completes the move.",
       ],
     ]);
   }
@@ -105,11 +106,11 @@ function describeResult(
     [
       "database",
       tables &&
-        `${tables.length} tables, ${rows?.toLocaleString("en")} rows → PostgreSQL at ${places.database}; counts and checksums are equal`,
+        `${tables.length} tables, ${rows?.toLocaleString("en")} rows → PostgreSQL at ${places.database}; counts and checksums match`,
     ],
     ["files", copied],
     ["next", "Start the service with these settings: npx subtext serve"],
-    ["later", `Remove ${left.join(", ")} from ${from}, once the service has run well.`],
+    ["later", `Remove ${left.join(", ")} from ${from} when you are sure that the service works.`],
   ]);
 }
 

@@ -21,11 +21,11 @@ export function addOperators(program: Command, terminal: Terminal): void {
   const group = program
     .command("operators")
     .alias("operator")
-    .description("operators: people who sign in to the dashboard");
+    .description("manage operators, who sign in to the dashboard");
 
   group
     .command("list")
-    .description("every operator, and every invitation that is still valid")
+    .description("list operators and valid invitations")
     .action(async (_options: object, command: Command) => {
       await ask(
         terminal,
@@ -46,18 +46,18 @@ export function addOperators(program: Command, terminal: Terminal): void {
                 `invited until ${time(each.expiresAt)}`,
               ]),
             ],
-            "There is no operator yet. Start the service and open the link that it prints.",
+            "There are no operators yet. Start the service and open the link that it prints.",
           ),
       );
     });
 
   group
     .command("invite <email>")
-    .description("create a link with which a person joins; it is shown only once")
+    .description("create an invitation link, which is shown only once")
     .addOption(
       new Option("--role <role>", "what the person may do").choices(OPERATOR_ROLES).makeOptionMandatory(),
     )
-    .option("--env <environment...>", "only in these environments; each by its id or name")
+    .option("--env <environment...>", "only in these environments, each by its id or name")
     .action(async (email: string, { role, env }: RoleOptions, command: Command) => {
       const environments = env?.map((each) => ({ environment: each, role }));
       await ask(
@@ -79,7 +79,7 @@ export function addOperators(program: Command, terminal: Terminal): void {
 
   group
     .command("change-role <email>")
-    .description("change what an operator may do, in all environments or in some; takes effect at once")
+    .description("change what an operator may do, in all environments or in some; takes effect immediately")
     .addOption(
       new Option("--role <role>", "the new role; `none` removes the role in the given environments")
         .choices([...OPERATOR_ROLES, NO_ROLE])
@@ -87,7 +87,7 @@ export function addOperators(program: Command, terminal: Terminal): void {
     )
     .option(
       "--env <environment...>",
-      "only in these environments, each by its id or name; roles in other environments stay",
+      "only in these environments, each by its id or name; roles in other environments do not change",
     )
     .action(async (email: string, options: ChangeOptions, command: Command) => {
       await ask(
@@ -110,7 +110,7 @@ export function addOperators(program: Command, terminal: Terminal): void {
 
   group
     .command("remove <email>")
-    .description("remove an operator, which ends their sessions, or revoke an invitation")
+    .description("remove an operator and end their sessions, or revoke an invitation")
     .action(async (email: string, _options: object, command: Command) => {
       await ask(
         terminal,
@@ -130,7 +130,7 @@ export function addOperators(program: Command, terminal: Terminal): void {
 
   group
     .command("reset-password")
-    .description("set a new password, shown only once; ends every session")
+    .description("set a new password, which is shown only once, and end all sessions")
     .option("--email <email>", "the operator's email; optional if there is only one operator")
     .action(async ({ email }: { email?: string }, command: Command) => {
       await ask(

@@ -30,11 +30,8 @@ export function addRestore(program: Command, terminal: Terminal): void {
         const { json } = command.optsWithGlobals<{ json?: boolean }>();
         const facts = properties([
           ["restored to", dataFolder],
-          ["as it was", time(manifest.madeAt)],
-          [
-            "next",
-            "npx subtext serve, with the same settings. Stop the service that the backup is of for good.",
-          ],
+          ["created", time(manifest.madeAt)],
+          ["next", "Stop the original service for good. Then run npx subtext serve with the same settings."],
         ]);
         out(json ? `${JSON.stringify(manifest, null, 2)}\n` : `${facts}\n`);
       } finally {

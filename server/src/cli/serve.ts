@@ -10,7 +10,7 @@ import { actAsOwner } from "./act-as-owner.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { openServiceFor } from "./open-service.ts";
 
-/** npm forwards signals that the terminal has already sent to this process. Such a repeated signal is ignored. */
+/** npm forwards a signal that the terminal has already sent to this process. The repeated signal is ignored. */
 const SAME_SIGNAL_WITHIN_MS = 500;
 
 const CLEAR_LINE = "\r\u001b[K";
@@ -84,7 +84,7 @@ async function requirePort(config: Config): Promise<void> {
 async function requireDecoder({ role, ffmpegPath }: Config): Promise<void> {
   if (role === "api" || ffmpegPath === null) return;
   const fault = await checkConfiguredFfmpeg({ ffmpegPath });
-  if (fault !== null) throw new Error(`FFMPEG_PATH=${ffmpegPath} cannot be used: ${fault}`);
+  if (fault !== null) throw new Error(`FFMPEG_PATH=${ffmpegPath} is invalid: ${fault}`);
 }
 
 /**
@@ -124,9 +124,9 @@ Subtext is running. Its data is in ${place}.
 function explain(error: unknown, { host, port }: Config): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is in use already. Set PORT to another one.`,
-    EACCES: `Port ${port} may not be used by this user. Set PORT to one above 1023.`,
-    EADDRNOTAVAIL: `This machine has no address ${host}. Set HOST to one that it has.`,
+    EADDRINUSE: `Port ${port} on ${host} is already in use. Set PORT to another port.`,
+    EACCES: `This user may not use port ${port}. Set PORT to a port above 1023.`,
+    EADDRNOTAVAIL: `This machine does not have the address ${host}. Set HOST to an address of this machine.`,
     ENOTFOUND: `The host ${host} cannot be resolved. Set HOST to an address of this machine.`,
   };
   const reason = code === undefined ? undefined : reasons[code];

@@ -20,7 +20,7 @@ export function addSetup(program: Command, terminal: Terminal): void {
   program
     .command("setup")
     .description(
-      "create the owner and the first environment, as the setup page does; asks for what is missing",
+      "create the owner and the first environment, like the setup page; prompts for missing values",
     )
     .option("--name <name>", "the owner's name")
     .option("--email <email>", "the owner's email; the password is always read from standard input")
@@ -67,7 +67,7 @@ async function askForEnvironment(questions: Questions, { environment, transcript
     environment ??
     ((await questions.ask(`First environment [${DEFAULT_ENVIRONMENT}]`)) || DEFAULT_ENVIRONMENT);
   const answer = transcription ?? ((await questions.ask("Transcribe its videos, on or off [on]")) || "on");
-  if (answer !== "on" && answer !== "off") throw new Error(`"${answer}" is neither on nor off.`);
+  if (answer !== "on" && answer !== "off") throw new Error(`"${answer}" is neither "on" nor "off".`);
   return { name, aiTranscription: answer === "on" };
 }
 
@@ -94,7 +94,7 @@ function openQuestions({ err, errColumns }: Terminal) {
       const { value, done } = await lines.next();
       isMuted = false;
       if (isSecret) err("\n");
-      if (done) throw new Error(`There is no answer to "${question}".`);
+      if (done) throw new Error(`No answer was given to "${question}".`);
       return isSecret ? value : value.trim();
     },
     close: () => reader.close(),

@@ -11,12 +11,12 @@ interface Outcome extends StoreReview {
 }
 
 export function addStorage(program: Command, terminal: Terminal): void {
-  const group = program.command("storage").description("the store of recordings and transcripts");
+  const group = program.command("storage").description("manage the store of recordings and transcripts");
 
   group
     .command("accept")
     .description(
-      "show what would be deleted from a store that another or a newer database used; with --yes, resume deletions",
+      "show what would be deleted from a store that belongs to another or a newer database; with --yes, resume deletions",
     )
     .option("--yes", "accept the store for this database, and resume deletions")
     .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
@@ -35,7 +35,7 @@ export function addStorage(program: Command, terminal: Terminal): void {
 
   group
     .command("create-bucket")
-    .description("create the bucket of the settings if it does not exist, and check that it can be used")
+    .description("create S3_BUCKET if it does not exist, and check access to it")
     .action(async (_options: object, command: Command) => {
       const { bucket } = configOf(terminal);
       if (bucket === null)
@@ -56,18 +56,18 @@ export function addStorage(program: Command, terminal: Terminal): void {
 }
 
 function describe({ stopped, atOnce, later, accepted }: Outcome): string {
-  if (stopped === null) return "The store belongs to this database: there is nothing to accept.";
+  if (stopped === null) return "The store belongs to this database, so there is nothing to accept.";
   return properties([
     ["stopped because", stopped],
-    ["deleted at once", summary(atOnce, "files of deleted videos and lost attempts")],
+    ["deleted immediately", summary(atOnce, "files of deleted videos and lost attempts")],
     ...names(atOnce),
-    ["deleted in 7 days", summary(later, "files that this database does not know")],
+    ["deleted in 7 days", summary(later, "files that this database has no record of")],
     ...names(later),
     [
       "note",
       accepted
-        ? "Accepted. The store belongs to this database now, and deletions are resumed."
-        : "Nothing was changed. Stop any other service that uses these files, then run it again with --yes.",
+        ? "Accepted. The store now belongs to this database, and deletions have resumed."
+        : "Nothing was changed. Stop any other service that uses these files, then run this command again with --yes.",
     ],
   ]);
 }

@@ -20,7 +20,7 @@ export function addTranscribe(program: Command, terminal: Terminal): void {
   program
     .command("transcribe <files...>")
     .description(
-      `transcribe recordings without the service, to ${EXTENSIONS.slice(0, -1).join(", ")} and ${EXTENSIONS.at(-1)} files next to each`,
+      `transcribe recordings without the service, to ${EXTENSIONS.slice(0, -1).join(", ")} and ${EXTENSIONS.at(-1)} files next to them`,
     )
     .option("--force", "replace files that exist")
     .action(async (files: string[], { force = false }: { force?: boolean }, command: Command) => {

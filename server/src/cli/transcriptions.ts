@@ -8,13 +8,15 @@ import { ask, type Terminal } from "./context.ts";
 import { length, properties, table, time } from "./text.ts";
 
 export function addTranscriptions(program: Command, terminal: Terminal): void {
-  const group = program.command("transcriptions").description("transcriptions and their status");
+  const group = program.command("transcriptions").description("show and reprocess transcriptions");
 
   group
     .command("list")
     .description("list the latest transcriptions of an environment")
     .addOption(environmentOption())
-    .addOption(new Option("--status <status>", "only these").choices(TRANSCRIPTION_STATUSES))
+    .addOption(
+      new Option("--status <status>", "only transcriptions with this status").choices(TRANSCRIPTION_STATUSES),
+    )
     .action(async ({ env, status }: { env?: string; status?: TranscriptionStatus }, command: Command) => {
       await ask(
         terminal,
@@ -37,7 +39,7 @@ export function addTranscriptions(program: Command, terminal: Terminal): void {
               each.language ?? "–",
               time(each.createdAt),
             ]),
-            "There are none.",
+            "There are no transcriptions.",
           ),
       );
     });

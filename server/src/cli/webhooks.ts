@@ -6,11 +6,13 @@ import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
 
 export function addWebhooks(program: Command, terminal: Terminal): void {
-  const group = program.command("webhooks").description("webhook endpoints: URLs that receive events");
+  const group = program
+    .command("webhooks")
+    .description("manage webhook endpoints, which are URLs that receive events");
 
   group
     .command("list")
-    .description("the endpoints of an environment")
+    .description("list the endpoints of an environment")
     .addOption(environmentOption().makeOptionMandatory())
     .action(async ({ env }: { env: string }, command: Command) => {
       await ask(
@@ -25,7 +27,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
           table(
             ["url", "id", "events", "state"],
             endpoints.map((each) => [each.url, each.id, shortNames(each.eventTypes), stateOf(each)]),
-            "There is no endpoint yet: subtext webhooks create --env <environment> --url <url>",
+            "There are no endpoints yet. Create one: npx subtext webhooks create --env <environment> --url <url>",
           ),
       );
     });
@@ -35,10 +37,10 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
     .description("subscribe a URL and print its signing secret")
     .addOption(environmentOption().makeOptionMandatory())
     .requiredOption("--url <url>", "where events are sent")
-    .option("--metadata <json>", "a JSON object that every event contains", parseJsonObject)
+    .option("--metadata <json>", "a JSON object to include in every event", parseJsonObject)
     .option(
       "--events <list>",
-      `of ${EVENT_TYPES.join(", ")}; all of them by default`,
+      `comma-separated list of ${EVENT_TYPES.join(", ")}; all by default`,
       parseList(EVENT_TYPES),
       [...EVENT_TYPES],
     )
@@ -90,7 +92,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
 
   group
     .command("deliveries <id>")
-    .description("the latest deliveries to an endpoint")
+    .description("list the latest deliveries to an endpoint")
     .action(async (id: string, _options: object, command: Command) => {
       await ask(
         terminal,
@@ -100,7 +102,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
         },
         (deliveries) =>
           table(
-            ["event", "id", "status", "attempts", "last answer", "next attempt"],
+            ["event", "id", "status", "attempts", "last response", "next attempt"],
             deliveries.map((each) => [
               shortNames([each.eventType]),
               each.id,
@@ -109,7 +111,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
               lastResponse(each),
               time(each.nextAttemptAt),
             ]),
-            "Nothing has been sent yet.",
+            "There are no deliveries yet.",
           ),
       );
     });

@@ -186,7 +186,7 @@ test.skipIf(isElsewhere)(
 
     await truncate(join(service.dataFolder, "uploads", videoId), 1000);
     const again = await runCommand(["backup", target], { DATA_DIR: service.dataFolder });
-    expect(again).toMatchObject({ code: 0, out: expect.stringContaining("every one was read back") });
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining("all were read back and verified") });
     expect(existsSync(`${target}.unfinished`)).toBe(false);
     const dataFolder = await temporaryFolder();
     const restored = await runCommand(["restore", target], { DATA_DIR: dataFolder });

@@ -64,14 +64,14 @@ async function ended(child: ChildProcess & { seen: Outcome }): Promise<Outcome> 
 
 const run = (args: string[], options: RunOptions) => ended(start(args, { timeoutMs: 45_000, ...options }));
 
-/** Returns what a command prints with --json; expects it to succeed. */
+/** Returns the output of a command with --json, which must succeed. */
 async function runJson<T>(args: string[], options: RunOptions): Promise<T> {
   const { exitCode, out, err } = await run([...args, "--json"], options);
   expect({ args, exitCode, err }).toEqual({ args, exitCode: 0, err: "" });
   return JSON.parse(out) as T;
 }
 
-/** One line for people, without internals. */
+/** Expects a single readable line, without a stack trace. */
 function expectOneLine({ err }: Outcome): void {
   expect(err).toMatch(/^subtext: [^\n]+\n$/);
 }
@@ -244,7 +244,7 @@ describe("beside a running service", () => {
     expect((await run(["operators", "remove", email], options)).exitCode).toBe(0);
   });
 
-  test("a refusal of the service exits with code 1 and one line with the reason", async () => {
+  test("a request that the service rejects exits with code 1 and one line with the reason", async () => {
     for (const args of [
       ["env", "create", ""],
       ["keys", "list", "--env", "Nowhere"],
@@ -337,7 +337,7 @@ describe("without a running service", () => {
     expect(unhealthy.out).not.toContain("hunter2");
   });
 
-  test("an unusable setting is named in one line", async () => {
+  test("an invalid setting is named in one line", async () => {
     for (const args of [["serve"], ["env", "list"], ["doctor"]]) {
       const outcome = await run(args, { env: { ...options.env, PORT: "eighty" } });
       expect(outcome).toMatchObject({ exitCode: 1, out: "" });
@@ -378,7 +378,7 @@ describe("without a running service", () => {
     expect(err).toContain("PORT=from-the-file");
   });
 
-  test("a Node.js that is too old for the sources says so in one line", async () => {
+  test("a Node.js version that is too old causes a one-line error", async () => {
     const outcome = await run(["env", "list"], {
       ...options,
       nodeOptions: ["--no-experimental-strip-types"],
@@ -414,7 +414,7 @@ describe("without a running service", () => {
     await expect(stat(backup)).rejects.toThrow("ENOENT");
   });
 
-  test("a data folder that cannot be created fails at once", async () => {
+  test("a data folder that cannot be created causes an immediate error", async () => {
     const env = { DATA_DIR: "/proc/x", LOG_LEVEL: "silent", PORT: String(await freePort()) };
     for (const args of [["serve"], ["env", "list"]]) {
       const outcome = await run(args, { env });

@@ -44,7 +44,7 @@ test.each(["beside a running service", "without one"])(
 
     const unanswered = await run(["setup"], ["Olive"]);
     expect([unanswered.exitCode, unanswered.out]).toEqual([1, ""]);
-    expect(unanswered.err).toContain('There is no answer to "Email".');
+    expect(unanswered.err).toContain('No answer was given to "Email".');
 
     const email = "olive@subtext.example";
     const { exitCode, out, err } = await run(["setup", "--email", email], ["Olive", PASSWORD, "", ""]);

@@ -190,9 +190,9 @@ describe.skipIf(!s3 || !server)("subtext move", () => {
     const second = await move(env);
     expect(second).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining("counts and checksums are equal"),
+      out: expect.stringContaining("counts and checksums match"),
     });
-    expect(second.out).toContain("every one was checked");
+    expect(second.out).toContain("all were verified");
     const [before, after] = [
       await rowsOf({ databaseUrl: null, folder: join(dataFolder, "database") }),
       await rowsOf({ databaseUrl: database.DATABASE_URL!, folder: "" }),

@@ -121,7 +121,7 @@ describe("a database that was restored from an older copy", () => {
     expect(shown).toMatchObject({ exitCode: 0, err: "" });
     expect(shown.out).toContain("2 files of deleted videos and lost attempts");
     expect(shown.out).toContain(`uploads/${doomed.videoId}`);
-    expect(shown.out).toContain("2 files that this database does not know");
+    expect(shown.out).toContain("2 files that this database has no record of");
     expect(shown.out).toContain(`uploads/${newer.videoId}`);
     expect(shown.out).toContain("Nothing was changed.");
     const unchanged = await startService({ dataFolder, start: false });
@@ -136,7 +136,7 @@ describe("a database that was restored from an older copy", () => {
     expect(await readRecording(again.service, doomed.videoId)).toBeNull();
     expect(await readRecording(again.service, newer.videoId)).not.toBeNull();
     const finding = (await findings(again)).find(({ name }) => name === "cleanup");
-    expect(finding?.detail).toContain("2 stored files are unknown to the database");
+    expect(finding?.detail).toContain("2 stored files are not recorded in the database");
   });
 });
 

@@ -23,7 +23,7 @@ export interface ModelCommandsOptions {
   settings: (command: Command) => ModelSettings;
   /** Command prefix for advice: `npx subtext models`. */
   calledAs: string;
-  /** Why this model is the default: `the one of WHISPER_MODEL`. */
+  /** Why this model is the default: `the model in WHISPER_MODEL`. */
   wantedBy: string;
   /** Checked before a model is removed, unless `--force` is given. */
   inUse?: {
