@@ -34,7 +34,7 @@ export interface HealthChecks {
   database(): Promise<string>;
   storage(): Promise<void>;
   engine(): Promise<{ text: string; warnings: string[] }>;
-  /** How many speech processes fit into memory. */
+  /** How many speech processes fit into memory. Throws if none fits. */
   memory(): Promise<MemoryDescription>;
   model(): ModelsState | Promise<ModelsState>;
   /** Null if the database cannot be queried. */
@@ -58,7 +58,7 @@ export interface CleanupState {
 }
 
 export interface FilesState {
-  /** Numbers of videos. */
+  /** Numbers of videos with missing files. */
   missing: { recording: number; transcript: number };
   /** Ids of a few such videos. */
   examples: string[];
@@ -114,8 +114,8 @@ function engineRemedy({ engine, configuredEngines, modelsFolder }: Config): stri
   const configured = CONFIGURABLE_ENGINES.find(({ kind }) => kind === configuredEngines[0]?.kind);
   if (configured) return `Check ${configured.settings.join(", ")}.`;
   return engine === "whisper"
-    ? `See what \`npx subtext models verify\` says of ${modelsFolder}.`
-    : "Run `npm ci` again; the model comes with it.";
+    ? `Check ${modelsFolder} with \`npx subtext models verify\`.`
+    : "Run `npm ci` again, which installs the model.";
 }
 
 async function examineEngine(config: Config, { engine }: HealthChecks): Promise<Finding> {
@@ -131,7 +131,7 @@ async function examineEngine(config: Config, { engine }: HealthChecks): Promise<
   };
   const finding = await examine("engine", check, engineRemedy(config));
   if (isTooLarge) {
-    return { ...finding, detail: "Not loaded: it does not fit into memory.", remedy: "See memory." };
+    return { ...finding, detail: "Not loaded, because it does not fit into memory.", remedy: "See memory." };
   }
   return warnings.length === 0 ? finding : { ...finding, status: "warning" };
 }
@@ -142,7 +142,7 @@ function lacksMemory(error: unknown): error is SpeechError {
 
 async function examineMemory({ engine, whisperModel }: Config, { memory }: HealthChecks): Promise<Finding> {
   const name = "memory";
-  const raise = "Raise the memory limit of the container, or give the machine more";
+  const raise = "Raise the memory limit of the container, or add memory to the machine";
   try {
     const { text, reduced } = await memory();
     if (!reduced) return ok(name, text);
@@ -151,7 +151,7 @@ async function examineMemory({ engine, whisperModel }: Config, { memory }: Healt
     if (!lacksMemory(error)) {
       return { name, status: "warning", detail: "Unknown: no engine is available.", remedy: "See engine." };
     }
-    const smaller = `, or name a smaller model than ${whisperModel} in WHISPER_MODEL, or set ENGINE=moonshine`;
+    const smaller = `, or set WHISPER_MODEL to a model smaller than ${whisperModel}, or set ENGINE=moonshine`;
     const remedy = `${raise}${engine === "moonshine" ? "" : smaller}.`;
     return { name, status: "missing", detail: error.message, remedy };
   }
@@ -166,9 +166,9 @@ async function examineModel(
   const { state, wanted, folder, progress, error, hint } = await model();
   switch (state) {
     case "unwanted":
-      return ok(name, configuredEngines.length === 0 ? "English" : "those that the configured engine knows");
+      return ok(name, configuredEngines.length === 0 ? "English" : "the languages of the configured engine");
     case "installed":
-      return ok(name, `all that ${wanted} knows, ${folder}`);
+      return ok(name, `all languages of ${wanted}, ${folder}`);
     case "downloading": {
       const far = progress === null ? "" : `: ${describeProgress(progress)}`;
       return ok(name, `only English until ${wanted} is downloaded from ${modelHubUrl}${far}`);
@@ -184,7 +184,7 @@ async function examineModel(
 function examineNode(): Finding {
   const detail = `Node.js ${process.versions.node}`;
   if (process.features.typescript) return ok("node", detail);
-  const remedy = "Start it through npm or npx, which bring Node.js 24 with them.";
+  const remedy = "Start Subtext with npm or npx, which include Node.js 24.";
   return { name: "node", status: "missing", detail: `${detail} cannot run TypeScript`, remedy };
 }
 
@@ -214,7 +214,7 @@ function databaseRemedy({ databaseUrl, dataFolder }: Config): string {
 
 function storageRemedy({ bucket, dataFolder }: Config): string {
   return bucket === null
-    ? `Make ${dataFolder} writable and see that its disk has space.`
+    ? `Make sure that ${dataFolder} is writable and that its disk has space.`
     : `Check that the bucket ${bucket.name} exists, that the ${settingsPatternOf(bucket)} settings are correct, and that the key may list, read, write and delete.`;
 }
 
@@ -241,10 +241,10 @@ export function examineSpace({ dataFolder, bucket, role }: Config, free: number)
   if (!hasSpace(free, 0) && (bucket === null || role !== "api")) {
     const stopped = bucket === null ? "Uploads are refused" : "Recordings cannot be fetched from the bucket";
     const limit = `${RESERVED_BYTES / 1024 ** 3} GiB`;
-    return { name, status: "missing", detail, remedy: `${stopped} below ${limit}. Make space.` };
+    return { name, status: "missing", detail, remedy: `${stopped} below ${limit}. Free up space.` };
   }
   if (free >= LOW_SPACE_BYTES) return ok(name, detail);
-  return { name, status: "warning", detail, remedy: "Make space: recordings are stored there." };
+  return { name, status: "warning", detail, remedy: "Free up space, because recordings are stored there." };
 }
 
 async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
@@ -281,7 +281,7 @@ async function examineWorkers({ workers }: HealthChecks): Promise<Finding> {
   const name = "workers";
   const state = await workers().catch(() => null);
   if (!state)
-    return { name, status: "warning", detail: "Not checked: the database did not answer.", remedy: null };
+    return { name, status: "warning", detail: "Not checked: the database did not respond.", remedy: null };
   const { running, waiting } = state;
   if (running === null) return ok(name, "A single process runs everything.");
   if (running > 0) return ok(name, `${running} ${running === 1 ? "runs" : "run"}.`);
@@ -289,8 +289,8 @@ async function examineWorkers({ workers }: HealthChecks): Promise<Finding> {
   return {
     name,
     status: waiting === 0 ? "warning" : "missing",
-    detail: `None runs: no video is transcribed, and no webhook is sent.${queue}`,
-    remedy: "Start a process with ROLE=worker, or find out in its log why it does not run.",
+    detail: `No worker is running, so no video is transcribed and no webhook is sent.${queue}`,
+    remedy: "Start a process with ROLE=worker, or check in its log why it stopped.",
   };
 }
 
@@ -298,7 +298,7 @@ async function examineFiles({ files }: HealthChecks): Promise<Finding> {
   const name = "files";
   const state = await files().catch(() => null);
   if (!state) {
-    const detail = "Unknown: the database did not answer.";
+    const detail = "Unknown: the database did not respond.";
     return { name, status: "warning", detail, remedy: "See database." };
   }
   const { missing, examples, checkedAt } = state;
@@ -306,14 +306,15 @@ async function examineFiles({ files }: HealthChecks): Promise<Finding> {
     missing.recording > 0 && `the recordings of ${missing.recording}`,
     missing.transcript > 0 && `the transcripts of ${missing.transcript}`,
   ].filter(Boolean);
-  const when = checkedAt === null ? "not all of them checked yet" : `checked by ${checkedAt.toISOString()}`;
-  if (counts.length === 0) return ok(name, `No missing files are known; ${when}.`);
+  const when =
+    checkedAt === null ? "not all files were checked yet" : `checked by ${checkedAt.toISOString()}`;
+  if (counts.length === 0) return ok(name, `No files are known to be missing; ${when}.`);
   return {
     name,
     status: "warning",
-    detail: `Missing: ${counts.join(", ")} of the videos, among them ${examples.join(", ")}; ${when}.`,
+    detail: `Missing: ${counts.join(", ")} videos, including ${examples.join(", ")}; ${when}.`,
     remedy:
-      "Put them back from a backup under the same names, or delete the videos; then `npx subtext doctor --files`.",
+      "Restore the files from a backup under the same names, or delete the videos. Then run `npx subtext doctor --files`.",
   };
 }
 
@@ -321,14 +322,14 @@ async function examineCleanup({ cleanup }: HealthChecks): Promise<Finding> {
   const name = "cleanup";
   const state = await cleanup().catch(() => null);
   if (!state)
-    return { name, status: "warning", detail: "Not checked: the database did not answer.", remedy: null };
+    return { name, status: "warning", detail: "Not checked: the database did not respond.", remedy: null };
   const { ownership, unknown } = state;
   const { files, bytes, oldestSeenAt, examples } = unknown;
   const found =
     files === 0
-      ? "No stored file is unknown to the database."
-      : `${files} stored ${files === 1 ? "file is" : "files are"} unknown to the database ` +
-        `(${(bytes / 1024 ** 2).toFixed(1)} MiB), among them ${examples.join(", ")}.`;
+      ? "The database has a record of every stored file."
+      : `${files} stored ${files === 1 ? "file is" : "files are"} not recorded in the database ` +
+        `(${(bytes / 1024 ** 2).toFixed(1)} MiB), including ${examples.join(", ")}.`;
   if (!ownership.isOwner && ownership.reason !== "unclaimed") {
     return {
       name,
@@ -343,7 +344,7 @@ async function examineCleanup({ cleanup }: HealthChecks): Promise<Finding> {
   return {
     name,
     status: "warning",
-    detail: `${found} The first is deleted on ${deletedAt.toISOString()}.`,
+    detail: `${found} The first will be deleted on ${deletedAt.toISOString()}.`,
     remedy: "If an older copy of the database was restored, restore the newer one before then.",
   };
 }
@@ -365,17 +366,17 @@ function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
   const warning = (remedy: string): Finding => ({ name, status: "warning", detail: publicUrl, remedy });
   const { protocol, hostname } = new URL(publicUrl);
   if (isLoopback(hostname)) {
-    if (isLoopback(host)) return ok(name, `${publicUrl}, for this machine only`);
-    return warning("Others may connect, but file URLs lead them to their own machine: set PUBLIC_URL.");
+    if (isLoopback(host)) return ok(name, `${publicUrl}, reachable only from this machine`);
+    return warning("File URLs work only on this machine. Set PUBLIC_URL if others connect.");
   }
   if (protocol === "http:") {
     return warning(
-      "Keys and passwords travel unencrypted: put a proxy with TLS before it, PUBLIC_URL=https://…",
+      "Keys and passwords are sent unencrypted. Put a TLS proxy in front of the service and set PUBLIC_URL=https://…",
     );
   }
   if (trustProxy === false) {
     return warning(
-      "https needs a proxy in front of the service. Set TRUST_PROXY to the number of proxies, or the log and all limits know only the proxy's address.",
+      "https requires a proxy in front of the service. Set TRUST_PROXY to the number of proxies. Otherwise, the log and rate limits use the proxy's address.",
     );
   }
   return ok(name, publicUrl);
@@ -396,11 +397,11 @@ async function examineTraces({ endpoint, headers }: TracesConfig): Promise<Findi
       signal: AbortSignal.timeout(COLLECTOR_TIMEOUT_MS),
     });
     await response.body?.cancel();
-    if (response.ok) return ok(name, `${endpoint} accepts them.`);
-    return warning(`${endpoint} answered ${response.status}.`);
+    if (response.ok) return ok(name, `${endpoint} accepts traces.`);
+    return warning(`${endpoint} responded with ${response.status}.`);
   } catch (error) {
     const { cause } = error as { cause?: unknown };
-    return warning(`${endpoint} cannot be reached: ${messageOf(cause ?? error)}`);
+    return warning(`${endpoint} is unreachable: ${messageOf(cause ?? error)}`);
   }
 }
 

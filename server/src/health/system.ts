@@ -13,7 +13,7 @@ import { countQueue, databaseBytes, listRunning, sumUploads } from "./queries.ts
 
 const HOURS = 24;
 const MAX_RUNNING = 20;
-/** Minimum interval between reads of the system's state. All clients share the result. */
+/** Minimum interval between reads of the system's state. All clients share a result. */
 const MIN_INTERVAL_MS = 1_000;
 /** Maximum share of time spent on reads. A read takes 0.2 s after a day with 100,000 completed videos. */
 const MAX_TIME_SHARE = 0.05;

@@ -75,7 +75,7 @@ test("the doctor reports insufficient memory separately, with the required size"
   ]);
 });
 
-test("the doctor does not report files as fine while the database does not answer", async () => {
+test("the doctor does not report that files are fine while the database does not respond", async () => {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
   for (const files of [async () => null, () => Promise.reject(new Error("away"))]) {
     const findings = await diagnose(config, { ...HEALTHY_CHECKS, files });
@@ -83,7 +83,7 @@ test("the doctor does not report files as fine while the database does not answe
   }
 });
 
-test("the doctor names the setting that the database or the storage refuses", async () => {
+test("the doctor names the setting that the database or the storage rejects", async () => {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
   const refused = (cause: Error) => () => Promise.reject(new Error("It does not answer.", { cause }));
   const findings = await diagnose(config, {
@@ -92,8 +92,8 @@ test("the doctor names the setting that the database or the storage refuses", as
     storage: refused(Object.assign(new Error("no match"), { name: "SignatureDoesNotMatch" })),
   });
   const remedyOf = (part: string) => findings.find(({ name }) => name === part)?.remedy;
-  expect(remedyOf("database")).toContain("DATABASE_URL: the database refuses the user or the password");
-  expect(remedyOf("storage")).toContain("S3_SECRET_ACCESS_KEY: it does not belong to S3_ACCESS_KEY_ID");
+  expect(remedyOf("database")).toContain("DATABASE_URL: the database rejected the user or password");
+  expect(remedyOf("storage")).toContain("S3_SECRET_ACCESS_KEY: the secret does not match S3_ACCESS_KEY_ID");
 });
 
 test("the doctor reports that no worker runs, and as an error if videos wait", async () => {
@@ -122,7 +122,7 @@ test("the doctor reports an error if the service refuses uploads for lack of spa
     const { status, remedy } = examineSpace(readConfig({}), mebibytes * 1024 ** 2);
     return { status, remedy, refused: !hasSpace(mebibytes * 1024 ** 2, 0) };
   };
-  const remedy = "Uploads are refused below 1 GiB. Make space.";
+  const remedy = "Uploads are refused below 1 GiB. Free up space.";
   expect(refusal(1023)).toEqual({ status: "missing", remedy, refused: true });
   expect(refusal(1024)).toMatchObject({ status: "warning", refused: false });
   expect(refusal(5 * 1024)).toMatchObject({ status: "ok", refused: false });

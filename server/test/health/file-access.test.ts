@@ -14,7 +14,7 @@ import { temporaryFolder, until } from "../support/service.ts";
 const SUBTEXT = join(import.meta.dirname, "../../bin/subtext.js");
 const SAMPLE = join(import.meta.dirname, "../../../demo/sample/sample.mp4");
 
-/** The program, started by a shell whose umask protects nothing. */
+/** Starts the program in a shell whose umask removes no permissions. */
 function command(args: string[]): [string, string[]] {
   return ["sh", ["-c", 'umask 000; exec "$0" "$@"', process.execPath, SUBTEXT, ...args]];
 }
