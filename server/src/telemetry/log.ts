@@ -72,7 +72,7 @@ function withCauses(error: ErrorLike): Set<ErrorLike> {
   return found;
 }
 
-/** Removes the values that messages of database errors quote from a text that contains these messages. */
+/** Removes values that database error messages quote from a text that contains such messages. */
 function withoutValues(text: string, error: ErrorLike): string {
   let safe = text;
   for (const { code, severity, message } of withCauses(error)) {

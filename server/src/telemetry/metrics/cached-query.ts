@@ -1,4 +1,4 @@
-/** A slow query runs less often, so that it takes at most this fraction of the time. */
+/** Slow queries run less often, so that they take at most this fraction of the time. */
 const MAX_TIME_SHARE = 0.05;
 
 export interface CachedQueryOptions<T> {

@@ -14,18 +14,18 @@ export function reportDatabase(registry: Registry): {
   });
   const connections = new Gauge({
     name: "subtext_database_connections",
-    help: "Connections of this process to the database: `busy` and `idle`. The queue has five more of its own.",
+    help: "Connections of this process to the database: `busy` and `idle`. The queue has up to five more.",
     labelNames: ["state"],
     registers,
   });
   const maximum = new Gauge({
     name: "subtext_database_connections_max",
-    help: "Maximum number of these connections; 1 with the embedded database.",
+    help: "Maximum number of connections of this process; 1 with the embedded database.",
     registers,
   });
   const waiting = new Gauge({
     name: "subtext_database_waiting",
-    help: "Queries and transactions that wait for a connection.",
+    help: "Queries and transactions that are waiting for a connection.",
     registers,
   });
   return {

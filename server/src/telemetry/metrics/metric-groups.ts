@@ -22,7 +22,7 @@ export function createWorkMetrics(registry: Registry) {
   const onDelivery = countDeliveries(registry);
   const itemErrors = new Counter({
     name: "subtext_item_errors_total",
-    help: "Rows and files that could not be processed while others were; the log says which. `open_uploads`, `lost_jobs`, `unindexed`, `retention`, `stored_files`, `missing_files` and `model_waits` are parts of the sweep; `transcribe`, `deliver` and `index` are jobs that returned to the queue.",
+    help: "Rows and files that could not be processed. The log identifies them, and the others were processed. `open_uploads`, `lost_jobs`, `unindexed`, `retention`, `stored_files`, `missing_files` and `model_waits` are tasks of the sweep; `transcribe`, `deliver` and `index` are jobs that were returned to the queue.",
     labelNames: ["task"],
     registers: [registry],
   });
@@ -37,7 +37,7 @@ export function createWorkMetrics(registry: Registry) {
 export function createProcessMetrics(registry: Registry, dataFolder: string) {
   const build = new Gauge({
     name: "subtext_build_info",
-    help: "1; the labels name the running version.",
+    help: "Always 1. The labels contain the running version.",
     labelNames: ["version", "role", "database"],
     registers: [registry],
   });

@@ -20,7 +20,7 @@ const CACHE_MS = 5_000;
 /** Well below Prometheus' default scrape timeout of ten seconds. */
 const QUERY_TIMEOUT_MS = 2_000;
 const STALE_MS = 30_000;
-/** Longer, because each query costs a request to a bucket. */
+/** Longer, because each query sends a request to a bucket. */
 const STORAGE_CACHE_MS = 60_000;
 const STORAGE_STALE_MS = 300_000;
 

@@ -12,10 +12,7 @@ export interface ProcessMetrics {
   close(): void;
 }
 
-/**
- * Metrics of this process have the names that Prometheus client libraries use, so that standard Node.js dashboards
- * work.
- */
+/** Uses the metric names of Prometheus client libraries, so that standard Node.js dashboards work. */
 export function watchProcess(
   registry: Registry,
   describeChildren: () => Promise<ServiceProcess[]>,
@@ -58,7 +55,7 @@ export function watchProcess(
   );
   const starts = new Counter({
     name: "subtext_speech_process_starts_total",
-    help: "Engine processes started. One that is idle for ten minutes is stopped.",
+    help: "Engine processes started. An engine process that is idle for ten minutes is stopped.",
     registers,
   });
 
@@ -88,7 +85,7 @@ export function watchProcess(
         describeChildren(),
       ]);
       if (disk) freeDisk.set(disk.bavail * disk.bsize);
-      // Without a value, the gauge would report 0, a full disk.
+      // Without a value, the gauge would report 0, which means a full disk.
       else freeDisk.remove();
       if (files) openFiles.set(files.length);
       for (const kind of ["speech", "decoder"] as const) {

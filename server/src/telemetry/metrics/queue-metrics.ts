@@ -22,16 +22,16 @@ export function createQueueMetrics(
   );
   const oldest = gauge(
     "subtext_queue_oldest_waiting_seconds",
-    "Longest time that a transcription has waited for a worker; 0 if none waits.",
+    "Longest time that a transcription has been waiting for a worker; 0 if none is waiting.",
   );
   const environments = gauge(
     "subtext_queue_environments",
-    "Environments with a transcription that has waited for a worker at least 0, 60, 600 or 3600 seconds.",
+    "Environments with a transcription that has been waiting for a worker for at least 0, 60, 600 or 3600 seconds.",
     "waited_at_least",
   );
   const largestBacklog = gauge(
     "subtext_queue_environment_waiting_max",
-    "Waiting transcriptions of the environment that has the most.",
+    "Largest number of waiting transcriptions in one environment.",
   );
   const deliveries = gauge(
     "subtext_queue_deliveries",
@@ -52,7 +52,7 @@ export function createQueueMetrics(
   return (depth, now) => {
     if (depth === null) {
       for (const each of byLabel) each.reset();
-      // After a reset, a gauge without labels would report 0, an empty queue.
+      // After a reset, a gauge without labels would report 0, which means an empty queue.
       for (const each of withoutLabels) each.remove();
       return;
     }

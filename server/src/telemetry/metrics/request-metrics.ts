@@ -9,7 +9,7 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 export function measureRequests(registry: Registry): (app: FastifyInstance) => void {
   const seconds = new Histogram({
     name: "subtext_http_request_seconds",
-    help: "Response times of requests by route pattern (`none` if no route matches) and status class. `_count` is their number. Uploads count with their full duration.",
+    help: "Response times of requests by route pattern (`none` if no route matches) and status class. `_count` is the number of requests. Uploads count with their full duration.",
     labelNames: ["method", "route", "status"],
     buckets: BUCKETS,
     registers: [registry],

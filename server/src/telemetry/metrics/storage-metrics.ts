@@ -13,10 +13,13 @@ export function reportStorage(registry: Registry): (state: StorageState | null) 
     "subtext_unknown_files",
     "Stored files that the database has no record of. Each is deleted after 7 days.",
   );
-  const bytes = gauge("subtext_unknown_file_bytes", "Total size of these files.");
+  const bytes = gauge(
+    "subtext_unknown_file_bytes",
+    "Total size of stored files that the database has no record of.",
+  );
   const stopped = gauge(
     "subtext_storage_deletions_stopped",
-    "1 if nothing is deleted from the store because it belongs to another or a newer database, otherwise 0.",
+    "1 if deletions are suspended because the store belongs to another or a newer database, otherwise 0.",
   );
   return (state) => {
     if (state === null) {

@@ -23,7 +23,7 @@ export function countTranscriptions(registry: Registry): (attempt: AttemptReport
   });
   const realtimeFactor = new Histogram({
     name: "subtext_transcription_realtime_factor",
-    help: "Seconds of media per second of speech-to-text, of each completed recording.",
+    help: "Seconds of media per second of speech-to-text for each completed recording.",
     labelNames: ["engine"],
     buckets: REALTIME_FACTOR_BUCKETS,
     registers,
@@ -36,7 +36,7 @@ export function countTranscriptions(registry: Registry): (attempt: AttemptReport
   });
   const workSeconds = new Counter({
     name: "subtext_transcribing_seconds_total",
-    help: "Seconds of speech-to-text of completed transcriptions. The media seconds divided by these are the mean real-time factor.",
+    help: "Seconds of speech-to-text of completed transcriptions. The seconds of media divided by this value are the mean speed in multiples of real time.",
     labelNames: ["engine"],
     registers,
   });
