@@ -68,7 +68,7 @@ export async function authorize(
   if (callers.every((role) => role === "owner")) {
     throw new AppError("owner_required", "Only owners may do this.");
   }
-  throw new AppError("role_required", "Your role does not include this.");
+  throw new AppError("role_required", "Your role does not allow this.");
 }
 
 /** @throws AppError the same as for an unknown id if the operator has no role in the environment */

@@ -109,7 +109,7 @@ export class CircuitBreaker {
       const error = toError(cause);
       this.#outage = { error, since: this.#outage?.since ?? this.#probedAt };
       for (const { startedAt, abort } of this.#open) {
-        // The request may have taken effect, although its response is lost.
+        // The request may have taken effect even though its response was lost.
         if (startedAt <= this.#probedAt) abort(error);
       }
     }

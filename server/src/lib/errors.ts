@@ -36,7 +36,7 @@ export const APP_ERRORS = {
   command_line_required: { status: 403, retryable: false, title: "Only the command line can do this" },
   sign_in_required: { status: 401, retryable: false, title: "Sign in first" },
   sign_in_failed: { status: 401, retryable: false, title: "The email or password is wrong" },
-  role_required: { status: 403, retryable: false, title: "Your role does not include this" },
+  role_required: { status: 403, retryable: false, title: "Your role does not allow this" },
   owner_required: { status: 403, retryable: false, title: "Only an owner can do this" },
   set_up_link_invalid: { status: 403, retryable: false, title: "The setup link is invalid or expired" },
   invitation_invalid: { status: 403, retryable: false, title: "The invitation is invalid or expired" },

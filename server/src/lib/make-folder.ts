@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Creates a folder and its parents, readable only by this user. Fails where no folder can be created, such as in
- * `/proc`; there, `mkdir` with `recursive` would retry forever.
+ * Creates a folder and its parents, readable only by this user. Fails where folders cannot be created, such as in
+ * `/proc`, where a recursive `mkdir` would retry forever.
  */
 export async function makeFolder(path: string): Promise<void> {
   try {

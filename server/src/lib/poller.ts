@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Polls at varying intervals. Each poll returns the time until the next one, and `within` can make it earlier. */
+/** Polls at varying intervals. Each poll returns the time until the next one, and `within` can shorten it. */
 export class Poller {
   readonly #poll: () => Promise<number>;
   /** `within` may be called in a transaction, in which the poll must not run. */

@@ -31,7 +31,7 @@ export async function retryWhileUnavailable<T>(
 
 /**
  * Retries the state transition that ends an attempt until the outage ends. If the worker gave up, the attempt would
- * count as lost. Without the database, the worker has nothing else to do.
+ * count as lost, and without the database the worker has nothing else to do.
  * @throws the error of the transition, or the signal's reason if the process shuts down
  */
 export async function retryUntilShutdown<T>(

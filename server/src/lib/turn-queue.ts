@@ -9,7 +9,7 @@ export interface TurnQueueLimits {
 
 interface Owner {
   running: number;
-  /** Functions that each start a waiting turn, in the order of arrival. */
+  /** Callbacks that start waiting turns, in arrival order. */
   waiting: (() => void)[];
 }
 
@@ -40,7 +40,7 @@ export class TurnQueue {
     return await this.#wait(owner, signal);
   }
 
-  /** Waits for another turn, for work that has begun. It is never refused. */
+  /** Waits for another turn in work that has already begun. Unlike the first turn, it is never refused. */
   async reenter(owner: string): Promise<() => void> {
     return await this.#wait(owner);
   }
