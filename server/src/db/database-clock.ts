@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Db } from "./schema.ts";
 
 const POLL_INTERVAL_MS = 30_000;
-/** A slower response is ignored, because the previous one plus the monotonic clock is more accurate. */
+/** Slower responses are ignored, because the previous reading, advanced by the monotonic clock, is more accurate. */
 const MAX_ROUND_TRIP_MS = 2_000;
 
 export interface DatabaseClock extends Clock {

@@ -59,7 +59,7 @@ export async function requireTables(db: Kysely<Schema>): Promise<void> {
 }
 
 /**
- * Migrates existing tables but creates no installation.
+ * Migrates an existing installation, but does not create one.
  * @throws AppError `installation_missing`
  */
 export async function migrateExisting(db: Kysely<Schema>): Promise<void> {

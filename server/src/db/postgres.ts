@@ -93,7 +93,7 @@ export async function openPostgres<Schema>(options: {
   }
 }
 
-/** Adds which setting to check, because a wrong URL is more likely at startup than an outage. Omits the password. */
+/** Names the setting to check, because a wrong URL is more likely at startup than an outage. Omits the password. */
 function explain(error: unknown, databaseUrl: string): unknown {
   if (!(error instanceof AppError) || error.code !== "service_unavailable") return error;
   const where = URL.canParse(databaseUrl) ? ` at ${new URL(databaseUrl).host}` : "";
@@ -111,7 +111,7 @@ function getTypeParser(typeId: number, format?: "text" | "binary") {
 class PreparingClient extends pg.Client {
   readonly #names = new Map<string, string>();
 
-  // Kysely passes a text and values. All other forms are passed through.
+  // Kysely passes a text and values. Other calls are passed through.
   override query(...args: unknown[]): never {
     const [text, values] = args;
     const passed =

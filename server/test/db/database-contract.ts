@@ -138,7 +138,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
     });
 
     describe("prepared statements", () => {
-      test("return current data on each run, whatever happens to the table in the meantime", async () => {
+      test("return current data on each run, even if the table changes in the meantime", async () => {
         const table = await createTable();
         const named = async (id: number) =>
           (
@@ -332,7 +332,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
       async function createQueue(): Promise<string> {
         const queue = `queue_${randomBytes(6).toString("hex")}`;
         await boss.createQueue(queue, { heartbeatSeconds: 10, retryLimit: 5, retryDelay: 0, notify: true });
-        // Fills pg-boss's cache, which it would otherwise do outside the transaction.
+        // Fill pg-boss's cache now. Otherwise, pg-boss would query outside the transaction.
         await boss.findJobs(queue, { id: randomUUID() });
         return queue;
       }

@@ -3,10 +3,11 @@ import { pino } from "pino";
 import { openDatabase } from "../../src/db/open.ts";
 
 /**
- * Writes pairs of rows forever, one transaction per pair, and prints each after its commit. Tests run it as a
- * separate process and kill it: `node database-writer.ts <folder>`.
+ * Writes pairs of rows forever, one transaction per pair, and prints each after its commit. Tests run it as a separate
+ * process and kill it: `node database-writer.ts <folder>`.
  *
- * Its first line is what it found: `{"last": 12, "left": 12, "right": 12}`. Then one number per line.
+ * The first line of output describes the existing rows: `{"last": 12, "left": 12, "right": 12}`. Each later line is a
+ * number.
  */
 const folder = process.argv[2]!;
 const log = pino({ level: "silent" });

@@ -130,7 +130,7 @@ describe("a commit", () => {
     expect((await (await open(folder)).ids())[0]).toBe(1);
   });
 
-  test("survives SIGKILL at any time in full", { timeout: 120_000 }, async () => {
+  test("survives SIGKILL at any time, completely", { timeout: 120_000 }, async () => {
     const folder = await copyDatabase();
     let acknowledged = 0;
     for (let round = 0; round < 10; round += 1) {
@@ -248,14 +248,14 @@ describe("the data folder", () => {
     expect(await readdir(join(folder, ".."))).toEqual(["database", "database.lock"]);
   });
 
-  test("is made private again if it was opened to others", async () => {
+  test("is made private again if other users were given access", async () => {
     const folder = await copyDatabase();
     spawnSync("chmod", ["755", folder]);
     await open(folder);
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
   });
 
-  test("is created atomically, however often its creation is interrupted", async () => {
+  test("is created atomically, even if its creation is interrupted repeatedly", async () => {
     const parent = await temporaryFolder();
     const folder = join(parent, "database");
     for (let round = 0; round < 2; round += 1) {

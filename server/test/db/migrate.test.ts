@@ -63,13 +63,13 @@ test("a process of the previous version continues on newer tables until they lac
     await migrate(db);
     expect(await appliedMigrations(db)).toEqual([...MIGRATIONS, "9998-of-tomorrow"]);
 
-    // A later release removes what the next one no longer uses, but this one may still need.
+    // A later release removes something that the next release no longer uses but this one may need.
     await note("9999-old-columns-removal");
     await expect(migrate(db)).rejects.toMatchObject(refused);
     await forget("9999-old-columns-removal");
     await migrate(db);
 
-    // It lacks what it needs, and cannot create it after later migrations.
+    // This release needs the tables of its last migration, which cannot run after later ones.
     await forget(MIGRATIONS.at(-1)!);
     await expect(migrate(db)).rejects.toMatchObject(refused);
   });
@@ -174,7 +174,7 @@ describe("tables of early migrations", () => {
     });
   });
 
-  test("are changed once if several processes start at the same time", async () => {
+  test("are converted once if several processes start at the same time", async () => {
     await withEmptyDatabase(async (db, dataFolder) => {
       await runFile(db, "early-tables.sql");
       await runFile(db, "rows.sql");

@@ -13,7 +13,7 @@ if (databaseUrl) {
   describeDatabase("the database on PostgreSQL", open);
 
   describe("an idle transaction", () => {
-    test("is ended by PostgreSQL after half a minute, also on a connection of the queue", async () => {
+    test("is terminated by PostgreSQL after half a minute, also on the queue's connections", async () => {
       const { kysely, boss, close } = await open();
       onTestFinished(close);
       const { rows } = await sql`show idle_in_transaction_session_timeout`.execute(kysely);
@@ -25,7 +25,7 @@ if (databaseUrl) {
       expect(asked.rows).toEqual([{ idle_in_transaction_session_timeout: "30s" }]);
     });
 
-    test("releases its rows, writes nothing, and fails like one that lost its database", async () => {
+    test("releases its row locks, writes nothing, and fails as if the connection was lost", async () => {
       const frozen = await open<{ held: { id: number; text: string } }>();
       const other = await open<{ held: { id: number; text: string } }>();
       onTestFinished(async () => {
@@ -39,7 +39,7 @@ if (databaseUrl) {
       const late = frozen.kysely.transaction().execute(async (tx) => {
         await sql`set local idle_in_transaction_session_timeout = '100ms'`.execute(tx);
         await tx.updateTable("held").set({ text: "of the frozen" }).execute();
-        // Waits for the row: its success shows that the lock is free.
+        // Waits for the row's lock, so its success shows that the lock was released.
         await other.kysely.updateTable("held").set({ text: "of the other" }).execute();
         await tx.updateTable("held").set({ text: "too late" }).execute();
       });
@@ -51,12 +51,12 @@ if (databaseUrl) {
   });
 } else {
   describe("the database on PostgreSQL", () => {
-    // Not every machine has a server; CI starts one. The skip makes it visible.
+    // Only some machines have a server; CI starts one. The skipped test shows that these tests did not run.
     test.skip("is not tested: TEST_DATABASE_URL names no server", () => {});
   });
 }
 
-test("a missing server fails instead of causing a wait", async () => {
+test("a missing server causes an error instead of a wait", async () => {
   const nowhere = "postgres://subtext@127.0.0.1:1/subtext";
   await expect(openDatabase({ databaseUrl: nowhere, folder: "", log })).rejects.toMatchObject({
     code: "service_unavailable",

@@ -10,7 +10,7 @@ import { countWorkers, openSession } from "../../src/db/session.ts";
 import { temporaryFolder, until } from "../support/service.ts";
 import { makeTestDatabase } from "../support/test-database.ts";
 
-test("a failed connection only rejects the opening of the session", async () => {
+test("a failed connection only makes opening the session fail", async () => {
   const server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());

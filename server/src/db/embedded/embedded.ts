@@ -59,7 +59,7 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
         writtenSinceMaintenance = false;
         return isNeeded;
       },
-      onError: (error) => log.error({ err: error }, "the database could not be maintained"),
+      onError: (error) => log.error({ err: error }, "could not run database maintenance"),
     });
     const pool = createPool(pglite, mutex, async () => {
       await maintenance.stop();
@@ -121,7 +121,7 @@ function createPool(pglite: PGlite, mutex: Mutex, end: () => Promise<void>): Pos
   };
 }
 
-/** Lets pg-boss take turns with all other queries. */
+/** Lets pg-boss's queries take turns with all others. */
 function createQueueDatabase(pglite: PGlite, mutex: Mutex, scope: TransactionScope): QueueDatabase {
   const { executeSql, listen } = fromPglite(pglite);
   return {

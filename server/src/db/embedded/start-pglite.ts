@@ -3,7 +3,7 @@ import { AppError } from "../../lib/errors.ts";
 import { COLUMN_PARSERS } from "../column-types.ts";
 import { DurableNodeFs } from "./durable-node-fs.ts";
 
-/** PostgreSQL's major version, as in the file PG_VERSION of a folder. */
+/** PostgreSQL's major version, as in a data folder's file `PG_VERSION`. */
 export const POSTGRES_MAJOR = "18";
 
 /** PostgreSQL's default of 16 MB makes a new folder larger, and creating a segment blocks the process longer. */
@@ -21,7 +21,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_wal_size: "32MB",
   // By default, PostgreSQL keeps 1,000 files open. Uploads and sockets need file descriptors too.
   max_files_per_process: "200",
-  // PGlite's defaults: there are no background processes.
+  // PGlite's defaults, because it has no background processes.
   exit_on_error: "false",
   search_path: "public",
   io_method: "sync",
