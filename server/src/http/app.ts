@@ -17,9 +17,9 @@ const IDLE_CONNECTION_MS = 60_000;
 /** Limits the request line and all headers together. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const READINESS_CACHE_MS = 1_000;
-/** A slower readiness check fails. */
+/** A readiness check that takes longer fails. */
 const CHECK_TIMEOUT_MS = 5_000;
-/** Time for a client to read the response to bytes that are not HTTP, before its connection is destroyed. */
+/** How long a client that sent invalid HTTP has to read the response before its connection is destroyed. */
 const LINGER_MS = 2_000;
 
 /** Load balancers and Prometheus request these every few seconds, so they are logged at debug level. */
@@ -43,7 +43,8 @@ export interface ConnectionLimits {
 const CONNECTION_LIMITS: ConnectionLimits = {
   headersTimeoutMs: 20_000,
   bodyTimeoutMs: 30_000,
-  // A tenth of the slowest mobile networks. A slower client would occupy a connection and a lock without real progress.
+  // A tenth of the speed of the slowest mobile networks. A slower client would occupy a connection and a lock without
+  // real progress.
   minStreamedBodyRate: { bytes: 32 * 1024, everyMs: 60_000 },
   // The lowest hard limit in common use is 4096 file descriptors per process.
   maxConnections: 3_000,
@@ -228,7 +229,10 @@ function respondToUnparsable(
     socket.destroy();
     return;
   }
-  const [code, detail] = UNPARSABLE[error.code ?? ""] ?? ["invalid_request", "This is not HTTP/1.1."];
+  const [code, detail] = UNPARSABLE[error.code ?? ""] ?? [
+    "invalid_request",
+    "The request is not valid HTTP/1.1.",
+  ];
   const { status, title } = new AppError(code, "");
   const body = JSON.stringify({
     type: `/docs/errors#${code}`,

@@ -86,7 +86,7 @@ function toAppError(error: unknown): AppError {
   if (error instanceof Error && status !== null) {
     const code = CODE_BY_STATUS[status] ?? (status < 500 ? "invalid_request" : null);
     if (code !== null) {
-      const detail = status < 500 ? detailOf(error) : "The service cannot respond now.";
+      const detail = status < 500 ? detailOf(error) : "The service is temporarily unavailable.";
       return new AppError(code, detail, { cause: error });
     }
   }

@@ -7,7 +7,7 @@ import { AppError } from "../lib/errors.ts";
 
 /**
  * Validates input without changing it. Fastify's default drops unknown fields and converts `null` to `false`, which
- * would hide mistakes of clients.
+ * would hide client mistakes.
  */
 export const validateStrictly: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = "body" }) => {
   const validator = Compile(schema);

@@ -283,8 +283,8 @@ async function lockEnvironmentQueue(tx: Tx, environmentId: string): Promise<Envi
 
 /**
  * Retags a batch of the environment's queued jobs so that each starts where the previous one finishes. No start tag
- * moves to before the virtual time at which its job was enqueued, because the environment would get service for a time
- * without work.
+ * moves to before the virtual time at which its job was enqueued, because that would give the environment service for a
+ * time when it had no work.
  * @param finish finish tag of the previous job; null to keep the first job's tag
  * @returns `last`: old start tag of the last job in a full batch; null after the last batch
  */

@@ -14,7 +14,7 @@ export interface LostJob extends NamedJob {
   group: string | null;
 }
 
-/** Batch size. If the queue was emptied, every waiting row has lost its job. */
+/** Batch size. If the queue was emptied, every waiting row lacks a job. */
 export const MAX_LOST_JOBS = 500;
 
 const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now())::float8 * 1000`;

@@ -84,7 +84,7 @@ export class Queue {
       const options = {
         heartbeatSeconds: HEARTBEAT_SECONDS,
         expireInSeconds,
-        // Rows count and limit retries. A job is retried whenever its worker crashes.
+        // Rows count failures and limit their retries. pg-boss retries a job whenever its worker crashes.
         retryLimit: 1000,
         retryDelay: 1,
         retryBackoff: true,

@@ -43,7 +43,7 @@ export async function bringForward(
   const { rows } = await sql<{ start: number | null }>`
     select (data->'tag'->>'start')::bigint as start from pgboss.job
     where name = 'transcribe' and id = ${jobId} and state < 'active' for update`.execute(tx);
-  // The job was claimed, or lost and reconciliation will replace it.
+  // The job was claimed, or it is lost and reconciliation will replace it.
   if (rows.length === 0) return;
   const start = rows[0]!.start;
   if (start !== null) await markForRetag(tx, environmentId, { start });

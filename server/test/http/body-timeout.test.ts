@@ -34,7 +34,7 @@ test("a complete body is not cut off, however long its last bytes take to be sto
   expect(await (await send(url, "x")).json()).toBe(true);
 });
 
-test("the timer ends with a complete body, also if the body was not read to its end", async () => {
+test("the timer stops when the body is complete, even if it was not read to its end", async () => {
   const [begun, ended] = [vi.spyOn(globalThis, "setInterval"), vi.spyOn(globalThis, "clearInterval")];
   onTestFinished(() => {
     begun.mockRestore();

@@ -108,7 +108,7 @@ describe("a hostile client", () => {
       const socket = connect({ host: "127.0.0.1", port: config.port });
       socket.write(head + body);
       const [request, response] = await arrived;
-      // Its key has been checked by now: the service waits only for the body.
+      // The key has been checked by now, so the service waits only for the body.
       await until(async () => request.readableFlowing === true);
       socket.resetAndDestroy();
       await once(response, "close");

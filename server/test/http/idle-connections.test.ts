@@ -31,7 +31,7 @@ function open(port: number, bytes: string) {
 
 const HEAD_OF_PUT = "PUT / HTTP/1.1\r\nHost: x\r\nContent-Type: video/mp4\r\nContent-Length: 100\r\n\r\n";
 
-test("a request that arrived whole gets its response, however long that takes", async () => {
+test("a complete request gets its response, however long the response takes", async () => {
   const port = await listen(async (request) => {
     await once(request.resume(), "end");
     request.socket.emit("timeout");
@@ -40,7 +40,7 @@ test("a request that arrived whole gets its response, however long that takes", 
   expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe("late");
 });
 
-test("a body whose bytes wait for the service is received, however long they wait", async () => {
+test("a body that waits for the service to read it is received, however long it waits", async () => {
   const port = await listen(async (request) => {
     await once(request, "readable");
     request.socket.emit("timeout");
@@ -55,7 +55,7 @@ test("a body whose bytes wait for the service is received, however long they wai
 test.each([
   ["has begun", `${HEAD_OF_PUT}x`],
   ["has not begun", HEAD_OF_PUT],
-])("a connection is closed if no more comes of a body that %s", async (_, bytes) => {
+])("a connection is closed if a body that %s stops arriving", async (_, bytes) => {
   const port = await listen((request) => buffer(request));
   await once(open(port, bytes).resume(), "close");
 });

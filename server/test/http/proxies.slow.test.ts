@@ -27,7 +27,7 @@ const RECORDING_BYTES = 2 * 1024 ** 3;
 const documented = blocksRunBy(import.meta.filename);
 
 interface Place {
-  /** The folder for everything that the proxy writes, with its certificate: `cert.pem` and `key.pem`. */
+  /** The folder to which the proxy writes. Contains its certificate, `cert.pem` and `key.pem`. */
   folder: string;
   port: number;
   /** Host and port of the service. */
@@ -100,7 +100,7 @@ const accepts = (port: number) =>
 
 interface Proxied {
   subtext: TestService;
-  /** Starts the service again, on the same port and data. */
+  /** Restarts the service on the same port and data. */
   restart(): Promise<TestService>;
 }
 
@@ -159,7 +159,7 @@ async function untilEvent({ body }: Response, wanted: string): Promise<void> {
   throw new Error(`the stream ended without ${wanted}: ${received}`);
 }
 
-/** A file that takes no disk space, except for its first and last bytes and some in between. */
+/** Creates a sparse file with data only at the start, the end and some places in between. */
 async function writeSparseFile(): Promise<{ path: string; marks: { at: number; mark: string }[] }> {
   const path = join(await temporaryFolder(), "recording.mp4");
   const marks = [0, 0.3, 0.5, 0.7, 1].map((share) => {
@@ -228,7 +228,7 @@ for (const proxy of [nginx, caddy]) {
   );
 
   test.skipIf(missing.length > 0)(
-    `behind ${proxy.name} as documented, tus-js-client uploads 2 GB, also if the service restarts ${skipped}`,
+    `behind ${proxy.name} as documented, tus-js-client uploads 2 GB, even if the service restarts ${skipped}`,
     { timeout: 300_000 },
     async () => {
       const { subtext, restart } = await startBehind(proxy);

@@ -54,7 +54,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 /**
  * While two environments have work queued, their shares of service, divided by their weights, differ by a bounded
- * amount: with one slot by the largest job of each (Goyal, Vin and Cheng, 1996), with D slots by D + 1 times as much
+ * amount: with one slot by the largest job of each (Goyal, Vin and Cheng, 1996), with D slots by D + 1 times that sum
  * (SFQ(D): Jin, Chase and Kaur, 2004). Priorities count whole seconds, which adds one to each job.
  */
 test.each([1, 4])(
@@ -85,7 +85,7 @@ test.each([1, 4])(
         for (const { id, weight } of flows)
           await world.db.transaction().execute((tx) => setWeight(tx, id, weight));
         const running: Claimed[] = [];
-        /** Differences of service since both environments of a pair have had work queued. */
+        /** Differences in service since both environments of a pair had work queued. */
         const since = new Map<string, { least: number; most: number }>();
         const flowOf = (environmentId: string) => flows.find(({ id }) => id === environmentId)!;
         for (const { do: what, environment, workSeconds, which } of [...first, ...then]) {
@@ -134,7 +134,7 @@ test.each([1, 4])(
   },
 );
 
-test("of 1,000 environments with skewed load, each has its first video started in the first round", {
+test("the first video of each of 1,000 environments with skewed load starts in the first round", {
   timeout: 600_000,
 }, async () => {
   const environments = await makeEnvironments(1_000);
@@ -147,7 +147,7 @@ test("of 1,000 environments with skewed load, each has its first video started i
   const order: string[] = [];
   for (let number = 0; number < 1_100; number++) order.push((await world.claim())!.environmentId);
   expect(new Set(order.slice(0, 1_000)).size).toBe(1_000);
-  // A later one waits for at most one job of each that has work queued; most have none left.
+  // A later environment waits for at most one job of each environment with queued work, and most have none left.
   const [late] = await makeEnvironments(1);
   await world.enqueue(late!, 60);
   const { rows } = await sql<{ busy: number }>`
@@ -161,7 +161,7 @@ test("of 1,000 environments with skewed load, each has its first video started i
 describe("an environment that deletes 100,000 queued videos", () => {
   const DELETED = 100_000;
 
-  test("has its other videos started as if the deleted ones had never existed", {
+  test("gets its other videos started as if the deleted ones had never existed", {
     timeout: 600_000,
   }, async () => {
     const [a, b] = (await makeEnvironments(2)) as [string, string];

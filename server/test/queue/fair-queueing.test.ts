@@ -47,7 +47,7 @@ describe("one worker", () => {
     expect((await world.environmentsInClaimOrder()).slice(0, 3)).toEqual([a, b, a]);
   });
 
-  test("starts another environment's video next, however much of the first is done", async () => {
+  test("starts another environment's video next, however many of the first are done", async () => {
     await times(20, () => world.enqueue(a, 30));
     await times(10, () => world.claim());
     await world.enqueue(b, 30);
@@ -62,7 +62,7 @@ describe("one worker", () => {
     expect(first.filter((environmentId) => environmentId === a)).toHaveLength(9);
   });
 
-  test("claims a job that returns after a short backoff first", async () => {
+  test("first claims a job that returned after a short backoff", async () => {
     await times(3, () => world.enqueue(a, 30));
     await times(3, () => world.enqueue(b, 30));
     const claimed = await world.claim();
@@ -73,7 +73,7 @@ describe("one worker", () => {
 });
 
 describe("retagging", () => {
-  test("moves jobs behind removed jobs forward, and also later jobs", async () => {
+  test("moves the jobs behind removed jobs forward, and later jobs too", async () => {
     const jobs = await times(6, () => world.enqueue(a, 30));
     const before = await startTags(a);
     for (const id of [jobs[0]!, jobs[3]!]) await world.remove(a, id);
@@ -116,7 +116,7 @@ describe("retagging", () => {
   });
 });
 
-test("a rebase changes neither the order of queued work nor that of later work", async () => {
+test("a rebase preserves the order of queued and later jobs", async () => {
   await times(3, () => world.enqueue(a, 40));
   await times(3, () => world.enqueue(b, 30));
   const claimed = await world.claim();

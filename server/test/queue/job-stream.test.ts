@@ -6,7 +6,7 @@ import { shareService } from "../support/service.ts";
 
 const service = shareService({ start: false });
 
-test("a job that is fetched during a stop does not stay with the stopped worker", async () => {
+test("a job that is fetched during a stop is handed back to the queue", async () => {
   const { database, log } = service.service.parts;
   const boss = new PgBoss({ ...database.boss, supervise: false, schedule: false });
   await boss.start();

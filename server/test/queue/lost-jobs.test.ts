@@ -55,7 +55,7 @@ test("a transcription whose worker and job are both lost gets a new job, and ano
   await world.clear();
 });
 
-test("a delivery's new job counts for its endpoint's limit, and is due when the lost one was", async () => {
+test("a delivery's new job counts toward its endpoint's limit, and is due when the lost one was", async () => {
   const { environmentId } = await createTenant(service);
   const { database, endpointPolicy, queue, log } = service.service.parts;
   const db = database.kysely;

@@ -84,7 +84,7 @@ test("a job is fetched when its transaction commits, without a poll", async () =
   expect(statements.filter(isPoll)).toEqual([]);
 });
 
-test("a delayed job is fetched when it is due, also if another process sent it", async () => {
+test("a delayed job is fetched when it is due, even if another process sent it", async () => {
   const { database, queue, work, nextJob } = await openQueue();
   const other = new PgBoss({ ...database.boss, supervise: false, schedule: false, migrate: false });
   await other.start();
