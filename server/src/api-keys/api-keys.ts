@@ -54,7 +54,7 @@ export function keyPrefix(id: string): string {
 }
 
 export interface VerifyDeps<Key extends KeyRow> {
-  /** Must not return a cached row, because the key may have been revoked since. */
+  /** Must not return a cached row, because the key may have been revoked in the meantime. */
   findKey(id: string): Promise<Key | undefined>;
   clock: Clock;
 }

@@ -64,7 +64,7 @@ export function requirePermission<Key extends KeyRow>(
     }
     reply.headers(headers);
     if (!key.permissions.includes(permission)) {
-      throw new AppError("insufficient_permission", `This needs the permission ${permission}.`, {
+      throw new AppError("insufficient_permission", `This requires the permission ${permission}.`, {
         headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
       });
     }
@@ -83,7 +83,7 @@ function recordUse(
   const recordedSince = new Date(now.getTime() - LAST_USE_INTERVAL_MS);
   if (lastUsedAt !== null && lastUsedAt > recordedSince) return;
   touchApiKey(db, id, { now, recordedSince }).catch((error) =>
-    request.log[logLevelOf(error, "warn")]({ err: error }, "the key's last use could not be written"),
+    request.log[logLevelOf(error, "warn")]({ err: error }, "could not record the key's last use"),
   );
 }
 

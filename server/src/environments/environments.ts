@@ -22,7 +22,10 @@ export async function createEnvironment(
 ): Promise<EnvironmentRow> {
   const trimmed = name.trim();
   if (trimmed.length === 0 || trimmed.length > 100 || /[\p{Cc}\p{Cs}]/u.test(trimmed)) {
-    throw new AppError("invalid_request", "An environment's name has 1 to 100 printable characters.");
+    throw new AppError(
+      "invalid_request",
+      "The name of an environment must have 1 to 100 printable characters.",
+    );
   }
   const row = await insertEnvironment(db, {
     id: newId("env"),
@@ -31,7 +34,7 @@ export async function createEnvironment(
     created_at: clock.now(),
   });
   if (!row) {
-    throw new AppError("environment_name_taken", `There is an environment ${trimmed} already.`);
+    throw new AppError("environment_name_taken", `An environment named ${trimmed} already exists.`);
   }
   return row;
 }
@@ -95,7 +98,7 @@ export async function switchAiTranscription(db: Db, id: string, on: boolean): Pr
 export async function setUploadOrigins(db: Db, id: string, origins: string[]): Promise<EnvironmentRow> {
   const wrong = origins.find((origin) => origin !== "*" && !isOrigin(origin));
   if (wrong !== undefined) {
-    throw new AppError("invalid_request", `${wrong} is no origin; one looks like https://app.example.`);
+    throw new AppError("invalid_request", `${wrong} is not a valid origin. Example: https://app.example.`);
   }
   const row = await setAllowedOrigins(db, id, [...new Set(origins)]);
   if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);
@@ -113,7 +116,7 @@ export async function changeRetention(
 ): Promise<EnvironmentRow> {
   const days = retention?.days ?? 1;
   if (!Number.isInteger(days) || days < 1 || days > MAX_RETENTION_DAYS) {
-    throw new AppError("invalid_request", `Videos are kept for 1 to ${MAX_RETENTION_DAYS} days.`);
+    throw new AppError("invalid_request", `The retention period must be 1 to ${MAX_RETENTION_DAYS} days.`);
   }
   const row = await setRetention(db, id, retention);
   if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);

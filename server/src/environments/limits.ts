@@ -13,7 +13,7 @@ export const MAX_OPEN_UPLOADS = 1_000;
 export const MAX_OPEN_FULL_SIZE_UPLOADS = 100;
 /** Limited, because each endpoint adds a delivery to every event. */
 export const MAX_WEBHOOK_ENDPOINTS = 50;
-/** Few enough to find a leaked key. */
+/** Low enough to make leaked keys easy to find. */
 export const MAX_VALID_API_KEYS = 100;
 
 /**
@@ -31,7 +31,7 @@ export async function requireRoomForUpload(
   if (count < MAX_OPEN_UPLOADS && bytes + sizeBytes <= maxBytes) return;
   throw new AppError(
     "open_upload_limit_reached",
-    `An environment may have ${MAX_OPEN_UPLOADS} unfinished uploads of ${maxBytes} bytes in total. Finish or cancel some.`,
+    `An environment may have ${MAX_OPEN_UPLOADS} unfinished uploads of ${maxBytes} bytes in total. Finish or cancel some of them.`,
   );
 }
 

@@ -165,7 +165,7 @@ export function openOperators(options: OperatorsOptions) {
       if (all.length === 0) {
         throw new AppError(
           "operator_not_found",
-          "There is no operator yet. Open the setup link that `subtext serve` prints when it starts.",
+          "There are no operators yet. Open the setup link that `subtext serve` prints when it starts.",
         );
       }
       if (email === null && all.length > 1) {
@@ -344,7 +344,7 @@ export function checkEmail(text: string): string {
   const domain = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/;
   const at = email.lastIndexOf("@");
   if (email.length > 254 || !local.test(email.slice(0, at)) || !domain.test(email.slice(at + 1))) {
-    throw new AppError("invalid_request", "This is not a valid email address for sign-in.");
+    throw new AppError("invalid_request", "This is not a valid email address.");
   }
   return email;
 }

@@ -37,7 +37,7 @@ test("a key can be recognized and checked with the documented expression, withou
   }
 });
 
-test("the id of a key with another secret is refused, although its checksum is right", async () => {
+test("a key with a wrong secret is rejected, even if its checksum is correct", async () => {
   const tenant = await createTenant(service);
   const secret = (await createTenant(service)).key.slice(35, 78);
   const unchecked = tenant.key.slice(0, 35) + secret;
@@ -52,7 +52,7 @@ test("the id of a key with another secret is refused, although its checksum is r
   expect((await listVideos(service.url, tenant)).status).toBe(200);
 });
 
-test("a mistyped key is refused without a database read, and an expired one with one", async () => {
+test("a mistyped key is rejected without a database read, an expired one after a single read", async () => {
   const { environmentId } = await createTenant(service);
   const db = service.service.parts.database.kysely;
   const expiresAt = new Date(clock.now().getTime() + 600_000);
@@ -81,7 +81,7 @@ test("a key's last use is stored once a minute, however often it is used", async
     const { last_used_at: at } = await keyRow(tenant);
     return at !== null && at > first && at;
   });
-  // The use after 50 seconds was not stored: this one is the use after 61.
+  // The use after 50 seconds was not stored, so this is the use after 61 seconds.
   expect(second.getTime() - first.getTime()).toBeGreaterThanOrEqual(61_000);
 });
 
@@ -93,14 +93,14 @@ test("a last use that cannot be stored does not fail the request", async () => {
   await db.schema.alterTable("api_key_view").renameTo("api_key").execute();
   try {
     expect((await listVideos(service.url, tenant)).status).toBe(200);
-    await until(async () => service.logged().includes("the key's last use could not be written"));
+    await until(async () => service.logged().includes("could not record the key's last use"));
   } finally {
     await db.schema.dropView("api_key").execute();
     await db.schema.alterTable("api_key_table").renameTo("api_key").execute();
   }
 });
 
-test("every response to a key has its rate, also errors and chunks of an upload, which do not count", async () => {
+test("every response to a key has rate limit headers, including errors and upload chunks, which do not count", async () => {
   const tenant = await createTenant(service, { clock, permissions: ["create_video"] });
   const headers = { authorization: `Bearer ${tenant.key}`, "tus-resumable": "1.0.0" };
   const refused = await listVideos(service.url, tenant);
@@ -114,7 +114,7 @@ test("every response to a key has its rate, also errors and chunks of an upload,
   expect(Math.min(...counts)).toBeGreaterThanOrEqual(59);
 });
 
-test("the number of active keys per environment is limited; a revoked or expired one makes room", async () => {
+test("the number of active keys per environment is limited; revoked and expired keys do not count", async () => {
   const { environmentId } = await createTenant(service, { clock });
   const db = service.service.parts.database.kysely;
   const make = (expiresAt: Date | null = null) =>
@@ -130,7 +130,7 @@ test("the number of active keys per environment is limited; a revoked or expired
   await make();
 });
 
-test("a key that one process revokes is rejected by every other at once", async (context) => {
+test("a key that one process revokes is rejected by all other processes immediately", async (context) => {
   const { databaseUrl, bucket } = service.service.parts.config;
   if (!databaseUrl || !bucket) context.skip("several processes need PostgreSQL and a bucket");
   const env = { DATABASE_URL: databaseUrl!, ...bucketEnv(testS3()!, bucket!.name) };

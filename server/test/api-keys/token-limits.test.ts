@@ -5,7 +5,7 @@ import { MovableClock } from "../support/service.ts";
 const RATE = { perSecond: 10, burst: 60 };
 const standing = { now: () => new Date("2026-06-01T00:00:00Z") };
 
-/** Limits in front of a database that knows one key and counts its reads. */
+/** Creates limits in front of a database that contains one key and counts its reads. */
 function makeLimits(clock: { now(): Date } = standing) {
   const limits = new TokenLimits(RATE, clock);
   let reads = 0;
@@ -26,7 +26,7 @@ function makeLimits(clock: { now(): Date } = standing) {
 
 const countOf = (answers: string[], wanted: string) => answers.filter((answer) => answer === wanted).length;
 
-test("a flood of invalid tokens is refused before the database is read", async () => {
+test("a flood of invalid tokens is rejected before the database is read", async () => {
   const { present, reads } = makeLimits();
   const flood = await Promise.all(Array.from({ length: 5_000 }, (_, number) => present(`bad ${number}`)));
   expect([countOf(flood, "unknown"), countOf(flood, "rate_limited")]).toEqual([100, 4_900]);
@@ -34,7 +34,7 @@ test("a flood of invalid tokens is refused before the database is read", async (
   expect(await present("bad again", { address: "198.51.100.2" })).toBe("unknown");
 });
 
-test("one invalid token from many addresses is refused as well", async () => {
+test("one invalid token from many addresses is rejected as well", async () => {
   const { present, reads } = makeLimits();
   const flood = await Promise.all(
     Array.from({ length: 1_000 }, (_, number) => present("bad", { address: `address ${number}` })),
@@ -43,7 +43,7 @@ test("one invalid token from many addresses is refused as well", async () => {
   expect(reads()).toBe(20);
 });
 
-test("a flood of unknown tokens does not stop a key that was used before, from the same address", async () => {
+test("a flood of unknown tokens does not block a verified key from the same address", async () => {
   const { present } = makeLimits();
   expect(await present("good")).toBe("known");
   for (let number = 0; number < 300; number++) await present(`bad ${number}`);
@@ -57,7 +57,7 @@ test("concurrent first requests of a key are all served", async () => {
   expect(countOf(answers, "known")).toBe(300);
 });
 
-test("a key over its rate is refused before the database is read; uncounted requests are served", async () => {
+test("a key that exceeds its rate limit is rejected before the database is read; uncounted requests are served", async () => {
   const { present, reads } = makeLimits();
   const answers: string[] = [];
   for (let count = 0; count < 100; count++) answers.push(await present("good"));
@@ -65,7 +65,7 @@ test("a key over its rate is refused before the database is read; uncounted requ
   expect(await present("good", { counted: false })).toBe("known");
 });
 
-test("a key that is no longer verified is a token like any other", async () => {
+test("a key that can no longer be verified is limited like any other token", async () => {
   const clock = new MovableClock();
   const limits = new TokenLimits(RATE, clock);
   let isGood = true;

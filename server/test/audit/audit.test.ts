@@ -39,7 +39,7 @@ async function entries(query = ""): Promise<AuditEventView[]> {
   return (await sendAsCommandLine(subtext, `/audit?limit=100${query}`)).json<AuditPageView>().data;
 }
 
-/** The audit entries that a function causes, oldest first. */
+/** Returns the audit entries that a function causes, oldest first. */
 async function auditedBy(run: () => Promise<unknown>): Promise<AuditEventView[]> {
   const before = (await entries())[0]?.id ?? "";
   await run();
@@ -106,7 +106,7 @@ describe("audit entries of an operator's changes have actor, time, address and s
     expect(await auditedBy(() => asOwner(path, { method: "PATCH", body }))).toEqual([]);
   });
 
-  test("are written only if the change is: one that is rejected half way leaves neither", async () => {
+  test("are written only if the change is committed, not if it is rejected halfway", async () => {
     const body = { aiTranscription: false, allowedOrigins: ["no origin"] };
     const written = await auditedBy(() =>
       asOwner(`/environments/${environment.id}`, { method: "PATCH", body }),
