@@ -64,8 +64,8 @@ export function countTerms({ alternatives }: Query): number {
 }
 
 /**
- * Drops the single last character of a run, because the preceding pair contains it. Keeps a run of one character, which
- * matches the start of pairs.
+ * Drops the single last character of a run, because the preceding pair contains it. Keeps a run of only one character,
+ * which matches the start of pairs.
  */
 function termTokens(text: string): Token[] {
   const tokens = tokenize(text);

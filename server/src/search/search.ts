@@ -14,7 +14,7 @@ import type { Query } from "./query.ts";
 import { tokenize } from "./tokens.ts";
 
 /**
- * Maximum number of passages to rank, approximately the newest ones. Limits the time of a search, during which the
+ * Maximum number of passages to rank, which are approximately the newest. Limits the time of a search, during which the
  * embedded database runs no other query.
  */
 const MAX_CANDIDATES = 2_000;
@@ -24,7 +24,7 @@ const MAX_SHARDS_AT_ONCE = 16;
  * A search stops after this time. A phrase of common words in a rare order would otherwise cause a scan of all shards.
  */
 const MAX_SEARCH_MS = 1_000;
-/** For each video. */
+/** Maximum number of passages per video. */
 const SHOWN_PASSAGES = 3;
 
 export interface ResultPosition {

@@ -35,10 +35,10 @@ export async function bringWaitingForward(
         }
         return chosen.length;
       });
-      log.info({ endpointId, count }, "waiting deliveries brought forward");
+      log.info({ endpointId, count }, "brought waiting deliveries forward");
     }
   } catch (error) {
     // Only a warning, because waiting deliveries still follow their schedule.
-    log.warn({ err: error }, "waiting deliveries could not be brought forward");
+    log.warn({ err: error }, "could not bring waiting deliveries forward");
   }
 }

@@ -74,7 +74,7 @@ export function isForbiddenAddress(address: string, policy: EndpointPolicy): boo
   const parsed = ipaddr.process(canonical);
   const isException = isWithin(parsed, policy.exceptions);
   if (parsed instanceof ipaddr.IPv6 && isWithin(parsed, [NAT64])) {
-    // An exception for the NAT64 prefix does not apply to the private addresses behind it.
+    // An exception for the NAT64 prefix does not apply to private addresses behind the prefix.
     const translated = ipaddr.fromByteArray(parsed.toByteArray().slice(12)).toString();
     return !isException || isForbiddenAddress(translated, policy);
   }
@@ -111,7 +111,7 @@ export interface ResolvedAddress {
   family: number;
 }
 
-/** Returns all addresses of a host name. Rejects if there are none. */
+/** Returns all addresses of a host name. Rejects if it has none. */
 export type ResolveHost = (hostname: string) => Promise<ResolvedAddress[]>;
 
 export class RefusedAddressError extends Error {

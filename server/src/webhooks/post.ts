@@ -42,7 +42,7 @@ export interface WebhookPost {
   timeoutMs: number;
   policy: EndpointPolicy;
   resolve: ResolveHost;
-  /** For the user agent. */
+  /** For the `User-Agent` header. */
   version: string;
   clock: Clock;
   signal: AbortSignal;

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import type { ResolvedAddress, ResolveHost } from "./guard-url.ts";
 
-/** For each query and name server. c-ares doubles it for the second try. */
+/** Timeout for each query to a name server. c-ares doubles it for the second try. */
 const TIMEOUT_MS = 1_500;
 const TRIES = 2;
 

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { Queue } from "../../src/queue/queue.ts";
 import { startService, temporaryFolder } from "../support/service.ts";
 
-test("a start that fails after the queue was started stops it, and the next start succeeds", async () => {
+test("a start that fails after the queue was started stops the queue, and the next start succeeds", async () => {
   const dataFolder = await temporaryFolder();
   const file = join(await temporaryFolder(), "no folder");
   await writeFile(file, "");

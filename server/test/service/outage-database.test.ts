@@ -33,7 +33,7 @@ async function startBehindProxy(): Promise<{ service: TestService; proxy: TcpPro
     Object.assign(env, bucketEnv(s3, name));
   }
   const service = await startService({ dataFolder: await temporaryFolder(), env });
-  // Runs before the service stops, which must be able to disconnect.
+  // Runs before the service stops, because the service must be able to disconnect.
   onTestFinished(() => proxy.pass());
   return { service, proxy, databaseUrl };
 }

@@ -29,7 +29,7 @@ export function post(url: URL | string, options: Partial<WebhookPost> = {}): Pro
   });
 }
 
-/** Creates a resolver that returns the answers in turn and then repeats the last one. */
+/** Creates a resolver that returns the given answers in turn, then repeats the last one. */
 export function fakeResolver(...answers: string[][]): { resolve: ResolveHost; callCount: () => number } {
   let calls = 0;
   const resolve: ResolveHost = async () => {

@@ -20,7 +20,7 @@ const HOUR = 60 * MINUTE;
 const clock = new MovableClock();
 const service = shareService({ start: false, clock });
 
-/** A completed transcription whose event waits for one endpoint; attempts are made by hand. */
+/** Creates a completed transcription whose event waits for one endpoint. Tests make the attempts themselves. */
 async function emitted(options: { eventTypes?: ["transcriptions.transcription.failed"] } = {}) {
   const { database, queue, endpointPolicy, log, transcripts } = service.service.parts;
   const db = database.kysely;
@@ -158,7 +158,7 @@ describe("a delivery", () => {
     ]);
   });
 
-  test("that is given up disables an endpoint only after five days without a success", async () => {
+  test("that fails permanently disables its endpoint only after five days without a success", async () => {
     const { receiver, attempt, readEndpoint, db, endpoint } = await emitted();
     const fiveDaysAgo = new Date(clock.now().getTime() - 120 * HOUR);
     await db
@@ -187,7 +187,7 @@ describe("a delivery", () => {
       .where("id", "=", endpoint.id)
       .execute();
     receiver.beforeAnswer = async () => {
-      // Another delivery is taken while this one hangs.
+      // Another delivery is attempted while this one hangs.
       await db
         .updateTable("webhook_endpoint")
         .set({ failing_since: null })
@@ -270,7 +270,7 @@ describe("a delivery", () => {
   });
 
   test.each([204, 500])(
-    "redelivered by hand while an attempt runs is not settled by its %i",
+    "that is redelivered manually while an attempt runs is not settled by the attempt's %i",
     async (answer) => {
       const { receiver, attempt, read, db } = await emitted();
       const jobId = newJobId();
@@ -360,7 +360,7 @@ describe("a delivery", () => {
   });
 
   test("that is a day late carries valid URLs", async (context) => {
-    if (testS3()) context.skip("a bucket goes by its own clock");
+    if (testS3()) context.skip("a bucket uses its own clock");
     const { receiver, attempt } = await emitted();
     receiver.answers.push(500);
     await attempt();
@@ -388,7 +388,7 @@ describe("a delivery", () => {
       })
       .where("id", "=", endpoint.id)
       .execute();
-    // The receiver still knows the old secret only.
+    // The receiver still knows only the old secret.
     expect(await attempt()).toMatchObject({ status: "succeeded" });
     expect(receiver.received).toHaveLength(1);
   });

@@ -20,27 +20,27 @@ describe("a forbidden address", () => {
   const forbidden: Record<string, string[]> = {
     "this machine": ["127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "::1", "::"],
     "a private network": ["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "fd00::1", "fc00::1"],
-    "the local link": ["169.254.0.1", "fe80::1", "fe80::1%eth0", "febf::1"],
-    "the metadata service of a cloud": [
+    "a link-local address": ["169.254.0.1", "fe80::1", "fe80::1%eth0", "febf::1"],
+    "the metadata service of a cloud provider": [
       "169.254.169.254",
       "fd00:ec2::254",
       "100.100.100.200",
       "168.63.129.16",
     ],
-    "behind a carrier's translator": ["100.64.0.1", "100.127.255.255"],
+    "a carrier-grade NAT address": ["100.64.0.1", "100.127.255.255"],
     "a multicast group or a broadcast": ["224.0.0.1", "239.255.255.255", "255.255.255.255", "ff02::1"],
     reserved: ["240.0.0.1", "192.0.0.8", "192.88.99.1", "2001:1::1", "4000::1", "8000::1", "::2"],
-    "for benchmarks": ["198.18.0.1", "198.19.255.255", "2001:2::1"],
-    "for documentation": ["192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1", "3fff::1"],
-    "a discarded site-local one": ["fec0::1", "feff::1"],
-    "a black hole": ["100::1"],
+    "reserved for benchmarks": ["198.18.0.1", "198.19.255.255", "2001:2::1"],
+    "reserved for documentation": ["192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1", "3fff::1"],
+    "a deprecated site-local address": ["fec0::1", "feff::1"],
+    "a discard-only address": ["100::1"],
     "IPv4 inside IPv6, mapped": ["::ffff:127.0.0.1", "::ffff:7f00:1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe"],
     "IPv4 inside IPv6, compatible": ["::127.0.0.1", "::7f00:1", "::8.8.8.8"],
     "IPv4 inside IPv6, translated": ["::ffff:0:127.0.0.1", "::ffff:0:8.8.8.8"],
     "IPv4 inside IPv6, 6to4": ["2002:7f00:1::1", "2002:808:808::1"],
     "IPv4 inside IPv6, NAT64": ["64:ff9b::7f00:1", "64:ff9b::8.8.8.8", "64:ff9b:1::1", "64:ff9b:1:ffff::1"],
     "IPv4 inside IPv6, Teredo": ["2001::1", "2001:0:7f00:1::"],
-    "no address at all": [
+    "not an address": [
       "",
       "localhost",
       "127.1",
@@ -59,7 +59,7 @@ describe("a forbidden address", () => {
     });
   }
 
-  it("is not a public one", () => {
+  it("is not a public address", () => {
     for (const address of [
       "8.8.8.8",
       "1.1.1.1",

@@ -153,7 +153,7 @@ describe("the response to a webhook", () => {
     expect(await bodyOf("é".repeat(300), "é".repeat(300))).toBe("é".repeat(512));
   });
 
-  it("can be stored as text whatever its bytes", async () => {
+  it("can be stored as text, regardless of its bytes", async () => {
     expect(await bodyOf("a\0b\x1b[31m\nc\td")).toBe("a\uFFFDb\uFFFD[31m\nc\td");
     const random = await bodyOf(Buffer.from(Array.from({ length: 1000 }, (_, index) => (index * 7) % 256)));
     expect(random).toMatch(/^[\P{Cc}\t\n\r]+$/u);

@@ -48,7 +48,7 @@ describe("a delivery", () => {
     );
   });
 
-  it("is retried after each delay of the schedule and then given up", () => {
+  it("is retried after each delay of the schedule, then fails permanently", () => {
     let now = start;
     const waits = [0];
     for (let attempt = 1; ; attempt += 1) {
@@ -92,13 +92,13 @@ describe("a delivery", () => {
     expect(after(answered(503, 60))).toEqual({ kind: "retry", at: new Date(start.getTime() + 60_000) });
   });
 
-  it("waits at most a day, whatever the receiver requests", () => {
+  it("waits at most a day, even if the receiver requests more", () => {
     for (const seconds of [86_401, 1e9, Number.MAX_SAFE_INTEGER]) {
       expect(after(answered(429, seconds))).toEqual({ kind: "retry", at: new Date(start.getTime() + DAY) });
     }
   });
 
-  it("is given up if the next attempt would be more than five days after the first", () => {
+  it("fails permanently if the next attempt would be more than five days after the first", () => {
     const now = new Date(start.getTime() + 4 * DAY);
     expect(after(answered(429, 86_400), { attempt: 4, now })).toEqual({
       kind: "retry",
@@ -124,7 +124,7 @@ describe("a delivery", () => {
     expect(after(answered(410), { dueAt })).toEqual({ kind: "disable_endpoint" });
   });
 
-  it("always ends within eleven attempts and five days, whatever the responses", () => {
+  it("always ends within eleven attempts and five days, regardless of the responses", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(outcomes, randoms), { minLength: 11, maxLength: 11 }), (attempts) => {
         let now = start;
@@ -135,7 +135,7 @@ describe("a delivery", () => {
           expect(next.at.getTime() - start.getTime()).toBeLessThanOrEqual(5 * DAY);
           now = next.at;
         }
-        throw new Error("still going on after eleven attempts");
+        throw new Error("still retrying after eleven attempts");
       }),
     );
   });

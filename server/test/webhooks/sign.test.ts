@@ -10,7 +10,7 @@ const id = "event_01h455vb4pex5vsknk084sn02q";
 const newHeaders = (secrets: string[], body: string) =>
   signWebhook({ id, timestamp: new Date(), body, secrets });
 
-/** A receiver in another language, written from the specification with nothing but its standard library. */
+/** A receiver in Python, written from the specification with only the standard library. */
 const PYTHON_RECEIVER = `
 import base64, hashlib, hmac, json, sys
 sent = json.load(sys.stdin)
@@ -29,7 +29,7 @@ async function pythonAccepts(secret: string, headers: object, body: string): Pro
 }
 
 describe("a signed webhook", () => {
-  it("is accepted by the Standard Webhooks library, whatever its body", () => {
+  it("is accepted by the Standard Webhooks library with any body", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         const secret = newSigningSecret();

@@ -15,7 +15,7 @@ const SECOND = 1000;
 const clock = new MovableClock();
 const service = shareService({ start: false, clock });
 
-/** An endpoint whose deliveries are attempted by hand, and whose receiver answers as the test specifies. */
+/** Creates an endpoint whose deliveries the test attempts, and whose receiver responds as the test specifies. */
 async function subscribe() {
   const { database, queue, transcripts, log, endpointPolicy: policy } = service.service.parts;
   const db = database.kysely;
@@ -54,7 +54,7 @@ async function subscribe() {
     for (const id of ids) await attempt(id, 500);
     return ids;
   };
-  /** Those whose next attempt is due now and whose job can be fetched. */
+  /** Returns the deliveries whose next attempt is due now and whose job can be fetched. */
   const due = async (ids: string[]): Promise<string[]> => {
     const rows = await Promise.all(ids.map(read));
     const soon = rows.filter(({ next_attempt_at: at }) => at && at <= clock.now());
@@ -82,7 +82,7 @@ test("a success brings the two oldest waiting deliveries of its endpoint forward
   expect(await others.due(elsewhere)).toEqual([]);
 });
 
-test("a failed early attempt is additional to the schedule, and is made at most once between two of its attempts", async () => {
+test("a failed attempt that was brought forward does not count toward the schedule, and occurs at most once between two scheduled attempts", async () => {
   const { emit, emitFailed, attempt, read } = await subscribe();
   const [id = ""] = await emitFailed(1);
   const scheduled = (await read(id)).next_attempt_at;
@@ -93,7 +93,7 @@ test("a failed early attempt is additional to the schedule, and is made at most 
   await attempt(await emit(), 204);
   expect((await read(id)).next_attempt_at).toEqual(early.next_attempt_at);
 
-  // The second attempt of the schedule is followed by a wait of 45 s, as if no other had been made.
+  // The second scheduled attempt is followed by a delay of 45 s, as if there had been no other attempt.
   clock.advance(6 * SECOND);
   const second = await attempt(id, 500);
   const waitMs = (second.next_attempt_at?.getTime() ?? 0) - clock.now().getTime();
@@ -125,7 +125,7 @@ test("nothing is brought forward for an endpoint that was disabled in the meanti
   expect(await due(ids)).toEqual([]);
 });
 
-test("a delivery that is redelivered by hand gets its whole schedule, whatever was brought forward before", async () => {
+test("a delivery that is redelivered manually gets the full schedule, even if it was brought forward before", async () => {
   const { db, emit, emitFailed, attempt, read } = await subscribe();
   const [id = ""] = await emitFailed(1);
   await attempt(await emit(), 204);
