@@ -11,11 +11,11 @@ import { renderTypes, TYPES_FILE } from "./write-types.ts";
 const run = promisify(execFile);
 const document = openApi({ version: "1.0.0", serverUrl: "https://subtext.example.com" });
 
-test("openapi-typescript writes the committed types (npm run generate:types)", async () => {
+test("the committed types are up to date (npm run generate:types)", async () => {
   expect(await readFile(TYPES_FILE, "utf8")).toBe(await renderTypes());
 });
 
-/** The examples of the document with the names of their schemas. */
+/** The examples in the document, each with the name of its schema. */
 const examples: { schema: string; example: unknown }[] = [];
 JSON.stringify(document, (_name, value) => {
   const schema = value?.schema?.$ref?.split("/").at(-1);
@@ -23,14 +23,14 @@ JSON.stringify(document, (_name, value) => {
   return value;
 });
 
-/** Timestamps may be written differently. */
+/** Normalizes timestamps, which generated code may format differently. */
 function withDates(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_name, part) =>
     typeof part === "string" && /^\d{4}-\d\d-\d\dT/.test(part) ? new Date(part).toISOString() : part,
   );
 }
 
-/** Runs a program that parses each example with the generated type and prints it again. */
+/** Runs a program that parses each example with the generated type and prints it. */
 async function printAgain(files: Record<string, string>, command: string, args: string[]): Promise<unknown> {
   const folder = await mkdtemp(join(tmpdir(), "subtext-generated-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -40,10 +40,10 @@ async function printAgain(files: Record<string, string>, command: string, args: 
   return JSON.parse(stdout);
 }
 
-describe("quicktype's types of the OpenAPI document keep every field of every example", () => {
+describe("quicktype's types for the OpenAPI document preserve every field of every example", () => {
   const expected = examples.map(({ example }) => withDates(example));
 
-  test("there are examples of requests, responses and events", () => {
+  test("include requests, responses and events", () => {
     const schemas = examples.map(({ schema }) => schema);
     expect(schemas).toEqual(
       expect.arrayContaining([

@@ -1,13 +1,13 @@
 import { InputData, JSONSchemaInput, JSONSchemaStore, type LanguageName, quicktype } from "quicktype-core";
 
-/** All schemas are in the document. */
+/** Resolves no references, because all schemas are in the document. */
 class NoOtherSchemas extends JSONSchemaStore {
   override async fetch(): Promise<undefined> {
     return undefined;
   }
 }
 
-/** Types of another language for every schema of the OpenAPI document, by quicktype. */
+/** Generates types in another language for every schema of the OpenAPI document, with quicktype. */
 export async function generateTypes(
   document: object,
   language: LanguageName,

@@ -7,7 +7,7 @@ import { openApi } from "../src/contract/openapi.ts";
 export const TYPES_FILE = join(import.meta.dirname, "../test/generated/openapi.ts");
 const HEADER = '// Generated from the OpenAPI document by "npm run generate:types".\n\n';
 
-/** The public API's types as openapi-typescript derives them from the OpenAPI document. */
+/** Generates the types of the public API from the OpenAPI document, with openapi-typescript. */
 export async function renderTypes(): Promise<string> {
   const document = openApi({ version: "1.0.0", serverUrl: "https://subtext.example.com" });
   const nodes = await openapiTS(withoutTexts(document) as never, {
@@ -22,7 +22,7 @@ export async function renderTypes(): Promise<string> {
   return `${HEADER}${astToString(nodes)}`;
 }
 
-/** Without texts, examples and error responses, which make three quarters of the result and no type. */
+/** Removes texts, examples and error responses, which contribute no types but three quarters of the output. */
 function withoutTexts(document: object): object {
   return JSON.parse(JSON.stringify(document), (name, value) => {
     const isText = name === "description" || name === "summary" || name === "format";

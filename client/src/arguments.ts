@@ -45,11 +45,7 @@ export function readRetryPolicy(retry: Partial<RetryPolicy> = {}): RetryPolicy {
   const policy = { ...DEFAULT_RETRY_POLICY };
   for (const name of Object.keys(policy) as (keyof RetryPolicy)[]) {
     const value = retry[name] ?? policy[name];
-    requireArgument(
-      typeof value === "number" && value >= 0,
-      `retry.${name}`,
-      "a number that is not negative",
-    );
+    requireArgument(typeof value === "number" && value >= 0, `retry.${name}`, "a non-negative number");
     policy[name] = value;
   }
   return policy;

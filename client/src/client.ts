@@ -15,7 +15,9 @@ import { WebhookEndpoints } from "./webhook-endpoints.ts";
 export interface SubtextOptions {
   /** The address of your service without `/api/v1`: `https://subtext.example.com`. */
   baseUrl: string;
-  /** A key of one environment (`subtext_…`), or null if your own proxy adds it. Never expose a key to a web page. */
+  /**
+   * A key of one environment (`subtext_…`), or null if your own proxy adds the key. Never expose a key to a web page.
+   */
   apiKey: string | null | undefined;
   /** Replaces the global `fetch`. */
   fetch?: Fetch | undefined;
@@ -40,7 +42,7 @@ export class Subtext {
     const isBare = !(username || password || search || hash || /\/api\/v1\/?$/.test(pathname));
     requireArgument(isBare, "baseUrl", "a URL without password, query, fragment or `/api/v1`");
     const isKey = apiKey === null || (typeof apiKey === "string" && /^[!-~]+$/.test(apiKey));
-    requireArgument(isKey, "apiKey", "an API key, or null if your own proxy adds it");
+    requireArgument(isKey, "apiKey", "an API key, or null if your own proxy adds the key");
     requireDuration(timeoutMs, "timeoutMs");
     requireArgument(fetch === undefined || typeof fetch === "function", "fetch", "a function");
     const transport = new Transport({

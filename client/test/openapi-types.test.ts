@@ -6,13 +6,13 @@ import type * as types from "../src/types.ts";
 import type { components, operations } from "./generated/openapi.ts";
 
 /*
- * The client's types are those of the OpenAPI document, as another program reads it. `npm run typecheck` checks them;
- * `npm run test:reference` checks that the generated file is current.
+ * Compares the client's types with those that openapi-typescript generates from the OpenAPI document. `npm run
+ * typecheck` checks them; `npm run test:reference` checks that the generated file is up to date.
  */
 
 type Schemas = components["schemas"];
 
-/** The client's types by the names of the document's schemas. */
+/** The client's types, keyed by the name of the schema in the document. */
 interface ClientTypes {
   CreatedVideo: types.CreatedVideo;
   Delivery: types.Delivery;
@@ -44,7 +44,7 @@ interface ClientTypes {
 
 type Json<T> = T extends { content: { "application/json": infer Body } } ? Body : undefined;
 
-/** The input and output of each operation that the client calls, from the document. */
+/** The input and output of each operation of the client, as the document describes them. */
 type DocumentedOperations = {
   [Id in keyof types.Operations]: {
     params: operations[Id]["parameters"] extends { path: infer Params } ? Params : object;
@@ -56,24 +56,24 @@ type DocumentedOperations = {
   };
 };
 
-test("the client's types are the document's schemas", () => {
+test("the client's types match the document's schemas", () => {
   expectTypeOf<ClientTypes>().toEqualTypeOf<Schemas>();
 });
 
-test("the client's calls take and return what the document says", () => {
+test("the input and output of the client's operations match the document", () => {
   expectTypeOf<{
     [Id in keyof types.Operations]: Omit<types.Operations[Id], "method" | "path">;
   }>().branded.toEqualTypeOf<DocumentedOperations>();
 });
 
-test("what the client returns by state fits the document's schemas", () => {
+test("the client's types by state are assignable to the document's schemas", () => {
   expectTypeOf<states.Video>().toExtend<Schemas["Video"]>();
   expectTypeOf<states.Transcription>().toExtend<Schemas["Transcription"]>();
   expectTypeOf<states.TranscriptionSummary>().toExtend<Schemas["TranscriptionSummary"]>();
   expectTypeOf<states.CreatedVideo>().toExtend<Schemas["CreatedVideo"]>();
 });
 
-test("the client calls each operation with the document's method and path", () => {
+test("the client uses the document's method and path for each operation", () => {
   const { paths } = openApi({ version: "1.0.0", serverUrl: "https://subtext.example.com" });
   const documented = Object.entries(paths as Record<string, Record<string, { operationId: string }>>).flatMap(
     ([path, methods]) =>

@@ -13,7 +13,7 @@ const document = openApi({ version: "1.2.3", serverUrl: "https://captions.exampl
 const text = JSON.stringify(document);
 
 describe("the OpenAPI description", () => {
-  test("passes another implementation's validator", async () => {
+  test("passes an independent validator", async () => {
     const { valid, errors } = await new Validator().validate(JSON.parse(text));
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
@@ -95,7 +95,7 @@ describe("an example", () => {
     ]),
   ];
 
-  test.each(examples)("of %s passes its schema", (_name, schema, example) => {
+  test.each(examples)("of %s matches its schema", (_name, schema, example) => {
     expect([...Value.Errors(schema, example)]).toEqual([]);
   });
 });

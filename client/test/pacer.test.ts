@@ -10,7 +10,9 @@ const limit = (remaining: number) =>
     ratelimit: `"per-key";r=${remaining};t=1`,
   });
 
-/** A pacer that has seen one response, and the names of requests in the order in which it sends them. */
+/**
+ * Returns a pacer that has observed one response, and the names of its requests in the order in which it sends them.
+ */
 async function paceAfter(remaining: number | null) {
   const pacer = new Pacer();
   await pacer.begin({});
@@ -30,11 +32,11 @@ describe("a pacer", () => {
     expect(sent).toBe(8);
     pacer.observe(limit(59));
     await vi.advanceTimersByTimeAsync(0);
-    // 59 are left, of which the seven others in flight may take one each.
+    // 59 requests remain, but each of the seven others in flight may use one of them.
     expect(sent).toBe(8 + 52);
   });
 
-  test("sends what is left, and then as many as are refilled", async () => {
+  test("sends as many requests as remain, then one for each refilled token", async () => {
     const { sent, ask } = await paceAfter(2);
     for (let count = 0; count < 10; count++) ask("one");
     await vi.advanceTimersByTimeAsync(0);
@@ -50,7 +52,7 @@ describe("a pacer", () => {
     expect(sent).toHaveLength(100);
   });
 
-  test("leaves half of the quota to others when it sends background requests", async () => {
+  test("leaves half of the quota to other requests when it sends background requests", async () => {
     const { sent, ask } = await paceAfter(32);
     for (let count = 0; count < 5; count++) ask("poll", { isBackground: true });
     await vi.advanceTimersByTimeAsync(0);
@@ -70,7 +72,7 @@ describe("a pacer", () => {
     expect(sent).toContain("poll");
   });
 
-  test("forgets a request that was aborted while it waited", async () => {
+  test("drops a request that is aborted while it waits", async () => {
     const { pacer, sent, ask } = await paceAfter(0);
     const given = new AbortController();
     const waiting = pacer.begin({ signal: given.signal });
@@ -81,7 +83,7 @@ describe("a pacer", () => {
     expect(sent).toEqual(["next"]);
   });
 
-  test("follows the tightest of several limits", async () => {
+  test("applies the strictest of several limits", async () => {
     const pacer = new Pacer();
     await pacer.begin({});
     pacer.observe(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createTenant, shareService, type Tenant } from "../../server/test/support/service.ts";
 import { Subtext } from "../src/client.ts";
 
-/** Faster than the default of 10 a second, so that the tests wait less. */
+/** Higher than the default of 10 per second, so that the tests take less time. */
 const service = shareService({ env: { RATE_LIMIT_PER_SECOND: "50" } });
 const clientOf = ({ key }: Tenant) => new Subtext({ baseUrl: service.url, apiKey: key });
 
@@ -11,7 +11,7 @@ async function failuresOf(calls: Promise<unknown>[]): Promise<unknown[]> {
   return results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
 }
 
-test("300 uploads at once by two clients of one key all succeed", async () => {
+test("300 concurrent uploads by two clients with the same key all succeed", async () => {
   const tenant = await createTenant(service, { aiTranscription: false });
   const clients = [clientOf(tenant), clientOf(tenant)];
   const uploads = Array.from({ length: 150 }, (_, number) =>
@@ -20,7 +20,7 @@ test("300 uploads at once by two clients of one key all succeed", async () => {
   expect(await failuresOf(uploads.flat())).toEqual([]);
 });
 
-test("80 waits at once all succeed, and other requests of the key are not refused in the meantime", async () => {
+test("80 concurrent waits all succeed, and other requests with the same key are not rejected", async () => {
   const tenant = await createTenant(service);
   const subtext = clientOf(tenant);
   const videoIds: string[] = [];

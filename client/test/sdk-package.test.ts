@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, "../..");
 
 let folder = "";
 let tarball = "";
-/** A project that has the package installed as npm packed it, and nothing else. */
+/** A project that has only the package installed, as npm packs it. */
 let project = "";
 let installed = "";
 
@@ -44,7 +44,7 @@ describe("the published package", () => {
     );
   });
 
-  test("depends on no package, and not on Node", async () => {
+  test("depends neither on other packages nor on Node.js", async () => {
     const { dependencies, private: isPrivate } = JSON.parse(
       await readFile(join(installed, "package.json"), "utf8"),
     );
@@ -63,15 +63,15 @@ describe("the published package", () => {
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
 
-  test("has types that every resolution finds, as Are The Types Wrong sees them", async () => {
+  test("has types that every module resolution finds, according to Are The Types Wrong", async () => {
     const analysis = await checkPackage(createPackageFromTarballData(await readFile(tarball)));
     if (analysis.types === false) throw new Error("it has no types");
-    // `require` of ES modules is what Node 20.19 and later do.
+    // Node 20.19 and later support `require` of ES modules.
     const problems = analysis.problems.filter(({ kind }) => kind !== "CJSResolvesToESM");
     expect(problems).toEqual([]);
   });
 
-  test("runs as installed, verifying a webhook and calling a service", async () => {
+  test("verifies a webhook and calls a service when it is installed from the tarball", async () => {
     const { url } = await startScriptedServer({ body: { id: "video_1" } });
     const program = `
       import { Subtext, verifyWebhook, SubtextError, uploadTo } from "@subtext/client";
@@ -86,7 +86,7 @@ describe("the published package", () => {
 });
 
 describe("the types of the published package", () => {
-  /** What an integrator writes; whatever is not typed as it should be does not compile. */
+  /** An integrator's program. It compiles only if the types are correct. */
   const PROGRAM = `
     import { type EndedTranscription, Subtext, type SubtextError, verifyWebhook, type WebhookEvent } from "@subtext/client";
     const subtext = new Subtext({ baseUrl: "https://captions.example", apiKey: null, fetch });
@@ -164,18 +164,18 @@ describe("the types of the published package", () => {
     [NEW, { module: "nodenext", ...DOM }],
     [NEW, { module: "esnext", moduleResolution: "bundler", ...DOM, exactOptionalPropertyTypes: true }],
     [OLD, { module: "esnext", moduleResolution: "bundler", ...DOM }],
-  ])("say what is there, to %s with %j", async (compiler, options) => {
+  ])("compile a typical program with %s and %j", async (compiler, options) => {
     expect(await compile(compiler, options, PROGRAM)).toBe("");
   });
 
-  test("say it without the types of browsers too, in a program for Node", async () => {
+  test("compile a Node.js program that lacks browser types", async () => {
     await symlink(join(ROOT, "node_modules/@types"), join(project, "node_modules/@types"));
     await symlink(join(ROOT, "node_modules/undici-types"), join(project, "node_modules/undici-types"));
     const options = { module: "nodenext", lib: ["es2024"], types: ["node"], skipLibCheck: true };
     expect(await compile(NEW, options, PROGRAM)).toBe("");
   });
 
-  test("are those of the contract, written out", async () => {
+  test("match the types of the contract", async () => {
     const source = await readFile(join(ROOT, "client/src/types.ts"), "utf8");
     const names = [...source.matchAll(/^export type (\w+)/gm)].map(([, name]) => name);
     expect(names.length).toBeGreaterThan(20);

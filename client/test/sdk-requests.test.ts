@@ -58,16 +58,13 @@ describe("a request", () => {
     expect(seen).toEqual(["https://captions.example/base/api/v1/videos/video_1"]);
   });
 
-  test.each(["", ".", ".."])(
-    "is not made for the identifier %j, which would ask for another path",
-    async (id) => {
-      const { subtext, asked } = await serve({});
-      expect(await errorOf(subtext.videos.delete(id))).toMatchObject(invalid("videoId"));
-      expect(asked).toEqual([]);
-    },
-  );
+  test.each(["", ".", ".."])("is not sent for the identifier %j, which would change the path", async (id) => {
+    const { subtext, asked } = await serve({});
+    expect(await errorOf(subtext.videos.delete(id))).toMatchObject(invalid("videoId"));
+    expect(asked).toEqual([]);
+  });
 
-  test("never leaves the path of its operation, whatever the identifier", () => {
+  test("stays on the path of its operation for every identifier", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (id) => {
         fc.pre(!/^\.{0,2}$/.test(id) && id.isWellFormed());
@@ -91,7 +88,7 @@ describe("a request that fails", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("is one operation, however often it is retried", async () => {
+  test("has the same idempotency key on every retry", async () => {
     const { subtext, asked } = await serve("cut", problem(500, "internal_error"), { body: {} });
     await subtext.webhookEndpoints.rotateSecret("endpoint_1");
     await subtext.webhookEndpoints.rotateSecret("endpoint_1");
@@ -101,7 +98,7 @@ describe("a request that fails", () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  test("is one operation with another call of the same idempotency key", async () => {
+  test("has the caller's idempotency key", async () => {
     const { subtext, asked } = await serve({ body: {} });
     await subtext.videos.create({ sizeBytes: 1 }, { idempotencyKey: "import-42" });
     expect(asked[0]?.headers["idempotency-key"]).toBe("import-42");
@@ -127,13 +124,13 @@ describe("a request that fails", () => {
     expect(asked).toHaveLength(1 + DEFAULT_RETRY_POLICY.maxRetries);
   });
 
-  test("is not retried if the service asks for a longer wait than allowed", async () => {
+  test("is not retried if Retry-After exceeds the allowed delay", async () => {
     const { subtext, asked } = await serve(problem(429, "rate_limited", { "retry-after": "3600" }));
     expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({ retryAfterMs: 3_600_000 });
     expect(asked).toHaveLength(1);
   });
 
-  test("waits for the rate limit as often as it has to, without counting a retry", async () => {
+  test("waits for the rate limit as often as necessary without counting the waits as retries", async () => {
     const refusal = problem(429, "rate_limited", { "retry-after": "0" });
     const { subtext, asked } = await serve(...Array.from({ length: 20 }, () => refusal), { body: VIDEO });
     expect(await subtext.videos.get("video_1")).toEqual(VIDEO);
@@ -147,13 +144,13 @@ describe("a request that fails", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("does not delay the others if the service asks for a longer wait than allowed", async () => {
+  test("does not delay other requests if Retry-After exceeds the allowed delay", async () => {
     const { subtext } = await serve(problem(429, "rate_limited", { "retry-after": "3600" }), { body: VIDEO });
     await errorOf(subtext.videos.get("video_1"));
     expect(await subtext.videos.get("video_1")).toEqual(VIDEO);
   });
 
-  test("reports the service's error", async () => {
+  test("reports the error that the service returned", async () => {
     const { subtext } = await serve(problem(404, "video_not_found"));
     const error = await errorOf(subtext.videos.get("video_1"));
     expect({ ...error }).toEqual({
@@ -188,7 +185,7 @@ describe("a request that fails", () => {
     expect(await errorOf(nobody.videos.get("v"))).toMatchObject({ code: "connection_failed", status: null });
   });
 
-  test("ends on a timeout and when the caller aborts it", async () => {
+  test("fails on a timeout and when the caller aborts it", async () => {
     const { subtext } = await serve("hang");
     const hung = subtext.videos.get("v", { timeoutMs: 30 });
     expect(await errorOf(hung)).toMatchObject({ code: "request_timed_out" });
@@ -199,7 +196,7 @@ describe("a request that fails", () => {
     await expect(call).rejects.toBe(reason);
   });
 
-  test("ends at once when the caller aborts it between two attempts", async () => {
+  test("fails immediately when the caller aborts it between two attempts", async () => {
     const { subtext, asked } = await serve(problem(503, "service_unavailable", { "retry-after": "60" }));
     const given = new AbortController();
     const call = subtext.videos.get("v", { signal: given.signal });
@@ -254,7 +251,7 @@ describe("a list", () => {
   });
 });
 
-describe("the wait before a retry", () => {
+describe("the delay before a retry", () => {
   const chance = fc.double({ min: 0, max: 1, noNaN: true });
   const failures = fc.integer({ min: 1, max: 50 });
 
@@ -318,13 +315,13 @@ describe("the wait for a transcription", () => {
     body: { status: "FAILED", transcription: { status: now, ...reasons } },
   });
 
-  test("continues if a failed one was reprocessed before its reason was read", async () => {
+  test("continues if a failed transcription was reprocessed before the failure was read", async () => {
     const { subtext, asked } = await serve(failed("FAILED"), failed("PENDING"), skipped);
     expect(await subtext.transcriptions.wait("video_1")).toMatchObject({ status: "SKIPPED", ...reasons });
     expect(asked.map(({ url }) => url.endsWith("/transcription"))).toEqual([true, false, true, false]);
   });
 
-  test("leaves half of the quota to other requests when it polls and when it reads the reason", async () => {
+  test("leaves half of the quota to other requests when it polls and when it reads the failure", async () => {
     const headers = { "ratelimit-policy": '"per-key";q=60;w=60000', ratelimit: '"per-key";r=20;t=40000' };
     const { subtext, asked } = await serve({ ...failed("FAILED"), headers });
     const given = new AbortController();
@@ -380,7 +377,7 @@ describe("a client", () => {
   });
 });
 
-describe("a wrong argument", () => {
+describe("an invalid argument", () => {
   const { videos, transcriptions, webhookEndpoints } = new Subtext({ baseUrl, apiKey: "k" });
   const nothing = null as never;
   const file = new Blob(["x"]);
@@ -418,7 +415,7 @@ describe("a wrong argument", () => {
     ["now", () => verifyWebhook({ headers: {}, body: "" }, [], { now: new Date("soon") })],
   ];
 
-  test.each(calls)("is named: %s of %s", async (name, call) => {
+  test.each(calls)("is named in the error: %s of %s", async (name, call) => {
     expect(await errorOf(Promise.resolve().then(call))).toMatchObject(invalid(name));
   });
 

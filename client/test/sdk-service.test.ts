@@ -39,7 +39,7 @@ describe("a video", () => {
     expect(progress.at(-1)).toBe(1);
     const ended = await subtext.transcriptions.wait(videoId, { waitTimeoutMs: 50_000 });
     if (ended.status !== "COMPLETED") throw new Error(`it is ${ended.status}`);
-    // By its type a COMPLETED transcription has files and a number of words.
+    // The type guarantees that a COMPLETED transcription has files and a word count.
     const count: number = ended.wordCount;
     expect(ended.files.vtt.contentType).toBe("text/vtt");
     const words = await subtext.transcriptions.words(videoId);
@@ -59,7 +59,7 @@ describe("a video", () => {
     });
   });
 
-  test("without sound ends SKIPPED, and has no files to fetch", async () => {
+  test("without sound is SKIPPED and has no files", async () => {
     const subtext = clientOf(await createTenant(service));
     const { videoId } = await subtext.videos.upload(await media("video-only.mp4"));
     const ended = await subtext.transcriptions.wait(videoId);
@@ -84,7 +84,7 @@ describe("a video", () => {
     expect(await ended).toMatchObject({ status: "SKIPPED", failure: null, skipReason: "no_audio_track" });
   });
 
-  test("that was uploaded while AI Transcription was off is not awaited", async () => {
+  test("that was uploaded while AI Transcription was off ends the wait with an error", async () => {
     const subtext = clientOf(await createTenant(service, { aiTranscription: false }));
     const { videoId } = await subtext.videos.upload(new Blob(["x"]));
     expect(await errorOf(subtext.transcriptions.wait(videoId))).toMatchObject({
@@ -93,7 +93,7 @@ describe("a video", () => {
     });
   });
 
-  test("that is not a media file reports to a polling program why it failed", async () => {
+  test("that is not a media file is FAILED with a reason", async () => {
     const subtext = clientOf(await createTenant(service));
     const { videoId } = await subtext.videos.upload(new Blob(["no media"]));
     const failure = { code: "unreadable_media", message: expect.any(String) };
@@ -107,7 +107,7 @@ describe("a video", () => {
     expect((await subtext.videos.list().page()).data[0]?.transcription).toEqual(transcription);
   });
 
-  test("that is truncated reports that its transcript is incomplete", async () => {
+  test("that is truncated has a transcript that is marked as incomplete", async () => {
     const subtext = clientOf(await createTenant(service));
     const file = await media("webm-opus-beeps.webm");
     const { videoId } = await subtext.videos.upload(file.slice(0, Math.round(file.size * 0.6)));
@@ -141,7 +141,7 @@ describe("a video", () => {
     await expect(subtext.transcriptions.wait(videoId, { signal: given })).rejects.toThrow("the user left");
   });
 
-  test("is listed with the others, page by page", async () => {
+  test("is listed with other videos, page by page", async () => {
     const subtext = clientOf(await createTenant(service));
     const made: string[] = [];
     for (let count = 0; count < 5; count++) {
@@ -177,7 +177,7 @@ describe("an upload", () => {
   const bytes = randomBytes(12_000_000);
   const arrived = (videoId: string) => readRecording(service.service, videoId);
 
-  test("arrives complete although the network breaks ten connections", async () => {
+  test("completes although the network breaks ten connections", async () => {
     const cuts = [3_000, 700_000, 1_500_000, 200_000, 900_000, 1_000, 2_000_000, 600_000, 40_000, 1_100_000];
     const proxy = await startCuttingProxy(Number(new URL(service.url).port), cuts);
     const subtext = clientOf(await createTenant(service), {
@@ -192,7 +192,7 @@ describe("an upload", () => {
     expect(progress).toEqual(progress.toSorted((a, b) => a - b));
   });
 
-  test("resumes after an abort with only its URL", async () => {
+  test("that was aborted resumes with only its URL", async () => {
     const subtext = clientOf(await createTenant(service));
     const file = new Blob([bytes]);
     const given = new AbortController();
@@ -211,7 +211,7 @@ describe("an upload", () => {
     expect(progress[0]).toBeGreaterThanOrEqual(3_000_000);
     const [video] = (await subtext.videos.list().page()).data;
     expect((await arrived(video?.id ?? ""))?.equals(bytes)).toBe(true);
-    // Once more, where all of it is there already.
+    // Upload again, although the service already has all bytes.
     await uploadTo(url, file);
   });
 

@@ -19,12 +19,12 @@ async function upload(script: Step[], options: Parameters<typeof uploadTo>[2] = 
 }
 
 describe("uploadTo", () => {
-  test("asks again while another request writes to the upload", async () => {
+  test("retries while another request writes to the upload", async () => {
     const { outcome, methods } = await upload([{ status: 423 }, offset(10)]);
     expect([outcome, methods]).toEqual(["uploaded", ["HEAD", "HEAD"]]);
   });
 
-  test("reports an altered URL, whichever request uses it first", async () => {
+  test("reports an altered URL on the first request", async () => {
     expect((await upload([{ status: 403 }])).outcome).toBe("upload_url_invalid");
     expect((await upload([problem(403, "upload_url_invalid")], { isNew: true })).outcome).toBe(
       "upload_url_invalid",

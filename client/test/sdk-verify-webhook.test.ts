@@ -11,7 +11,7 @@ const SECRET = newSecret();
 const BODY = JSON.stringify(EVENTS["transcriptions.transcription.completed"]);
 const NOW = new Date("2026-01-02T03:04:05.500Z");
 
-/** Signed by the library that Standard Webhooks publishes. */
+/** Signed with the library that Standard Webhooks publishes. */
 function sign(body: string, secrets = [SECRET], sentAt = NOW) {
   const id = "event_1";
   return {
@@ -55,7 +55,7 @@ describe("a webhook", () => {
     expect(event.data.files.vtt.contentType).toBe("text/vtt");
   });
 
-  test("is valid if the published library signed it, whatever its body", async () => {
+  test("is valid with any body if the published library signed it", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: "grapheme" }),
@@ -110,7 +110,7 @@ describe("a webhook", () => {
   });
 
   test.each(["webhook-id", "webhook-timestamp", "webhook-signature"])(
-    "is refused without %s",
+    "is rejected without %s",
     async (name) => {
       const headers: Record<string, string> = sign(BODY);
       delete headers[name];
@@ -119,7 +119,7 @@ describe("a webhook", () => {
   );
 
   test.each(["", "now", "-1", "1e9", "99999999999999999999"])(
-    "is refused with the time %j",
+    "is rejected with the timestamp %j",
     async (timestamp) => {
       const headers = { ...sign(BODY), "webhook-timestamp": timestamp };
       expect(await codeOf(verify({ headers, body: BODY }))).toBe("webhook_header_missing");
@@ -127,7 +127,7 @@ describe("a webhook", () => {
   );
 
   test.each(["v1,", "v1,@@@", "v2,AAAA", "v1a,AAAA", "v1"])(
-    "is refused with the signature %j",
+    "is rejected with the signature %j",
     async (signature) => {
       const headers = { ...sign(BODY), "webhook-signature": signature };
       expect(await codeOf(verify({ headers, body: BODY }))).toBe("webhook_signature_invalid");
@@ -140,13 +140,13 @@ describe("a webhook", () => {
   });
 
   test.each(["{", "null", "[]", '{"type":1}', '"text"'])(
-    "that is signed and no event (%s) is refused",
+    "is rejected if its signed body (%s) is not an event",
     async (body) => {
       expect(await codeOf(verify({ headers: sign(body), body }))).toBe("webhook_payload_invalid");
     },
   );
 
-  test("whose body was already parsed or read is rejected with its own code", async () => {
+  test("is rejected with its own code if its body was already parsed or read", async () => {
     const parsed = { headers: sign(BODY), body: JSON.parse(BODY) as string };
     expect(await codeOf(verify(parsed))).toBe("webhook_body_not_raw");
     const read = new Request("https://h.example/", { method: "POST", headers: sign(BODY), body: BODY });
@@ -155,14 +155,14 @@ describe("a webhook", () => {
   });
 
   test.each([[[undefined]], [[]], ["whsec_*"], [""], [["whsec_"]], [SECRET.slice(0, 36)]])(
-    "is verified with no secret such as %j",
+    "is rejected with the invalid secret %j",
     async (secrets) => {
       const code = await codeOf(verify({ headers: sign(BODY), body: BODY }, secrets as string[]));
       expect(code).toBe("webhook_secret_invalid");
     },
   );
 
-  test("without any secret is rejected with its own code", async () => {
+  test("is rejected with its own code if no secret is given", async () => {
     const error = await verifyWebhook({ headers: sign(BODY), body: BODY }, undefined).catch(
       (thrown) => thrown,
     );

@@ -13,8 +13,8 @@ import { buildPackage } from "../build/build.ts";
 const service = shareService();
 
 /**
- * An integrator's site: a page that has the client as it is published, and the site's own backend, which holds
- * the key and passes the page's questions on with it. The bytes of videos go to the service directly.
+ * An integrator's site: a page that uses the published client, and a backend that holds the key and forwards the page's
+ * requests. The page sends the bytes of videos directly to the service.
  */
 async function startSite(tenant: Tenant, page: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "subtext-client-"));
@@ -92,7 +92,7 @@ async function openPage(tenant: Tenant) {
 const allow = ({ environmentId }: Tenant, origin: string) =>
   setAllowedOrigins(service.service.parts.database.kysely, environmentId, [origin]);
 
-test("a page of another origin uploads a file, waits and reads words with the built client", async () => {
+test("a page of another origin uploads a file, waits for the transcription and reads the words with the built client", async () => {
   const tenant = await createTenant(service);
   const { site, tab, requests } = await openPage(tenant);
   await allow(tenant, site);
@@ -116,7 +116,7 @@ test("a page whose origin is not allowed gets an error with its code", async () 
   expect(code).toBe("origin_not_allowed");
 });
 
-test("a webhook is verified by a browser's own cryptography", async () => {
+test("a webhook is verified with the browser's Web Crypto API", async () => {
   const { tab } = await openPage(await createTenant(service));
   const verified = await tab.evaluate(`(async () => {
     const secret = "whsec_" + btoa("k".repeat(32));

@@ -26,7 +26,7 @@ const client = `
   import { Subtext, uploadTo } from "@subtext/client";
   const subtext = new Subtext({ baseUrl: process.env.SUBTEXT_URL!, apiKey: process.env.SUBTEXT_API_KEY });`;
 
-/** The blocks of each page, in their order. */
+/** The code blocks of each page, in order. */
 const SNIPPETS: Record<string, Snippet> = {
   quickStart: {
     page: "client/README.md",
@@ -99,7 +99,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-/** Runs the snippet as a process against the service of this test; returns its output. */
+/** Runs the snippet as a process against the service of this test. Returns its output. */
 async function runSnippet(name: string, ...args: string[]): Promise<string> {
   const { key } = await createTenant(service);
   const file = join(project, `${name}.ts`);
@@ -157,7 +157,7 @@ describe("the programs in the documentation", () => {
     expect(await runSnippet("page")).toBe("uploaded");
   });
 
-  test("upload with tus-js-client and such a URL", async () => {
+  test("upload with tus-js-client and a URL from a server", async () => {
     expect(await runSnippet("tus")).toBe("done");
   });
 
@@ -165,7 +165,7 @@ describe("the programs in the documentation", () => {
     expect(await runSnippet("server")).toMatch(/^video video_\w+$/);
   });
 
-  test("are all that the documentation says are run here", () => {
+  test("include all blocks that the documentation says this test runs", () => {
     const pages = Object.values(SNIPPETS).map(({ page }) => page);
     for (const { page, language } of blocksRunBy(import.meta.filename)) {
       expect([page, language]).toEqual([page, "js"]);
