@@ -62,7 +62,7 @@ export function computeCapacity({ videosPerDay, minutes, mebibytes, peak, busy }
       ["or GPUs, as reported by others", round(gpus)],
       [
         "PostgreSQL: statements per second",
-        `${round(perSecond * COSTS.statements)} for work and ${round((workers * COSTS.idleStatementsPerWorkerMinute) / 60)} for idle polling`,
+        `${round(perSecond * COSTS.statements)} for processing and ${round((workers * COSTS.idleStatementsPerWorkerMinute) / 60)} for idle polling`,
       ],
       ["PostgreSQL: transactions per second", round(perSecond * COSTS.transactions)],
       ["PostgreSQL: rows written per second", round(perSecond * COSTS.rowWrites)],

@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 });
 const SECONDS = Number(values.seconds);
-/** Lets the first sweep and the work after a start or a recording finish. */
+/** Time for the first sweep and for the work that follows a start or a recording. */
 const SETTLE_SECONDS = 15;
 const TRACED_SECONDS = 30;
 const SYSTEM_CALLS = ["fsync", "statx", "write", "pwrite64"];
@@ -131,7 +131,7 @@ async function countStatements(pid: number, file?: string): Promise<Record<strin
   if (file === undefined) return null;
   process.kill(pid, "SIGUSR2");
   while (!existsSync(file)) await sleep(100);
-  // The service may not have finished writing.
+  // The service may not have finished writing the file.
   await sleep(100);
   const counts = JSON.parse(await readFile(file, "utf8")) as Record<string, number>;
   await rm(file);

@@ -81,14 +81,16 @@ try {
   await measure(`create ${videos} videos`, createInstallation);
   const service = await openService({ config: readConfig({ DATA_DIR: from, MODEL_DOWNLOAD: "off" }), log });
   await measure("dry run", () => runToEnd(["--dry-run"]));
-  await measure("killed after a third of the files, the service running", () =>
+  await measure("killed after a third of the files, while the service runs", () =>
     runAndKill(async () => (await countCopied()) > (videos * (1 + Number(values.files))) / 3),
   );
-  await measure("the rest of the files, the service running", () => runToEnd());
+  await measure("the remaining files, while the service runs", () => runToEnd());
   await service.stop();
-  await measure("killed while it copied rows, the service stopped", () => runAndKill(isCopyingRows));
+  await measure("killed while it copied rows, after the service was stopped", () =>
+    runAndKill(isCopyingRows),
+  );
   const downtime = await measure("killed after the rows were committed", () => runAndKill(isCommitted));
-  await measure("the rest", () => (downtime === "ended" ? Promise.resolve() : runToEnd()));
+  await measure("the remaining steps", () => (downtime === "ended" ? Promise.resolve() : runToEnd()));
   await measure("compare", compare);
 } finally {
   await administrate(`drop database if exists ${name} with (force)`);

@@ -3,7 +3,7 @@ import { type Browser, chromium } from "playwright-core";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** Starts the Chromium that is installed on the machine. */
+/** Starts the installed Chromium. */
 export function startChromium(): Promise<Browser> {
   const executablePath = PLACES.find((path) => existsSync(path));
   if (executablePath === undefined) {

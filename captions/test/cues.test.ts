@@ -221,7 +221,7 @@ describe("English", () => {
   });
 });
 
-describe("other writing", () => {
+describe("scripts and languages", () => {
   test("German compounds are not split", () => {
     const words = speak([
       "Die Donaudampfschifffahrtsgesellschaft hat das Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz gelesen.",

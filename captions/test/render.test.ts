@@ -15,7 +15,7 @@ function withoutMarks(text: string): string {
 }
 
 describe("SubRip", () => {
-  test("has the captions of WebVTT, numbered, without escapes", () => {
+  test("has the same captions as WebVTT, numbered and without escapes", () => {
     const words = speak(["Hello, world.", 3, "Tom & Jerry <3"], 0.75, 3599);
     expect(renderSrt(words, { language: "en" })).toBe(
       "1\n00:59:59,000 --> 01:00:00,500\nHello, world.\n\n2\n01:00:03,500 --> 01:00:06,500\nTom & Jerry <3\n",

@@ -34,7 +34,7 @@ export async function startWaitingWorkers(
   resources.defer(async () => {
     stop.abort();
     await feeding;
-    // These workers must not take the recordings that are uploaded next.
+    // These workers must not claim the recordings that are uploaded next.
     while (workers.every(isRunning) && (await countOpen(parts)) > 0) await sleep(100);
   });
   while ((await countOpen(parts, ["PROCESSING"])) === 0) await sleep(50);

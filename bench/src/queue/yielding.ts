@@ -15,7 +15,7 @@ import { createHostResolver } from "@subtext/server/webhooks/resolve-host";
 import { createSpeech, type Speech } from "@subtext/speech/processes/process-pool";
 import type { QueueParts } from "./videos.ts";
 
-/** A shorter recording scales the other values down in proportion. */
+/** For a shorter recording, the other durations are scaled down in proportion. */
 const FULL_HOURS = 12;
 const FULL_SLICE_SECONDS = 60;
 const FULL_CHECKPOINT_SECONDS = 30;
