@@ -16,7 +16,7 @@ const FILES: Record<string, () => string> = {
   "docs/cli.md": renderCommandLine,
 };
 
-/** Parts of pages, between `<!-- generated: NAME -->` and `<!-- end of generated -->`. */
+/** Sections of pages, between `<!-- generated: NAME -->` and `<!-- end of generated -->`. */
 const PARTS: Record<string, Record<string, () => string>> = {
   "README.md": { figures: renderKeyFigures },
   "docs/accuracy.md": { accuracy: () => renderFigures("accuracy") },
@@ -37,7 +37,7 @@ const PARTS: Record<string, Record<string, () => string>> = {
   },
 };
 
-/** What the generated files and pages should contain, by their paths in the project. */
+/** Returns the expected content of generated files and pages, keyed by path from the repository root. */
 export function renderReference(): Map<string, string> {
   const texts = Object.entries(FILES).map(([path, render]) => [path, render()] as const);
   const pages = Object.entries(PARTS).map(([path, parts]) => {
@@ -55,7 +55,8 @@ function replacePart(page: string, name: string, text: string): string {
   const end = "\n<!-- end of generated -->\n";
   const [before, after, ...others] = page.split(begin);
   const rest = after?.split(end) ?? [];
-  if (rest.length < 2 || others.length > 0) throw new Error(`A page must have the part "${name}" once.`);
+  if (rest.length < 2 || others.length > 0)
+    throw new Error(`A page must have exactly one section "${name}".`);
   return [before, begin, text, end, rest.slice(1).join(end)].join("");
 }
 

@@ -1,7 +1,7 @@
 import { COSTS, computeCapacity, DEFAULT_LOAD } from "../../bench/src/capacity.ts";
 import { renderTable } from "./markdown.ts";
 
-/** What one video costs. */
+/** Renders the costs of one video. */
 export function renderCosts(): string {
   return renderTable(
     ["", "", "measured by"],
@@ -41,7 +41,7 @@ export function renderCosts(): string {
   );
 }
 
-/** What the default load needs. */
+/** Renders the resources that the default load needs. */
 export function renderCapacity(): string {
   const { head, rows } = computeCapacity(DEFAULT_LOAD);
   return renderTable(head, rows);

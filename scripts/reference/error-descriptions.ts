@@ -4,12 +4,12 @@ import type { AppErrorCode } from "../../server/src/lib/errors.ts";
 /** Cause and remedy of each HTTP error, in Markdown. */
 export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   missing_api_key: "No `Authorization: Bearer <API_KEY>` was sent.",
-  invalid_api_key: "The key is mistyped, unknown, revoked or expired. Create a new one.",
+  invalid_api_key: "The key is mistyped, unknown, revoked or expired. Create a new key.",
   insufficient_permission: "The key lacks the permission that `detail` names.",
   video_not_found:
-    "The id is unknown, malformed, deleted, or of another environment. The response does not say which.",
+    "The id is unknown, malformed, deleted, or belongs to another environment. The response does not say which.",
   transcription_not_found:
-    "AI Transcription was off when the video finished uploading. It will never have a transcription.",
+    "AI Transcription was off when the video finished uploading. The video will never have a transcription.",
   upload_incomplete:
     "The video has not finished uploading, so it has no transcription yet. Retry after `Retry-After` seconds.",
   route_not_found: "There is no route at this path.",
@@ -17,7 +17,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   invalid_request:
     "The request is malformed; `detail` says where. This includes invalid HTTP and HTTP/1.1 requests without `Host`.",
   invalid_metadata:
-    "Metadata exceeds 4 KB, or contains what cannot be stored: the character U+0000, or half a surrogate pair.",
+    "Metadata exceeds 4 KB, or contains characters that cannot be stored: U+0000, or half of a surrogate pair.",
   request_timeout: "The headers took over 20 seconds to arrive, or a JSON body over 30.",
   payload_too_large: "The upload or the body exceeds the limit.",
   headers_too_large: "The URL and all headers together exceed 16 KiB.",
@@ -26,14 +26,14 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   rate_limited:
     "The key exceeded its rate (10 requests per second after a burst of 60 unless configured otherwise), this address sent too many invalid tokens, or there were too many attempts to sign in. Uploads are not rate limited. Wait for `Retry-After` seconds.",
   internal_error: "An internal error; the log has the `requestId`.",
-  service_unavailable: "A component of the service does not respond. Wait for `Retry-After` seconds.",
+  service_unavailable: "A component of the service does not respond. Retry after `Retry-After` seconds.",
   idempotency_key_reused:
     "The `Idempotency-Key` was used for another request within 24 hours. Create a new key for each operation.",
   idempotency_key_in_use:
     "The first request with this `Idempotency-Key` is still running. Retry after `Retry-After` seconds.",
   upload_not_found: "The upload is unknown, was canceled, or belongs to another environment.",
   upload_expired:
-    "The upload was unfinished for too long, or not started while its URL was valid. Create a new one.",
+    "The upload was unfinished for too long, or did not start while its URL was valid. Create a new upload.",
   upload_conflict:
     "`Upload-Offset` is not the current offset of the upload. Request it with HEAD and continue from there.",
   open_upload_limit_reached:
@@ -58,7 +58,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   file_not_found: "The video was deleted after the URL was created.",
   range_not_satisfiable: "The range starts after the end of the file.",
   webhook_endpoint_not_found:
-    "The id is unknown, malformed, deleted, or of another environment. The response does not say which.",
+    "The id is unknown, malformed, deleted, or belongs to another environment. The response does not say which.",
   webhook_endpoint_limit_reached: "The environment has 50 webhook endpoints. Delete one first.",
   webhook_endpoint_disabled: "Nothing is sent to a disabled endpoint. Enable it first.",
   webhook_url_rejected: "The URL is not https, contains a password, or points to a private network.",
@@ -87,17 +87,17 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   sign_in_failed:
     "The email or password is wrong. `npx subtext operators reset-password` sets a new password.",
   role_required:
-    "Admin API: the operator's role in the environment, or in all environments, does not include this.",
+    "Admin API: the operator's role in the environment, or in all environments, does not allow this.",
   owner_required:
     "Admin API: only owners may do this; outside an environment, only owners of all environments.",
   set_up_link_invalid:
     "The setup link has already been used, or a later start replaced it. Each start of `serve` prints a new link until the first operator exists; only the latest works.",
   invitation_invalid:
-    "The invitation was used, revoked, or is older than seven days. Ask an owner for a new one.",
+    "The invitation was used or revoked, or is older than seven days. Ask an owner for a new invitation.",
   invitation_not_found: "Admin API: the invitation was already used or revoked.",
   operator_not_found: "No operator has this id or email.",
   operator_email_taken: "Admin API: an operator with this email already exists.",
-  last_owner: "Admin API: the last owner of all environments cannot be removed or get another role.",
+  last_owner: "Admin API: the last owner of all environments can neither be removed nor given another role.",
   environment_not_found: "Admin API: no environment has this id or name, or the operator has no role in it.",
   environment_name_taken: "Admin API: environment names must be unique.",
   api_key_not_found: "Admin API: no API key has this id.",
@@ -105,16 +105,17 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
     "Admin API: the environment has 100 keys that are neither revoked nor expired. Revoke one first.",
   recording_deleted:
     "The environment's retention has deleted the recording and kept the transcript. The recording can be neither played nor reprocessed.",
-  transcript_not_found: "Admin API: the video has no transcript, or not yet.",
-  waveform_not_found: "Admin API: the recording was not decoded, or not yet.",
+  transcript_not_found: "Admin API: the video has no transcript, or its transcript is not ready yet.",
+  waveform_not_found: "Admin API: the recording could not be decoded, or has not been decoded yet.",
   transcription_not_failed: "Admin API: only a FAILED transcription can be reprocessed.",
 };
 
 /** Meaning and remedy of each reason of a FAILED transcription, in Markdown. */
 export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
   unreadable_media:
-    "Not a media file: empty, text, random bytes, or an MP4 without its index. Upload the original file.",
-  unsupported_media: "An image, a playlist, a session description: something that only refers to media.",
+    "Not a media file: empty, text, random bytes, or an MP4 file without its index. Upload the original file.",
+  unsupported_media:
+    "An image, or a file that only refers to media, such as a playlist or a session description.",
   undecodable_audio: "The audio is encrypted, has an unknown codec, or hardly any of it decodes.",
   media_too_long: "Longer than `MAX_DURATION_SECONDS`. Raise it and reprocess.",
   language_unsupported:
@@ -127,25 +128,25 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
   model_unusable: "A model file is missing or damaged: `npm ci` restores the bundled one.",
   model_not_found: "No model has this name, or it is not installed: `npx subtext models list`.",
   model_download_failed:
-    "The model hub does not respond, or refuses. Downloaded bytes are kept; `npx subtext models pull` resumes.",
+    "The model hub does not respond, or refuses the request. Downloaded bytes are kept; `npx subtext models pull` resumes.",
   model_corrupt: "The model's files do not match the hub's hashes: `npx subtext models rm`, then `pull`.",
-  model_store_failed: "`MODELS_DIR` is not writable, is full, or another process is downloading into it.",
+  model_store_failed: "`MODELS_DIR` is not writable or full, or another process is downloading to it.",
   engine_crashed: "The engine's process crashed.",
-  engine_hung: "The engine's process sent no heartbeat.",
+  engine_hung: "The engine's process stopped sending heartbeats.",
   insufficient_memory:
     "One speech process does not fit into the memory of the container or machine; the message says how much it needs.",
   engine_out_of_memory: "The engine's process exceeded `SPEECH_MEMORY_LIMIT_MB`.",
   engine_refused:
-    "The transcription server refuses requests: the reason names the server and what is wrong with the key, the address, the model or a setting. Fix it and reprocess.",
+    "The transcription server rejects requests. The message names the server and the problem with the key, the address, the model or a setting. Fix the problem and reprocess.",
   engine_unavailable:
     "No transcription server responded: it is down, overloaded, or slower than its time limit.",
   engine_answer_invalid: "The response of the transcription server is not a transcription.",
   storage_object_denied:
     "The storage denies access to the recording or the transcript (403, `EACCES`) while it serves other files. Fix the permissions, then reprocess.",
   storage_object_unusable:
-    "The storage serves other files but not this one: damaged, archived, or its checksum does not match. Restore the file, then reprocess.",
+    "The storage serves other files but not this one: it is damaged, archived, or its checksum does not match. Restore the file, then reprocess.",
   storage_object_missing:
-    "The recording is missing while others are present. Restore the file, or upload it again.",
+    "The recording is missing while others are present. Restore the file, or upload the video again.",
   worker_lost:
     "More than ten service processes ended while they worked on this video, and none made progress.",
   internal_error: "An internal error; the log has the details.",

@@ -7,28 +7,28 @@ import { renderTable } from "./markdown.ts";
 const FAILURES: Record<FailureCode, { retryable: boolean }> = {
   ...APP_ERRORS,
   ...SPEECH_ERRORS,
-  // The last of more crashes than are retried.
+  // The worker crashed more often than attempts are retried.
   worker_lost: { retryable: false },
 };
 
-/** The errors of the HTTP API and of the service. */
+/** Renders the errors of the HTTP API and of the service. */
 export function renderErrors(): string {
   const codes = Object.keys(APP_ERRORS) as (keyof typeof APP_ERRORS)[];
   const rows = codes.map((code) => {
     const { status, retryable } = APP_ERRORS[code];
     return [`\`${code}\``, String(status), yesOrNo(retryable), ERROR_DESCRIPTIONS[code]];
   });
-  return renderTable(["code", "status", "retry", "cause and what to do"], rows);
+  return renderTable(["code", "status", "retry", "cause and remedy"], rows);
 }
 
-/** The reasons of FAILED transcriptions. */
+/** Renders the reasons of FAILED transcriptions. */
 export function renderFailures(): string {
   const rows = FAILURE_CODES.map((code) => [
     `\`${code}\``,
     yesOrNo(FAILURES[code].retryable),
     FAILURE_DESCRIPTIONS[code],
   ]);
-  return renderTable(["code", "retried", "meaning and what to do"], rows);
+  return renderTable(["code", "retried", "cause and remedy"], rows);
 }
 
 function yesOrNo(value: boolean): string {

@@ -1,7 +1,7 @@
 import { type Figures, type FigureTable, readFigures } from "../../bench/src/figures.ts";
 import { renderTable } from "./markdown.ts";
 
-/** Tables of a benchmark's last saved run with their titles, and how they were measured. */
+/** Renders the tables of a benchmark's last saved run, and how they were measured. */
 export function renderFigures(name: string, titles?: readonly string[]): string {
   const figures = readFigures(name);
   const tables = titles ? titles.map((title) => findTable(figures, title)) : figures.tables;
@@ -10,7 +10,7 @@ export function renderFigures(name: string, titles?: readonly string[]): string 
     .join("\n")}`;
 }
 
-/** The figures of the README, each next to what it can be compared with. */
+/** Renders the key figures in the README, each next to a baseline. */
 export function renderKeyFigures(): string {
   const speed = readFigures("speed");
   const idle = readFigures("idle");
@@ -50,10 +50,10 @@ export function renderKeyFigures(): string {
     ([circumstances, figures]) =>
       `- ${circumstances}: ${figures.map(({ command }) => `\`${command}\``).join(", ")}\n`,
   );
-  return `${renderTable(["", "Subtext", "beside it"], rows)}\nMeasured with these benchmarks:\n\n${sources.join("")}`;
+  return `${renderTable(["", "Subtext", "for comparison"], rows)}\nMeasured with these benchmarks:\n\n${sources.join("")}`;
 }
 
-/** The figures of the bundled engine and of the Whisper engine with the tests' model. */
+/** Renders the figures of the bundled engine, and of the Whisper engine with the tests' model. */
 export function renderEngineFigures(): string {
   const accuracy = readFigures("accuracy");
   const bundled = (row: string, column: string) => cell(accuracy, "English, bundled engine", row, column);
@@ -82,7 +82,7 @@ function describeCircumstances({ startedAt, machine, commit }: Figures): string 
   return `${date}, ${machine}, commit \`${commit}\``;
 }
 
-/** @param title how the title of the table begins */
+/** @param title beginning of the table's title */
 function findTable({ command, tables }: Figures, title: string): FigureTable {
   const found = tables.find((table) => table.title.startsWith(title));
   if (!found) throw new Error(`The saved run of ${command} has no table "${title}".`);

@@ -1,7 +1,7 @@
 import { KNOWN_MODELS } from "@subtext/speech/models/catalog";
 import { renderTable } from "./markdown.ts";
 
-/** The models that can be installed by name. */
+/** Renders the models that can be installed by name. */
 export function renderModels(): string {
   const rows = KNOWN_MODELS.map(({ name, languageCount, downloadBytes, memoryBytes, repository }) => [
     `\`${name}\``,

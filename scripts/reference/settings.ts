@@ -8,7 +8,7 @@ const groups = Object.entries(SETTING_GROUPS).map(
   ([heading, settings]) => [heading, Object.entries<SettingFacts>(settings)] as const,
 );
 
-/** The tables of docs/configuration.md with their headings. */
+/** Renders the tables of docs/configuration.md with their headings. */
 export function renderSettings(): string {
   return groups
     .map(([heading, settings]) => {
@@ -24,7 +24,7 @@ export function renderSettings(): string {
     .join("\n");
 }
 
-/** `.env.example`: every setting with its default, commented out. */
+/** Renders `.env.example`: every setting with its default, commented out. */
 export function renderEnvExample(): string {
   const secrets = groups.flatMap(([, settings]) => settings.filter(([, { secret }]) => secret));
   const header = [
@@ -60,7 +60,7 @@ function describeValue({ value, choices, range }: SettingFacts): string {
   return value === undefined ? bounds : `${value}, ${bounds}`;
 }
 
-/** Without links, which lead to pages of `docs`, and without the backticks of single words. */
+/** Removes links, which point to pages of `docs`, and the backticks around single words. */
 function plain(markdown: string): string {
   return markdown.replaceAll(/\[[^\]]*\]\(([^)#]*)[^)]*\)/g, "docs/$1").replaceAll(/`([^`\s]+)`/g, "$1");
 }
