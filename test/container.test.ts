@@ -31,7 +31,7 @@ const imageSettings = Object.fromEntries(
 
 // scripts/check-container builds and runs the image. It takes minutes and requires root, buildah and debootstrap.
 describe("the Dockerfile", () => {
-  test("has the Node.js that package.json names", () => {
+  test("uses the Node.js version of package.json", () => {
     expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${packageJson.dependencies.node}-bookworm-slim`);
   });
 
@@ -53,7 +53,7 @@ describe("the Dockerfile", () => {
     }
   });
 
-  test("lets nothing through .dockerignore that is not there", () => {
+  test("relies on a .dockerignore that includes only existing paths", () => {
     const paths = read(".dockerignore").match(/(?<=^!)[^*\n]+$/gm) ?? [];
     expect(paths.length).toBeGreaterThan(20);
     for (const path of paths) expect(existsSync(join(ROOT, path)), path).toBe(true);

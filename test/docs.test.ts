@@ -20,7 +20,7 @@ const others = [
   "examples/README.md",
 ];
 
-/** Names from other programs, and a misspelled setting in the example of an error message. */
+/** Names from other programs, and a misspelled setting in an example of an error message. */
 const FOREIGN_NAMES = new Set([
   "env_file",
   "max_connections",
@@ -198,7 +198,7 @@ describe("the prose of the README, the docs and CONTRIBUTING", () => {
   });
 });
 
-/** Without code blocks, comments and tables; each code span is one word. */
+/** Removes code blocks, comments and tables. Each code span counts as one word. */
 function proseOf(page: string): string {
   return withoutBlocks(read(page))
     .replaceAll(/<!--[\s\S]*?-->/g, "")

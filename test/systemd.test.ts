@@ -111,7 +111,7 @@ describe.skipIf(!hasSystemd || !isRoot)(
       expect(readFileSync(path("var/lib/subtext.before/recording"), "utf8")).toBe("bytes");
     });
 
-    test("make a backup by a timer, which deletes old ones and reports only after a complete one", () => {
+    test("make backups with a timer, delete old ones, and report only complete ones", () => {
       const machine = temporaryFolder();
       const backups = join(machine, "var/backups/subtext");
       run(install, machine);

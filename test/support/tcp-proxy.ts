@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 type Network = "pass" | "hang" | { delayMs: number };
 
-/** A proxy for a TCP service. It can disrupt its connections and end the disruption at any time. */
+/** A proxy for a TCP service that can disrupt connections and end the disruption at any time. */
 export interface TcpProxy {
   /** On 127.0.0.1. Does not change until `close`. */
   readonly port: number;
@@ -35,7 +35,7 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
   const passNetwork = async () => {
     await untilNotHung();
     if (typeof network === "object") await sleep(network.delayMs);
-    // The network may hang since the delay started.
+    // The connection may have started to hang during the delay.
     await untilNotHung();
   };
 

@@ -109,7 +109,7 @@ export async function checkRows(
     for (const event of emitted) {
       if (event.type === type || (event.type === EVENT_TYPE_BY_STATUS.FAILED && reprocessed.has(videoId)))
         continue;
-      wrong.push(`${videoId} has an event ${event.type} but a different status`);
+      wrong.push(`${videoId} has an event ${event.type} that does not match its status`);
     }
     for (const row of transcriptionsOfVideo) {
       const attemptsOfTranscription = attempts.filter(({ transcription_id }) => transcription_id === row.id);
