@@ -10,7 +10,7 @@ export const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-arm64"];
 
 /**
  * Packages that cannot be dependencies, because they run install scripts or contain far more than the speech package
- * needs. These parts of them are in its `node_modules` folder.
+ * needs. Its `node_modules` folder contains these parts of them.
  */
 const BUNDLED = {
   "onnxruntime-node": { parts: ["dist"], license: join(LICENSES, "onnxruntime.txt") },

@@ -17,8 +17,8 @@ function renderCue({ start, end, lines, direction }: Cue): string {
 }
 
 /**
- * Returns an invisible direction mark if the first letter of the line has another direction than the caption, because
- * players derive the direction of a line from its first letter.
+ * Returns an invisible direction mark if the direction of the line's first letter differs from that of the caption,
+ * because players derive the direction of a line from its first letter.
  */
 export function directionMark(line: string, direction: Direction): string {
   if ((firstLetterDirection(line) ?? "ltr") === direction) return "";

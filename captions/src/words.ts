@@ -55,7 +55,7 @@ function cleanSpans({ word, start, end, confidence }: Word): Span[] {
   });
 
   function at(fraction: number): number {
-    // A start or end of NaN does not affect the other.
+    // If only the start or only the end is NaN, the other time is used unchanged.
     const seconds = fraction === 0 ? start : fraction === 1 ? end : start + (end - start) * fraction;
     return seconds * 1000;
   }

@@ -30,7 +30,7 @@ export type Transcription =
   | OtherTranscription<"FAILED">
   | OtherTranscription<"SKIPPED">;
 
-/** Why a transcription ended as it did. */
+/** Why a transcription failed or was skipped, and whether it is incomplete. */
 export interface Reasons<Status extends TranscriptionStatus> {
   failure: Status extends "FAILED" ? contract.TranscriptionFailure : null;
   skipReason: Status extends "SKIPPED" ? SkipReason : null;

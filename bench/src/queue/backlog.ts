@@ -73,7 +73,7 @@ export async function measureBacklog(
     await sql`select 1`.execute(db);
     roundTrips.push(performance.now() - before);
   }
-  // pg-boss must leave the embedded database's only connection open.
+  // With the embedded database, this would close its only connection.
   await boss.stop({ graceful: false, close: database.kind === "postgres" });
 
   const pages: number[] = [];

@@ -39,7 +39,7 @@ export function parseJsonObject(text: string): Record<string, unknown> {
       return parsed as Record<string, unknown>;
     }
   } catch {
-    // Falls through to the common error.
+    // Throws the error below.
   }
   throw new InvalidArgumentError(`Enter a JSON object, such as '{"team": "video"}'.`);
 }

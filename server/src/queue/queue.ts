@@ -36,7 +36,7 @@ const MAX_POLL_MS = 10_000;
 /** Polling interval while a due job cannot be fetched, or if notifications are unavailable. */
 const MIN_POLL_MS = 500;
 
-/** The durable queue. It is in the same database as the rows of its jobs, so that both commit together. */
+/** A durable queue in the same database as the rows of its jobs, so that both commit together. */
 export class Queue {
   readonly #boss: PgBoss;
   readonly #log: Logger;

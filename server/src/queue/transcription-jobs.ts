@@ -33,8 +33,8 @@ export async function requeue(
 }
 
 /**
- * Makes a delayed job due and assigns a new tag. With their old tags, many jobs that were delayed together would all
- * come before those of other environments.
+ * Makes a delayed job due and assigns a new tag. Otherwise, jobs that were delayed together would all come before those
+ * of other environments.
  */
 export async function bringForward(
   { tx, queue }: { tx: Tx; queue: Queue },

@@ -40,8 +40,8 @@ export async function findUnindexed(
 }
 
 /**
- * Assigns the document to the environment's newest shard, or to a new one if that is full. From then on, searches in
- * the environment cover the document's language.
+ * Assigns the document to the environment's newest shard, or to a new shard if that one is full. From then on, searches
+ * in the environment cover the document's language.
  */
 export async function assignShard(tx: Tx, document: Unindexed, dictionary: string): Promise<number> {
   const { environment_id, spoken: language } = document;

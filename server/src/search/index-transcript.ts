@@ -32,7 +32,9 @@ export interface IndexDeps {
 
 /** Passages per transaction, during which the embedded database runs no other query. */
 const BATCH = 250;
-/** Maximum number of failures other than outages. They take a quarter of an hour with the queue's delays. */
+/**
+ * Maximum number of failures other than outages. With the queue's delays, this many attempts take a quarter of an hour.
+ */
 const MAX_TRIES = 20;
 
 /**

@@ -76,7 +76,7 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
         body,
         ...(typeof body !== "string" && { duplex: "half" }),
       });
-    // A slow request is ended as soon as another process wants to write to the upload.
+    // A slow request is terminated as soon as another process wants to write to the upload.
     const slowBody = new ReadableStream({
       start: (stream) => stream.enqueue(new TextEncoder().encode("abc")),
     });

@@ -94,7 +94,7 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
   return tally;
 }
 
-/** Yields the start of each upload as a share of the campaign's faults. Uploads start in bursts. */
+/** Yields when each upload starts, as a fraction of the campaign's faults. Uploads start in bursts. */
 function* uploadPlan({ videos, seed }: CampaignOptions): Generator<{ from: number; random: Random }> {
   const BURST = 8;
   for (let i = 0; i < videos; i++) {
