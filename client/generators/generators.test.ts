@@ -31,7 +31,7 @@ function withDates(value: unknown): unknown {
 }
 
 /** Runs a program that parses each example with the generated type and prints it. */
-async function printAgain(files: Record<string, string>, command: string, args: string[]): Promise<unknown> {
+async function roundTrip(files: Record<string, string>, command: string, args: string[]): Promise<unknown> {
   const folder = await mkdtemp(join(tmpdir(), "subtext-generated-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
@@ -64,7 +64,7 @@ def parse(schema, example):
 print(json.dumps([parse(**each) for each in json.load(open("examples.json"))], default=str))
 `;
     const files = { "subtext.py": await generateTypes(document, "python"), "main.py": program };
-    expect(withDates(await printAgain(files, "python3", ["main.py"]))).toEqual(expected);
+    expect(withDates(await roundTrip(files, "python3", ["main.py"]))).toEqual(expected);
   });
 
   test("in Go", async () => {
@@ -96,6 +96,6 @@ ${names.map((name) => `case "${name}": var parsed ${name}; parsed, err = Unmarsh
       "subtext.go": await generateTypes(document, "go", { package: "main" }),
       "main.go": program,
     };
-    expect(withDates(await printAgain(files, "go", ["run", "main.go", "subtext.go"]))).toEqual(expected);
+    expect(withDates(await roundTrip(files, "go", ["run", "main.go", "subtext.go"]))).toEqual(expected);
   });
 });

@@ -19,8 +19,8 @@ async function paceAfter(remaining: number | null) {
   pacer.observe(remaining === null ? new Headers() : limit(remaining));
   pacer.end();
   const sent: string[] = [];
-  const ask = (name: string, turn = {}) => void pacer.begin(turn).then(() => sent.push(name));
-  return { pacer, sent, ask };
+  const request = (name: string, turn = {}) => void pacer.begin(turn).then(() => sent.push(name));
+  return { pacer, sent, request };
 }
 
 describe("a pacer", () => {
@@ -37,8 +37,8 @@ describe("a pacer", () => {
   });
 
   test("sends as many requests as remain, then one for each refilled token", async () => {
-    const { sent, ask } = await paceAfter(2);
-    for (let count = 0; count < 10; count++) ask("one");
+    const { sent, request } = await paceAfter(2);
+    for (let count = 0; count < 10; count++) request("one");
     await vi.advanceTimersByTimeAsync(0);
     expect(sent).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(300);
@@ -46,26 +46,26 @@ describe("a pacer", () => {
   });
 
   test("never delays requests to a service that reports no limit", async () => {
-    const { sent, ask } = await paceAfter(null);
-    for (let count = 0; count < 100; count++) ask("one");
+    const { sent, request } = await paceAfter(null);
+    for (let count = 0; count < 100; count++) request("one");
     await vi.advanceTimersByTimeAsync(0);
     expect(sent).toHaveLength(100);
   });
 
   test("leaves half of the quota to other requests when it sends background requests", async () => {
-    const { sent, ask } = await paceAfter(32);
-    for (let count = 0; count < 5; count++) ask("poll", { isBackground: true });
+    const { sent, request } = await paceAfter(32);
+    for (let count = 0; count < 5; count++) request("poll", { isBackground: true });
     await vi.advanceTimersByTimeAsync(0);
     expect(sent).toEqual(["poll", "poll"]);
-    ask("other");
+    request("other");
     await vi.advanceTimersByTimeAsync(0);
     expect(sent).toEqual(["poll", "poll", "other"]);
   });
 
   test("does not let background requests starve", async () => {
-    const { sent, ask } = await paceAfter(0);
-    ask("poll", { isBackground: true });
-    for (let count = 0; count < 200; count++) ask("other");
+    const { sent, request } = await paceAfter(0);
+    request("poll", { isBackground: true });
+    for (let count = 0; count < 200; count++) request("other");
     await vi.advanceTimersByTimeAsync(9_900);
     expect(sent).not.toContain("poll");
     await vi.advanceTimersByTimeAsync(300);
@@ -73,10 +73,10 @@ describe("a pacer", () => {
   });
 
   test("drops a request that is aborted while it waits", async () => {
-    const { pacer, sent, ask } = await paceAfter(0);
+    const { pacer, sent, request } = await paceAfter(0);
     const given = new AbortController();
     const waiting = pacer.begin({ signal: given.signal });
-    ask("next");
+    request("next");
     given.abort(new Error("given up"));
     await expect(waiting).rejects.toThrow("given up");
     await vi.advanceTimersByTimeAsync(100);

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
-interface Asked {
+interface ReceivedRequest {
   method: string;
   url: string;
   headers: IncomingHttpHeaders;
@@ -21,12 +21,14 @@ export interface Answer {
 export type Step = Answer | "cut" | "hang";
 
 /** An HTTP server that sends scripted responses in order, then repeats the last one. */
-export async function startScriptedServer(...script: Step[]): Promise<{ url: string; asked: Asked[] }> {
-  const asked: Asked[] = [];
+export async function startScriptedServer(
+  ...script: Step[]
+): Promise<{ url: string; requests: ReceivedRequest[] }> {
+  const requests: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const { method = "", url = "", headers } = request;
-    const step = script[Math.min(asked.length, script.length - 1)] ?? {};
-    asked.push({ method, url, headers, body: await text(request) });
+    const step = script[Math.min(requests.length, script.length - 1)] ?? {};
+    requests.push({ method, url, headers, body: await text(request) });
     if (step === "hang") return;
     if (step === "cut") {
       request.socket.destroy();
@@ -41,7 +43,7 @@ export async function startScriptedServer(...script: Step[]): Promise<{ url: str
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
 export function problem(status: number, code: string, headers: Record<string, string> = {}): Answer {

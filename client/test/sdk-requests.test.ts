@@ -14,8 +14,8 @@ const VIDEO = { id: "video_1" };
 const quick = { firstDelayMs: 1, maxDelayMs: 10 };
 
 async function serve(...script: Step[]) {
-  const { url, asked } = await startScriptedServer(...script);
-  return { asked, subtext: new Subtext({ baseUrl: `${url}/`, apiKey: "subtext_a_b", retry: quick }) };
+  const { url, requests } = await startScriptedServer(...script);
+  return { requests, subtext: new Subtext({ baseUrl: `${url}/`, apiKey: "subtext_a_b", retry: quick }) };
 }
 
 const errorOf = async (promise: Promise<unknown>): Promise<SubtextError> => {
@@ -34,14 +34,14 @@ const invalid = (name: string) => ({
 
 describe("a request", () => {
   test("sends the key and only the given query parameters", async () => {
-    const { subtext, asked } = await serve({ body: { data: [], nextCursor: null } });
+    const { subtext, requests } = await serve({ body: { data: [], nextCursor: null } });
     await subtext.videos.list({ limit: 5, transcriptionStatus: "FAILED" }).page();
-    expect(asked[0]).toMatchObject({
+    expect(requests[0]).toMatchObject({
       method: "GET",
       url: "/api/v1/videos?limit=5&transcriptionStatus=FAILED",
       headers: { authorization: "Bearer subtext_a_b" },
     });
-    expect(asked[0]?.headers).not.toHaveProperty("idempotency-key");
+    expect(requests[0]?.headers).not.toHaveProperty("idempotency-key");
   });
 
   test("uses the given fetch", async () => {
@@ -59,9 +59,9 @@ describe("a request", () => {
   });
 
   test.each(["", ".", ".."])("is not sent for the identifier %j, which would change the path", async (id) => {
-    const { subtext, asked } = await serve({});
+    const { subtext, requests } = await serve({});
     expect(await errorOf(subtext.videos.delete(id))).toMatchObject(invalid("videoId"));
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test("stays on the path of its operation for every identifier", () => {
@@ -83,25 +83,25 @@ describe("a request that fails", () => {
     { status: 502, body: "<html>Bad Gateway</html>" },
     "cut" as const,
   ])("is retried if a retry may help (%j)", async (failure) => {
-    const { subtext, asked } = await serve(failure, failure, { status: 201, body: { video: VIDEO } });
+    const { subtext, requests } = await serve(failure, failure, { status: 201, body: { video: VIDEO } });
     expect(await subtext.videos.create({ sizeBytes: 1 })).toEqual({ video: VIDEO });
-    expect(asked).toHaveLength(3);
+    expect(requests).toHaveLength(3);
   });
 
   test("has the same idempotency key on every retry", async () => {
-    const { subtext, asked } = await serve("cut", problem(500, "internal_error"), { body: {} });
+    const { subtext, requests } = await serve("cut", problem(500, "internal_error"), { body: {} });
     await subtext.webhookEndpoints.rotateSecret("endpoint_1");
     await subtext.webhookEndpoints.rotateSecret("endpoint_1");
-    const keys = asked.map(({ headers }) => headers["idempotency-key"]);
+    const keys = requests.map(({ headers }) => headers["idempotency-key"]);
     expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
     expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3]]);
     expect(keys[3]).not.toBe(keys[0]);
   });
 
   test("has the caller's idempotency key", async () => {
-    const { subtext, asked } = await serve({ body: {} });
+    const { subtext, requests } = await serve({ body: {} });
     await subtext.videos.create({ sizeBytes: 1 }, { idempotencyKey: "import-42" });
-    expect(asked[0]?.headers["idempotency-key"]).toBe("import-42");
+    expect(requests[0]?.headers["idempotency-key"]).toBe("import-42");
   });
 
   test.each([
@@ -112,36 +112,36 @@ describe("a request that fails", () => {
     { status: 404, body: "<html>nothing here</html>" },
     { status: 302, headers: { location: "https://elsewhere.example/" } },
   ])("is not retried if a retry cannot help (%j)", async (failure) => {
-    const { subtext, asked } = await serve(failure);
+    const { subtext, requests } = await serve(failure);
     await errorOf(subtext.videos.create({ sizeBytes: 1 }));
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test("fails with the last error after the allowed number of retries", async () => {
-    const { subtext, asked } = await serve(problem(503, "service_unavailable"));
+    const { subtext, requests } = await serve(problem(503, "service_unavailable"));
     const error = await errorOf(subtext.videos.get("video_1"));
     expect(error).toMatchObject({ code: "service_unavailable", status: 503, retryable: true });
-    expect(asked).toHaveLength(1 + DEFAULT_RETRY_POLICY.maxRetries);
+    expect(requests).toHaveLength(1 + DEFAULT_RETRY_POLICY.maxRetries);
   });
 
   test("is not retried if Retry-After exceeds the allowed delay", async () => {
-    const { subtext, asked } = await serve(problem(429, "rate_limited", { "retry-after": "3600" }));
+    const { subtext, requests } = await serve(problem(429, "rate_limited", { "retry-after": "3600" }));
     expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({ retryAfterMs: 3_600_000 });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test("waits for the rate limit as often as necessary without counting the waits as retries", async () => {
     const refusal = problem(429, "rate_limited", { "retry-after": "0" });
-    const { subtext, asked } = await serve(...Array.from({ length: 20 }, () => refusal), { body: VIDEO });
+    const { subtext, requests } = await serve(...Array.from({ length: 20 }, () => refusal), { body: VIDEO });
     expect(await subtext.videos.get("video_1")).toEqual(VIDEO);
-    expect(asked).toHaveLength(21);
+    expect(requests).toHaveLength(21);
   });
 
   test("fails at a rate limit if the client makes no retries", async () => {
-    const { url, asked } = await startScriptedServer(problem(429, "rate_limited", { "retry-after": "0" }));
+    const { url, requests } = await startScriptedServer(problem(429, "rate_limited", { "retry-after": "0" }));
     const subtext = new Subtext({ baseUrl: url, apiKey: null, retry: { maxRetries: 0 } });
     expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({ code: "rate_limited" });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test("does not delay other requests if Retry-After exceeds the allowed delay", async () => {
@@ -197,10 +197,10 @@ describe("a request that fails", () => {
   });
 
   test("fails immediately when the caller aborts it between two attempts", async () => {
-    const { subtext, asked } = await serve(problem(503, "service_unavailable", { "retry-after": "60" }));
+    const { subtext, requests } = await serve(problem(503, "service_unavailable", { "retry-after": "60" }));
     const given = new AbortController();
     const call = subtext.videos.get("v", { signal: given.signal });
-    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     given.abort(new Error("the user left"));
     await expect(call).rejects.toThrow("the user left");
   });
@@ -227,27 +227,27 @@ describe("a list", () => {
   ];
 
   test("iterates over the items of all pages with the same filter", async () => {
-    const { subtext, asked } = await serve(...pages);
+    const { subtext, requests } = await serve(...pages);
     const seen: string[] = [];
     for await (const { id } of subtext.videos.list({ transcriptionStatus: "SKIPPED" })) seen.push(id);
     expect(seen).toEqual(["a", "b", "c"]);
-    expect(asked.map(({ url }) => url)).toEqual([
+    expect(requests.map(({ url }) => url)).toEqual([
       "/api/v1/videos?transcriptionStatus=SKIPPED",
       "/api/v1/videos?transcriptionStatus=SKIPPED&cursor=after+b",
     ]);
   });
 
   test("loads only the pages that are iterated", async () => {
-    const { subtext, asked } = await serve(...pages);
+    const { subtext, requests } = await serve(...pages);
     for await (const { id } of subtext.webhookEndpoints.list()) if (id === "b") break;
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test("returns the page of a cursor", async () => {
-    const { subtext, asked } = await serve(...pages);
+    const { subtext, requests } = await serve(...pages);
     const page = await subtext.webhookEndpoints.listDeliveries("e", { cursor: "c", status: "failed" }).page();
     expect(page.nextCursor).toBe("after b");
-    expect(asked[0]?.url).toBe("/api/v1/webhook-endpoints/e/deliveries?cursor=c&status=failed");
+    expect(requests[0]?.url).toBe("/api/v1/webhook-endpoints/e/deliveries?cursor=c&status=failed");
   });
 });
 
@@ -300,12 +300,12 @@ describe("the wait for a transcription", () => {
   test.each(["0", "Thu, 01 Jan 1970 00:00:00 GMT", "999999999"])(
     "polls at its own pace if Retry-After is %s",
     async (retryAfter) => {
-      const { subtext, asked } = await serve(pending(retryAfter));
+      const { subtext, requests } = await serve(pending(retryAfter));
       const given = new AbortController();
       const wait = subtext.transcriptions.wait("video_1", { signal: given.signal });
       setTimeout(() => given.abort(new Error("enough")), 200);
       await expect(wait).rejects.toThrow("enough");
-      expect(asked).toHaveLength(1);
+      expect(requests).toHaveLength(1);
     },
   );
 
@@ -316,21 +316,21 @@ describe("the wait for a transcription", () => {
   });
 
   test("continues if a failed transcription was reprocessed before the failure was read", async () => {
-    const { subtext, asked } = await serve(failed("FAILED"), failed("PENDING"), skipped);
+    const { subtext, requests } = await serve(failed("FAILED"), failed("PENDING"), skipped);
     expect(await subtext.transcriptions.wait("video_1")).toMatchObject({ status: "SKIPPED", ...reasons });
-    expect(asked.map(({ url }) => url.endsWith("/transcription"))).toEqual([true, false, true, false]);
+    expect(requests.map(({ url }) => url.endsWith("/transcription"))).toEqual([true, false, true, false]);
   });
 
   test("leaves half of the quota to other requests when it polls and when it reads the failure", async () => {
     const headers = { "ratelimit-policy": '"per-key";q=60;w=60000', ratelimit: '"per-key";r=20;t=40000' };
-    const { subtext, asked } = await serve({ ...failed("FAILED"), headers });
+    const { subtext, requests } = await serve({ ...failed("FAILED"), headers });
     const given = new AbortController();
     const wait = subtext.transcriptions.wait("video_1", { signal: given.signal });
-    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await subtext.webhookEndpoints.get("endpoint_1");
     given.abort(new Error("enough"));
     await expect(wait).rejects.toThrow("enough");
-    expect(asked.map(({ url }) => url.split("/").at(-1))).toEqual(["transcription", "endpoint_1"]);
+    expect(requests.map(({ url }) => url.split("/").at(-1))).toEqual(["transcription", "endpoint_1"]);
   });
 
   test("may have a longer timeout than timers support", async () => {

@@ -10,12 +10,12 @@ const offset = (bytes: number, length = 10, headers: Record<string, string> = {}
 });
 
 async function upload(script: Step[], options: Parameters<typeof uploadTo>[2] = {}, sent: Blob = file) {
-  const { url, asked } = await startScriptedServer(...script);
+  const { url, requests } = await startScriptedServer(...script);
   const outcome = await uploadTo(`${url}/api/v1/uploads/video_1`, sent, { retry: quick, ...options }).then(
     () => "uploaded",
     (error: { code?: string }) => error.code,
   );
-  return { outcome, methods: asked.map(({ method }) => method) };
+  return { outcome, methods: requests.map(({ method }) => method) };
 }
 
 describe("uploadTo", () => {

@@ -3,10 +3,10 @@ import { TokenLimits } from "../../src/api-keys/token-limits.ts";
 import { MovableClock } from "../support/service.ts";
 
 const RATE = { perSecond: 10, burst: 60 };
-const standing = { now: () => new Date("2026-06-01T00:00:00Z") };
+const stoppedClock = { now: () => new Date("2026-06-01T00:00:00Z") };
 
 /** Creates limits in front of a database that contains one key and counts its reads. */
-function makeLimits(clock: { now(): Date } = standing) {
+function makeLimits(clock: { now(): Date } = stoppedClock) {
   const limits = new TokenLimits(RATE, clock);
   let reads = 0;
   const present = async (token: string, { address = "198.51.100.1", counted = true } = {}) => {

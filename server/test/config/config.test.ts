@@ -14,12 +14,12 @@ const settings = [...example.matchAll(/^#([A-Z0-9_]+)=(.*)$/gm)].map(([, name = 
   value,
 }));
 
-const withoutTelling = (env: Record<string, string>) => ({ ...readConfig(env), settings: [] });
+const withoutSettings = (env: Record<string, string>) => ({ ...readConfig(env), settings: [] });
 
 describe(".env.example", () => {
   test("changes nothing if used unchanged", () => {
     const defaults = Object.fromEntries(settings.map(({ name, value }) => [name, value]));
-    expect(withoutTelling(defaults)).toEqual(withoutTelling({}));
+    expect(withoutSettings(defaults)).toEqual(withoutSettings({}));
   });
 });
 
@@ -295,7 +295,7 @@ describe("an unknown name", () => {
     ["without a value", { DATABASE_URI: "" }],
     ["of a test run", { TEST_DATABASE_URL: "postgres://x", TEST_S3: "{}" }],
   ])("is ignored: one %s", (_what, env) => {
-    expect(withoutTelling({ ...env })).toEqual(withoutTelling({}));
+    expect(withoutSettings({ ...env })).toEqual(withoutSettings({}));
   });
 
   test("is rejected in a settings file, except for names that other programs read from there", () => {
@@ -360,7 +360,7 @@ describe("a secret in a file", () => {
     for (const end of ["", "\n", "\r\n"]) {
       const files = Object.entries(values).map(([name, value]) => [`${name}_FILE`, secretFile(value + end)]);
       const config = readConfig({ ...around, ...Object.fromEntries(files) });
-      expect({ ...config, settings: [] }).toEqual(withoutTelling({ ...around, ...values }));
+      expect({ ...config, settings: [] }).toEqual(withoutSettings({ ...around, ...values }));
       expect(JSON.stringify(config.settings)).not.toContain("hunter2");
     }
     expect(JSON.stringify(readConfig({ ...around, ...values }).settings)).not.toContain("hunter2");

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import type { Database } from "../../src/db/database.ts";
 import { prepared } from "../../src/db/prepared.ts";
 
-const MOMENT = new Date("2026-07-01T23:59:59.999Z");
+const TIMESTAMP = new Date("2026-07-01T23:59:59.999Z");
 
 interface Schema {
   [table: string]: { id: number; name: string };
@@ -143,7 +143,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         const named = async (id: number) =>
           (
             await sql<{ name: string; at: Date; twice: string[] }>`${prepared}
-              select name, ${MOMENT}::timestamptz as at, array[name, ${"é"}::text] as twice
+              select name, ${TIMESTAMP}::timestamptz as at, array[name, ${"é"}::text] as twice
               from ${sql.table(table)} where id = ${id}`.execute(db)
           ).rows;
         // PostgreSQL decides on the sixth run whether to reuse a plan.
@@ -155,7 +155,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
           if (run === 4) await sql`alter table ${sql.table(table)} add column more text`.execute(db);
           if (run === 7) await sql`create index on ${sql.table(table)} (name)`.execute(db);
           const name = `name ${run}`;
-          expect(await named(run)).toEqual([{ name, at: MOMENT, twice: [name, "é"] }]);
+          expect(await named(run)).toEqual([{ name, at: TIMESTAMP, twice: [name, "é"] }]);
           expect(await named(-run)).toEqual([]);
         }
       });

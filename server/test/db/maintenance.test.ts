@@ -38,7 +38,7 @@ describe("maintenance of the embedded database", () => {
     );
     return rows[0]!.dead;
   };
-  const untilStatisticsTell = async (table: string, isIt: (dead: number) => boolean) => {
+  const untilStatisticsShow = async (table: string, isIt: (dead: number) => boolean) => {
     while (!isIt(await deadRowsOf(table))) await delay(100);
   };
 
@@ -68,15 +68,15 @@ describe("maintenance of the embedded database", () => {
         insert into "${table}" select generate_series(1, 500)`);
     }
     await pglite.exec(`update worn set id = id + 1000; update "Fresh one" set id = 1001 where id = 1`);
-    await untilStatisticsTell("worn", (dead) => dead === 500);
-    await untilStatisticsTell("Fresh one", (dead) => dead === 1);
+    await untilStatisticsShow("worn", (dead) => dead === 500);
+    await untilStatisticsShow("Fresh one", (dead) => dead === 1);
     await maintain(pglite, new Mutex());
-    await untilStatisticsTell("worn", (dead) => dead === 0);
+    await untilStatisticsShow("worn", (dead) => dead === 0);
     expect(await deadRowsOf("Fresh one")).toBe(1);
     await pglite.exec(`update "Fresh one" set id = id + 2000`);
-    await untilStatisticsTell("Fresh one", (dead) => dead > 500);
+    await untilStatisticsShow("Fresh one", (dead) => dead > 500);
     await maintain(pglite, new Mutex());
-    await untilStatisticsTell("Fresh one", (dead) => dead === 0);
+    await untilStatisticsShow("Fresh one", (dead) => dead === 0);
   });
 
   test("does not disturb a busy database, but runs eventually", async () => {

@@ -8,7 +8,7 @@ import { readRecording } from "../support/stored-recording.ts";
 const service = shareService({ start: false });
 
 /** Sends everything and closes its half of the connection, as simple clients do. */
-async function sayAll(head: string[], body: Buffer = Buffer.alloc(0)): Promise<string> {
+async function sendAll(head: string[], body: Buffer = Buffer.alloc(0)): Promise<string> {
   const socket = connect(service.service.parts.config.port, "127.0.0.1");
   socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\nHost: x\r\n\r\n`), body]));
   return await readUntilClosed(socket);
@@ -16,14 +16,14 @@ async function sayAll(head: string[], body: Buffer = Buffer.alloc(0)): Promise<s
 
 test("a client that closes its half of the connection after its request gets the response", async () => {
   const { key } = await createTenant(service);
-  const answer = await sayAll(["GET /api/v1/videos HTTP/1.1", `Authorization: Bearer ${key}`]);
+  const answer = await sendAll(["GET /api/v1/videos HTTP/1.1", `Authorization: Bearer ${key}`]);
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test("an event stream ends when its reader closes its half of the connection", async () => {
   const { environmentId } = await createTenant(service);
   const { commandLineToken } = service.service.parts;
-  const answer = await sayAll([
+  const answer = await sendAll([
     `GET /internal/environments/${environmentId}/videos/changes HTTP/1.1`,
     `Authorization: Bearer ${commandLineToken}`,
   ]);
@@ -43,7 +43,7 @@ test.each([1, 100_000, 6_000_000])(
     const { video, upload } = (await created.json()) as { video: { id: string }; upload: { url: string } };
     const { pathname, search } = new URL(upload.url);
     const recording = randomBytes(sizeBytes);
-    const answer = await sayAll(
+    const answer = await sendAll(
       [
         `PATCH ${pathname}${search} HTTP/1.1`,
         "Tus-Resumable: 1.0.0",

@@ -48,15 +48,15 @@ describe("a hostile client", () => {
   test("with two Host or Authorization headers gets a problem", async () => {
     const { key } = await createTenant(service);
     const [host, authorization] = ["Host: 127.0.0.1\r\n", `Authorization: Bearer ${key}\r\n`];
-    const ask = (headers: string) =>
+    const requestWith = (headers: string) =>
       raw(`GET /api/v1/videos HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
-    expect(await ask(host + authorization)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await requestWith(host + authorization)).toMatch(/^HTTP\/1\.1 200 /);
     for (const headers of [
       `${host}${host}${authorization}`,
       `Host: evil.example\r\n${authorization}hOsT: 127.0.0.1\r\n`,
       `${host}${authorization}Authorization: Bearer another\r\n`,
     ]) {
-      const answer = await ask(headers);
+      const answer = await requestWith(headers);
       expect(answer).toMatch(/^HTTP\/1\.1 400 /);
       expect(answer).toMatch(/content-type: application\/problem\+json/);
       expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({
