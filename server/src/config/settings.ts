@@ -183,7 +183,8 @@ export const SETTING_GROUPS = {
       default: "43200",
     },
     UPLOAD_EXPIRY_HOURS: {
-      description: "How long an unfinished upload is kept after its last bytes arrived, by the database's clock.",
+      description:
+        "How long an unfinished upload is kept after its last bytes arrived, by the database's clock.",
       value: "hours",
       range: [1, 10_000],
       example: "48",
@@ -240,7 +241,8 @@ export const SETTING_GROUPS = {
 
   Logs: {
     LOG_LEVEL: {
-      description: "The minimum level of log lines. Logs are written to standard output as one JSON object per line.",
+      description:
+        "The minimum level of log lines. Logs are written to standard output as one JSON object per line.",
       choices: ["silent", "fatal", "error", "warn", "info", "debug", "trace"],
       example: "warn",
       default: "info",

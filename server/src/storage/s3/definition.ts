@@ -28,7 +28,8 @@ export const s3 = {
       default: null,
     },
     S3_PUBLIC_ENDPOINT: {
-      description: "The URL at which clients reach the S3 server, if it differs from `S3_ENDPOINT`. File URLs begin with it.",
+      description:
+        "The URL at which clients reach the S3 server, if it differs from `S3_ENDPOINT`. File URLs begin with it.",
       value: "URL without a path",
       example: "https://files.example.com",
       default: null,
@@ -56,8 +57,7 @@ export const s3 = {
       secret: true,
     },
     S3_PREFIX: {
-      description:
-        "The prefix of every object key, for a bucket that other applications share.",
+      description: "The prefix of every object key, for a bucket that other applications share.",
       value: "path",
       example: "captions/",
       default: null,
@@ -71,8 +71,7 @@ export const s3 = {
   settingsByError: {
     InvalidAccessKeyId: "S3_ACCESS_KEY_ID: the key does not exist",
     SignatureDoesNotMatch: "S3_SECRET_ACCESS_KEY: the secret does not match S3_ACCESS_KEY_ID",
-    NoSuchBucket:
-      "S3_BUCKET: the bucket does not exist; create it with `npx subtext storage create-bucket`",
+    NoSuchBucket: "S3_BUCKET: the bucket does not exist; create it with `npx subtext storage create-bucket`",
   },
 } as const satisfies BackendDefinition<S3Config>;
 
