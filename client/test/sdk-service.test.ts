@@ -22,7 +22,7 @@ const clientOf = ({ key }: Tenant, options: Partial<SubtextOptions> = {}) =>
 
 const errorOf = async (promise: Promise<unknown>): Promise<SubtextError> => {
   const error = await promise.catch((thrown: unknown) => thrown);
-  if (!(error instanceof SubtextError)) throw new Error(`no SubtextError: ${String(error)}`);
+  if (!(error instanceof SubtextError)) throw new Error(`not a SubtextError: ${String(error)}`);
   return error;
 };
 

@@ -23,7 +23,7 @@ function sign(body: string, secrets = [SECRET], sentAt = NOW) {
 
 const codeOf = async (promise: Promise<unknown>): Promise<string> => {
   const error: unknown = await promise.catch((thrown: unknown) => thrown);
-  if (!(error instanceof SubtextError)) throw new Error(`no SubtextError: ${String(error)}`);
+  if (!(error instanceof SubtextError)) throw new Error(`not a SubtextError: ${String(error)}`);
   return error.code;
 };
 const verify = (webhook: Parameters<typeof verifyWebhook>[0], secrets: string | string[] = SECRET) =>

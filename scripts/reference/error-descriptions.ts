@@ -39,13 +39,13 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   open_upload_limit_reached:
     "The environment has 1,000 unfinished uploads, or their declared lengths add up to 100 × `MAX_UPLOAD_BYTES`; uploads created by `POST /api/v1/videos` count too. Finish some, cancel them, or let them expire.",
   upload_locked:
-    "Another request is writing to the upload. Also the response to a HEAD while the service cannot check the upload: stock clients continue after 423, but create a second upload after 503.",
+    "Another request is writing to the upload. A HEAD request also gets this response while the service cannot check the upload, because stock clients continue after 423 but create a second upload after 503.",
   upload_rejected: "The request is not valid tus 1.0; `detail` says why.",
   upload_version_unsupported:
     "`Tus-Resumable: 1.0.0` is missing or names another version. `Tus-Version` lists the supported one.",
   upload_url_invalid: "The upload URL was altered. Use the complete URL from `POST /api/v1/videos`.",
   origin_not_allowed:
-    "Pages of this origin are not allowed: for uploads by the environment's allowed origins (`subtext env set --origins`), for the admin API because the origin is not `PUBLIC_URL`.",
+    "Pages of this origin may not send this request. Uploads require one of the environment's allowed origins (`subtext env set --origins`); the admin API requires the origin of `PUBLIC_URL`.",
   storage_full:
     "Uploads leave 1 GiB of the disk free. The operator must free up space; uploads resume where they stopped.",
   storage_unavailable: "The storage does not respond, is overloaded, or refuses every file.",
@@ -89,7 +89,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   role_required:
     "Admin API: the operator's role in the environment, or in all environments, does not allow this.",
   owner_required:
-    "Admin API: only owners may do this; outside an environment, only owners of all environments.",
+    "Admin API: only owners may do this. If the operation concerns no single environment, only owners of all environments may.",
   set_up_link_invalid:
     "The setup link has already been used, or a later start replaced it. Each start of `serve` prints a new link until the first operator exists; only the latest works.",
   invitation_invalid:
@@ -116,12 +116,12 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
     "Not a media file: empty, text, random bytes, or an MP4 file without its index. Upload the original file.",
   unsupported_media:
     "An image, or a file that only refers to media, such as a playlist or a session description.",
-  undecodable_audio: "The audio is encrypted, has an unknown codec, or hardly any of it decodes.",
+  undecodable_audio: "The audio is encrypted, has an unknown codec, or almost all of it fails to decode.",
   media_too_long: "Longer than `MAX_DURATION_SECONDS`. Raise it and reprocess.",
   language_unsupported:
     "The speech is in a language that the installed engine does not support. The bundled engine supports English.",
   language_undetermined:
-    "At least 3 s of clear speech, in which the bundled engine recognized nothing with confidence: probably another language. Install a multilingual [model](models.md), then reprocess.",
+    "The recording has at least 3 s of clear speech, but the bundled engine recognized nothing with confidence, probably because the speech is in another language. Install a multilingual [model](models.md), then reprocess.",
   decoder_unavailable:
     "Neither ffmpeg nor the optional package node-av is installed: `apt install ffmpeg`, then reprocess.",
   decoder_crashed: "The decoder crashed or exceeded its limits.",
@@ -130,7 +130,7 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
   model_download_failed:
     "The model hub does not respond, or refuses the request. Downloaded bytes are kept; `npx subtext models pull` resumes.",
   model_corrupt: "The model's files do not match the hub's hashes: `npx subtext models rm`, then `pull`.",
-  model_store_failed: "`MODELS_DIR` is not writable or full, or another process is downloading to it.",
+  model_store_failed: "`MODELS_DIR` is full or not writable, or another process is downloading to it.",
   engine_crashed: "The engine's process crashed.",
   engine_hung: "The engine's process stopped sending heartbeats.",
   insufficient_memory:

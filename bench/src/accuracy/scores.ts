@@ -1,7 +1,7 @@
 import { compareWords, plainWords, quantile } from "../../../speech/test/support/spoken.ts";
 import type { SpokenWord } from "./synthetic-speech.ts";
 
-/** Accumulates word errors and errors of word times over clips. */
+/** Accumulates word errors and word time errors over clips. */
 export class Tally {
   readonly starts: number[] = [];
   readonly ends: number[] = [];

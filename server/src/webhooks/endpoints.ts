@@ -17,7 +17,7 @@ import {
 import { type EndpointPolicy, parseEndpointUrl } from "./guard-url.ts";
 import { newSigningSecret } from "./sign.ts";
 
-/** The previous secret also signs for this time after a rotation. */
+/** How long the previous secret also signs deliveries after a rotation. */
 export const ROTATION_MS = 24 * 3_600_000;
 
 export interface NewEndpointRequest {

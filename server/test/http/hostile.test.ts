@@ -16,7 +16,7 @@ import {
 
 const service = shareService();
 
-/** Sends raw bytes and reads until the server closes. */
+/** Sends raw bytes and reads until the server closes the connection. */
 async function raw(bytes: string, { thenEnd = false } = {}): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port: service.service.parts.config.port });
   socket.on("error", () => {});

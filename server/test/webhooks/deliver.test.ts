@@ -95,7 +95,7 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
   return { db, receiver, endpoint, read, readEndpoint, attempt };
 }
 
-/** Sends single header bytes and never completes the response. */
+/** Sends the response headers one byte at a time and never completes them. */
 function drip(response: ServerResponse): void {
   const { socket } = response;
   socket?.write("HTTP/1.1 200 OK\r\nx-slow: ");
@@ -314,16 +314,21 @@ describe("a delivery", () => {
     ["redirects", (response) => response.writeHead(302, { location: "/" }).end(), "pending", null],
     ["answers 410", (response) => response.writeHead(410).end(), "failed", "It responded with 410 Gone."],
     ["hangs", () => {}, "pending", null],
-    ["takes it too late", (response) => void setTimeout(() => response.end(), 1_400), "pending", null],
-    ["drips its headers", (response) => void drip(response), "pending", null],
     [
-      "accepts it late, but before the timeout",
+      "responds after the timeout",
+      (response) => void setTimeout(() => response.end(), 1_400),
+      "pending",
+      null,
+    ],
+    ["sends its headers byte by byte", (response) => void drip(response), "pending", null],
+    [
+      "responds late but before the timeout",
       (response) => void setTimeout(() => response.end(), 400),
       "succeeded",
       null,
     ],
     [
-      "accepts it and never ends its body",
+      "accepts it but never ends the response body",
       (response) => void response.writeHead(200).write("x"),
       "succeeded",
       null,
