@@ -262,7 +262,7 @@ describe("beside a running service", () => {
     const other = await temporaryFolder();
     const samePort = await run(["serve"], { env: { ...options.env, DATA_DIR: other, LOG_LEVEL: "silent" } });
     expect(samePort.exitCode).toBe(1);
-    expect(samePort.err).toMatch(/^subtext: Port \d+ on 127\.0\.0\.1 is in use already[^\n]*\n$/);
+    expect(samePort.err).toMatch(/^subtext: Port \d+ on 127\.0\.0\.1 is already in use[^\n]*\n$/);
     // The start failed, so it consumed no credentials and created no data.
     expect(samePort.out).toBe("");
     expect(await readdir(other)).toEqual([]);
