@@ -62,11 +62,11 @@ test("listed websites may upload, an invalid origin is rejected with a message, 
   await origins.fill("app.example.com");
   expect(await accessibilityViolations(page)).toEqual([]);
   await uploads.getByRole("button", { name: "Save" }).click();
-  await uploads.getByText("app.example.com is no origin").waitFor();
+  await uploads.getByText("app.example.com is not a valid origin").waitFor();
   expect(await accessibilityViolations(page)).toEqual([]);
   await origins.fill("https://app.example.com\nhttps://www.example.com");
   await uploads.getByRole("button", { name: "Save" }).click();
-  await uploads.getByText("is no origin").waitFor({ state: "detached" });
+  await uploads.getByText("is not a valid origin").waitFor({ state: "detached" });
   await page.reload();
   expect(await origins.inputValue()).toBe("https://app.example.com\nhttps://www.example.com");
 
