@@ -3,8 +3,10 @@ import { dirname, join, normalize } from "node:path";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
+import { findProseFaults } from "../scripts/check-prose.ts";
 import { renderReference } from "../scripts/write-reference.ts";
 import { runCommandLine } from "../server/src/cli/program.ts";
+import { APP_ERRORS } from "../server/src/lib/errors.ts";
 import { readContents } from "../site/src/contents.ts";
 import { slugOf } from "../site/src/markdown.ts";
 import { documentedPages, readBlocks } from "./support/documented-blocks.ts";
@@ -18,10 +20,28 @@ const others = [
   "speech/README.md",
   "captions/README.md",
   "examples/README.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
 ];
 
-/** Names from other programs, and a misspelled setting in an example of an error message. */
+/** Names from other programs, placeholders, and a misspelled setting in an example of an error message. */
 const FOREIGN_NAMES = new Set([
+  "BACKUP_DONE_URL",
+  "ENDPOINT_ID",
+  "POSTGRES_PASSWORD",
+  "VIDEO_ID",
+  "WEBHOOK_ID",
+  "WEBHOOK_SIGNATURE",
+  "WEBHOOK_TIMESTAMP",
+  "cpu_shares",
+  "credentials_file",
+  "env_01k",
+  "job_name",
+  "scrape_configs",
+  "static_configs",
+  "subtext_before",
+  "transcription_01k",
+  "video_01k",
   "env_file",
   "max_connections",
   "pg_dump",
@@ -96,14 +116,40 @@ describe("the README and the docs", () => {
   );
 
   test("name settings, codes and metrics only as the sources spell them", () => {
-    const sources = sourcesText();
-    const unknown = codeSpans().filter(
-      ({ text }) =>
-        /^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)+$/.test(text) &&
-        !FOREIGN_NAMES.has(text) &&
-        !sources.includes(text.replace(/_FILE$/, "")),
+    const names = /(?<![\w$])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?!\w)/g;
+    const known = new Set(sourcesText().match(names));
+    const blocks = pages.flatMap(readBlocks).filter(({ language }) => /^(|sh|ya?ml|json)$/.test(language));
+    const unknown = [...codeSpans(), ...blocks].flatMap(({ page, text }) =>
+      (text.match(names) ?? [])
+        .filter((name) => !FOREIGN_NAMES.has(name) && !known.has(name.replace(/_FILE$/, "")))
+        .map((name) => `${page}: ${name}`),
     );
-    expect(unknown.map(({ page, text }) => `${page}: ${text}`)).toEqual([]);
+    expect(unknown).toEqual([]);
+  });
+
+  test("give each error code the HTTP status that the sources give it", () => {
+    const pairs = pages.flatMap((page) =>
+      [...read(page).matchAll(/\b([45]\d\d) `([a-z]+(?:_[a-z]+)+)`/g)].map(([, status, code]) => ({
+        page,
+        code: code!,
+        status: Number(status),
+      })),
+    );
+    expect(pairs.length).toBeGreaterThan(20);
+    const statuses: Record<string, { status: number } | undefined> = APP_ERRORS;
+    expect(pairs.filter(({ code, status }) => statuses[code]?.status !== status)).toEqual([]);
+  });
+
+  test("name only options that a program of this project has", () => {
+    const options = /(?<![\w-])--[a-z][\w-]*/g;
+    const sources = `${sourcesText()}\n${read("docs/cli.md")}`;
+    const parsed = sources.matchAll(/"?\b([a-z][\w-]*)"?: (?:text\(|\{ type: "(?:boolean|string)")/g);
+    const known = new Set([...(sources.match(options) ?? []), ...[...parsed].map(([, name]) => `--${name}`)]);
+    const unknown = codeSpans([...pages, ...others])
+      .filter(({ text }) => text.startsWith("--"))
+      .flatMap(({ page, text }) => (text.match(options) ?? []).map((name) => ({ page, name })))
+      .filter(({ name }) => !known.has(name));
+    expect(unknown).toEqual([]);
   });
 
   test("name only npm scripts and permissions that exist", () => {
@@ -158,53 +204,15 @@ describe("the README and the docs", () => {
   });
 });
 
-/** Phrases of the former private vocabulary, which cspell cannot flag, and what to write instead. */
-const PHRASES: [RegExp, string][] = [
-  [/\bcan not\b/i, "cannot"],
-  [/\b(is|are|was|were) told\b/i, "is reported, is detected"],
-  [/\b(is|are) (let be|left alone)\b/i, "is ignored, is left unchanged"],
-  [/\b(makes?|gives?) way\b/i, "yields"],
-  [/\b(goes|went) on\b/i, "continues, resumes"],
-  [/\bas many as may be\b/i, "the limit is reached"],
-];
-const MAX_SENTENCE_WORDS = 45;
-
-describe("the prose of the README, the docs and CONTRIBUTING", () => {
-  const texts = [...pages, ...others].map((page) => ({ page, text: proseOf(page) }));
-
-  test("uses standard phrases", () => {
-    // Decision 0053 quotes a phrase.
-    const faults = texts
-      .filter(({ page }) => page !== "docs/decisions/0053-flagged-words.md")
-      .flatMap(({ page, text }) =>
-        PHRASES.filter(([phrase]) => phrase.test(text)).map(
-          ([phrase, term]) => `${page}: ${phrase}: ${term}`,
-        ),
-      );
-    expect(faults).toEqual([]);
-  });
-
-  test(`has sentences of at most ${MAX_SENTENCE_WORDS} words`, () => {
-    const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
-    const sentences = texts.flatMap(({ page, text }) =>
-      text
-        .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)
-        .flatMap((paragraph) => [...segmenter.segment(paragraph.replaceAll(/\s+/g, " "))])
-        .map(({ segment }) => ({ page, segment: segment.trim() })),
-    );
-    expect(sentences.length).toBeGreaterThan(1000);
-    const long = sentences.filter(({ segment }) => segment.split(" ").length > MAX_SENTENCE_WORDS);
-    expect(long.map(({ page, segment }) => `${page}: ${segment}`)).toEqual([]);
-  });
+test("the lint of prose reports phrases and long sentences, but not code", () => {
+  const long = `${"word ".repeat(46)}end.`;
+  expect(findProseFaults(`You can not do this.\n\n${long}`)).toEqual([
+    '"can not": write cannot',
+    `more than 45 words: ${long}`,
+  ]);
+  const code = `\`\`\`sh\necho can not\n\`\`\`\n`;
+  expect(findProseFaults(`${code}| ${long} |\n\nA \`can not\` in code.`)).toEqual([]);
 });
-
-/** Removes code blocks, comments and tables. Each code span counts as one word. */
-function proseOf(page: string): string {
-  return withoutBlocks(read(page))
-    .replaceAll(/<!--[\s\S]*?-->/g, "")
-    .replaceAll(/^\s*\|.*$/gm, "")
-    .replaceAll(/`[^`]*`/g, "Code");
-}
 
 function withoutBlocks(markdown: string): string {
   return markdown.replaceAll(/^\s*(`{3,})[^\n]*\n[\s\S]*?^\s*\1\s*$/gm, "");
