@@ -24,6 +24,7 @@ const PARTS: Record<string, Record<string, () => string>> = {
   "docs/deploy.md": { idle: () => renderFigures("idle", ["At rest"]) },
   "docs/engines.md": {
     engines: renderEngineFigures,
+    silence: () => renderFigures("silence"),
     speed: () => renderFigures("speed", ["From the completed upload"]),
   },
   "docs/errors.md": { errors: renderErrors, failures: renderFailures },

@@ -69,7 +69,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 printTable(
-  "From the completed upload to COMPLETED, with default settings",
+  "From the completed upload to COMPLETED, with the bundled engine",
   ["recording", "took", "real time", "ffmpeg decoding alone", "peak memory of the process tree", "words"],
   rows,
 );
