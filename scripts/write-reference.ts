@@ -3,7 +3,12 @@ import { join } from "node:path";
 import { renderCapacity, renderCosts } from "./reference/capacity.ts";
 import { renderCommandLine } from "./reference/command-line.ts";
 import { renderErrors, renderFailures } from "./reference/errors.ts";
-import { renderEngineFigures, renderFigures, renderKeyFigures } from "./reference/figures.ts";
+import {
+  renderEngineFigures,
+  renderFigures,
+  renderKeyFigures,
+  renderSilenceFigures,
+} from "./reference/figures.ts";
 import { renderProcessMetrics, renderStateMetrics, renderWorkMetrics } from "./reference/metrics.ts";
 import { renderModels } from "./reference/models.ts";
 import { renderEnvExample, renderSettings } from "./reference/settings.ts";
@@ -24,7 +29,7 @@ const PARTS: Record<string, Record<string, () => string>> = {
   "docs/deploy.md": { idle: () => renderFigures("idle", ["At rest"]) },
   "docs/engines.md": {
     engines: renderEngineFigures,
-    silence: () => renderFigures("silence"),
+    silence: renderSilenceFigures,
     speed: () => renderFigures("speed", ["From the completed upload"]),
   },
   "docs/errors.md": { errors: renderErrors, failures: renderFailures },

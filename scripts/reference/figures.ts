@@ -73,6 +73,15 @@ export function renderEngineFigures(): string {
   return `${describeRun(accuracy)}\n\n${table}`;
 }
 
+/** Only processor times, because elapsed times depend on other work of the machine. */
+export function renderSilenceFigures(): string {
+  const figures = readFigures("silence");
+  const { title, head, rows } = findTable(figures, "Recordings without speech");
+  const first = head.indexOf("processor time");
+  const columns = (row: readonly string[]) => [row[0] ?? "", ...row.slice(first)];
+  return `${describeRun(figures)}\n\n**${title}**\n\n${renderTable(columns(head), rows.map(columns))}`;
+}
+
 function describeRun(figures: Figures): string {
   return `Measured with \`${figures.command}\`: ${describeCircumstances(figures)}.`;
 }
