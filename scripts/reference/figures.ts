@@ -73,7 +73,7 @@ export function renderEngineFigures(): string {
   return `${describeRun(accuracy)}\n\n${table}`;
 }
 
-/** Only processor times, because elapsed times depend on other work of the machine. */
+/** Renders only processor times, because elapsed times depend on other work of the machine. */
 export function renderSilenceFigures(): string {
   const figures = readFigures("silence");
   const { title, head, rows } = findTable(figures, "Recordings without speech");
