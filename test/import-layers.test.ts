@@ -31,6 +31,7 @@ const SERVER_LAYERS = [
   "operators",
   "uploads",
   "videos",
+  "corrections",
   "transcription",
   "search",
   "webhooks",

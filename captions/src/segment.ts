@@ -12,7 +12,7 @@ const wordSegmenter = new Intl.Segmenter("und", { granularity: "word" });
 
 /**
  * Splits text in scripts without spaces into words. Engines return such text as phrases, words or single characters.
- * Therefore runs without a pause are joined first, then split by `Intl.Segmenter`. The time of each span is distributed
+ * Therefore runs of one speaker without a pause are joined first, then split by `Intl.Segmenter`. The time of each span is distributed
  * over its characters. Other scripts stay unchanged.
  */
 export function segmentUnspaced(spans: readonly Span[]): Span[] {
@@ -27,7 +27,8 @@ export function segmentUnspaced(spans: readonly Span[]): Span[] {
     const run = [first];
     for (let next = spans[++index]; next; next = spans[++index]) {
       const last = run.at(-1)!;
-      const belongs = hasUnspacedScript(next.text) && !needsSpace(last.text, next.text);
+      const belongs =
+        hasUnspacedScript(next.text) && !needsSpace(last.text, next.text) && next.speaker === first.speaker;
       if (!belongs || next.start - last.end >= WORD_PAUSE_MS) break;
       run.push(next);
     }
@@ -49,6 +50,7 @@ function segmentRun(run: readonly Span[]): Span[] {
       start: Math.round(times.starts[from + spoken.from]!),
       end: Math.round(times.ends[from + spoken.to - 1]!),
       confidence: lowest(times.confidences.slice(from + spoken.from, from + spoken.to)),
+      speaker: run[0]!.speaker,
     });
     from += word.length;
   }

@@ -6,6 +6,7 @@ export interface Span {
   end: number;
   /** 0 … 1. */
   confidence?: number | undefined;
+  speaker?: string | undefined;
 }
 
 const MAX_UNTIMED_WORD_MS = 500;

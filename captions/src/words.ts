@@ -10,6 +10,8 @@ export interface Word {
   end: number;
   /** The engine's confidence, 0 … 1; omitted if unknown. */
   confidence?: number | undefined;
+  /** Name of the speaker; omitted if unknown. */
+  speaker?: string | undefined;
 }
 
 /** Whitespace between words. Non-breaking spaces are excluded, so `1 000` and `Bonjour !` are one word each. */
@@ -31,15 +33,16 @@ const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|[\p{Z}]+$/gu;
 export function normalizeWords(words: readonly Word[], durationSeconds: number): Word[] {
   const spans = joinFragments(words.flatMap(cleanSpans));
   const timed = repairTimes(spans, limitMilliseconds(durationSeconds));
-  return segmentUnspaced(timed).map(({ text, start, end, confidence }) => ({
+  return segmentUnspaced(timed).map(({ text, start, end, confidence, speaker }) => ({
     word: text,
     start: start / 1000,
     end: end / 1000,
     ...(confidence !== undefined && { confidence }),
+    ...(speaker !== undefined && { speaker }),
   }));
 }
 
-function cleanSpans({ word, start, end, confidence }: Word): Span[] {
+function cleanSpans({ word, start, end, confidence, speaker }: Word): Span[] {
   const texts = word
     .toWellFormed()
     .replace(INNER_SPACE, "\u00a0")
@@ -51,7 +54,7 @@ function cleanSpans({ word, start, end, confidence }: Word): Span[] {
   return texts.map((text) => {
     const from = lengthBefore / totalLength;
     lengthBefore += text.length;
-    return { text, start: at(from), end: at(lengthBefore / totalLength), confidence };
+    return { text, start: at(from), end: at(lengthBefore / totalLength), confidence, speaker };
   });
 
   function at(fraction: number): number {

@@ -1,11 +1,11 @@
-import { requireDuration, requireObject, requireSignal } from "./arguments.ts";
+import { requireArgument, requireDuration, requireObject, requireSignal } from "./arguments.ts";
 import { SubtextError } from "./errors.ts";
 import { exchange, readJson } from "./exchange.ts";
 import { Retries, readRetryAfterMs } from "./retry.ts";
 import type { CompletedTranscription, EndedTranscription, Transcription } from "./states.ts";
 import { abortAfter, sleep } from "./timers.ts";
-import type { RequestOptions, Transport } from "./transport.ts";
-import type { TranscriptWord } from "./types.ts";
+import type { PostOptions, RequestOptions, Transport } from "./transport.ts";
+import type { SavedWords, TranscriptWord, TranscriptWords, TranscriptWordsChange } from "./types.ts";
 
 type FileFormat = keyof CompletedTranscription["files"];
 
@@ -21,7 +21,7 @@ const [MIN_POLL_MS, MAX_POLL_MS] = [500, 60_000];
 /** The delay between polls grows to 10% of the time waited. */
 const [BACKOFF_SHARE, MAX_BACKOFF_MS] = [0.1, 30_000];
 
-/** `subtext.transcriptions`. All methods require the `get_video` permission. */
+/** `subtext.transcriptions`. All methods but `updateWords` require the `get_video` permission. */
 export class Transcriptions {
   readonly #transport: Transport;
 
@@ -83,6 +83,32 @@ export class Transcriptions {
       if (!(error instanceof SubtextError) || error.code !== "upload_incomplete") throw error;
       return { retryAfterMs: error.retryAfterMs };
     }
+  }
+
+  /**
+   * Returns the words with speakers and confidences, for `updateWords`.
+   * @throws SubtextError `video_not_found`, `transcription_not_completed`
+   */
+  async editableWords(videoId: string, options: RequestOptions = {}): Promise<TranscriptWords> {
+    return await this.#transport.call("getTranscriptWords", { params: { videoId } }, options);
+  }
+
+  /**
+   * Replaces all words of a transcript, if it still has the words that `editableWords` returned. Requires the
+   * `edit_transcript` permission.
+   * @param ifMatch the `etag` of these words
+   * @throws SubtextError `transcript_changed` if somebody else has changed the transcript; `invalid_words`
+   */
+  async updateWords(
+    videoId: string,
+    change: TranscriptWordsChange,
+    options: PostOptions & { ifMatch: string },
+  ): Promise<SavedWords> {
+    requireObject(options, "options");
+    const { ifMatch, ...rest } = options;
+    requireArgument(typeof ifMatch === "string", "ifMatch", "the `etag` of the words that you changed");
+    const call = { params: { videoId }, body: change, ifMatch };
+    return await this.#transport.call("updateTranscriptWords", call, rest);
   }
 
   /** @throws SubtextError `transcription_not_completed` */

@@ -35,6 +35,8 @@ interface Call<Id extends keyof Operations> {
   params?: Operations[Id]["params"];
   query?: Operations[Id]["query"];
   body?: Operations[Id]["body"];
+  /** Sent as `If-Match`. */
+  ifMatch?: string;
 }
 
 /** Calls API operations with authentication, retries and rate limiting. */
@@ -57,7 +59,7 @@ export class Transport {
   /** @throws SubtextError */
   async callForHeaders<Id extends keyof Operations>(
     id: Id,
-    { params, query, body }: Call<Id>,
+    { params, query, body, ifMatch }: Call<Id>,
     options: PostOptions & { isBackground?: boolean } = {},
   ): Promise<{ body: Operations[Id]["success"]; headers: Headers }> {
     requireObject(options, "options");
@@ -76,7 +78,10 @@ export class Transport {
         accept: "application/json",
         ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
         ...(body !== undefined && { "content-type": "application/json" }),
-        ...(method === "POST" && { "idempotency-key": idempotencyKey ?? newIdempotencyKey() }),
+        ...(ifMatch !== undefined && { "if-match": ifMatch }),
+        ...((method === "POST" || method === "PUT") && {
+          "idempotency-key": idempotencyKey ?? newIdempotencyKey(),
+        }),
       },
       ...(body !== undefined && { body: toJson(body) }),
     };

@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import type { BodyOf, ParamsOf, QueryOf, SuccessOf } from "./contract/operation.ts";
 import type { OPERATIONS } from "./contract/operations.ts";
 import type * as problem from "./contract/problem.ts";
+import type * as words from "./contract/transcript-words.ts";
 import type * as transcription from "./contract/transcription.ts";
 import type * as video from "./contract/video.ts";
 import type * as webhook from "./contract/webhook.ts";
@@ -30,6 +31,10 @@ export type Problem = Static<typeof problem.Problem>;
 export type TranscriptionFiles = Static<typeof transcription.TranscriptionFiles>;
 export type Transcription = Static<typeof transcription.Transcription>;
 export type TranscriptWord = Static<typeof transcription.TranscriptWord>;
+export type EditableWord = Static<typeof words.EditableWord>;
+export type TranscriptWords = Static<typeof words.TranscriptWords>;
+export type TranscriptWordsChange = Static<typeof words.TranscriptWordsChange>;
+export type SavedWords = Static<typeof words.SavedWords>;
 export type TranscriptionFailure = Static<typeof transcription.TranscriptionFailure>;
 export type TranscriptionSummary = Static<typeof video.TranscriptionSummary>;
 export type VideoMetadata = Static<typeof video.VideoMetadata>;
@@ -51,6 +56,7 @@ export type Redelivering = Static<typeof endpoint.Redelivering>;
 export type TranscriptionCompletedEvent = Static<typeof webhook.TranscriptionCompletedEvent>;
 export type TranscriptionFailedEvent = Static<typeof webhook.TranscriptionFailedEvent>;
 export type TranscriptionSkippedEvent = Static<typeof webhook.TranscriptionSkippedEvent>;
+export type TranscriptionUpdatedEvent = Static<typeof webhook.TranscriptionUpdatedEvent>;
 export type WebhookTestEvent = Static<typeof webhook.WebhookTestEvent>;
 
 /** Every body that a webhook endpoint can receive, discriminated by `type`. */

@@ -18,11 +18,13 @@ interface ClientTypes {
   Delivery: types.Delivery;
   DeliveryAttempt: types.DeliveryAttempt;
   DeliveryPage: types.DeliveryPage;
+  EditableWord: types.EditableWord;
   NewVideo: types.NewVideo;
   NewWebhookEndpoint: types.NewWebhookEndpoint;
   Problem: types.Problem;
   RedeliverFailed: types.RedeliverFailed;
   Redelivering: types.Redelivering;
+  SavedWords: types.SavedWords;
   Transcription: types.Transcription;
   TranscriptionCompletedEvent: types.TranscriptionCompletedEvent;
   TranscriptionFailedEvent: types.TranscriptionFailedEvent;
@@ -30,7 +32,10 @@ interface ClientTypes {
   TranscriptionFiles: types.TranscriptionFiles;
   TranscriptionSkippedEvent: types.TranscriptionSkippedEvent;
   TranscriptionSummary: types.TranscriptionSummary;
+  TranscriptionUpdatedEvent: types.TranscriptionUpdatedEvent;
   TranscriptWord: types.TranscriptWord;
+  TranscriptWords: types.TranscriptWords;
+  TranscriptWordsChange: types.TranscriptWordsChange;
   UploadTicket: types.UploadTicket;
   Video: types.Video;
   VideoMetadata: types.VideoMetadata;

@@ -53,6 +53,9 @@ async function handleEvent(event: ReceivedEvent): Promise<void> {
     case "transcriptions.transcription.skipped":
       console.log(JSON.stringify({ videoId: event.data.videoId, reason: event.data.reason }));
       break;
+    case "transcriptions.transcription.updated":
+      console.log(JSON.stringify({ videoId: event.data.videoId, updated: true }));
+      break;
     case "webhooks.endpoint.test":
       console.log(JSON.stringify({ test: event.data.webhookEndpointId }));
   }

@@ -10,6 +10,14 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
     "The id is unknown, malformed, deleted, or belongs to another environment. The response does not say which.",
   transcription_not_found:
     "AI Transcription was off when the video finished uploading. The video will never have a transcription.",
+  transcription_not_completed:
+    "Only the words of a COMPLETED transcription can be read and changed. `detail` says what state it is in.",
+  transcript_changed:
+    "Somebody has changed the transcript since you read it, so nothing was saved. Read the words again, repeat your change on them, and send the new `etag`.",
+  invalid_words:
+    "`detail` names the first invalid word. Words are in order, do not overlap and end within the recording; each has 1 to 200 characters without control characters. A transcript has at most 150,000 words.",
+  precondition_required:
+    "Changes of a transcript need the header `If-Match` with the `etag` of the words that you changed.",
   upload_incomplete:
     "The video has not finished uploading, so it has no transcription yet. Retry after `Retry-After` seconds.",
   route_not_found: "There is no route at this path.",
@@ -106,6 +114,8 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   recording_deleted:
     "The environment's retention has deleted the recording and kept the transcript. The recording can be neither played nor reprocessed.",
   transcript_not_found: "Admin API: the video has no transcript, or its transcript is not ready yet.",
+  revision_not_found:
+    "The transcript has no revision with this number. The list of revisions has all numbers.",
   waveform_not_found: "Admin API: the recording could not be decoded, or has not been decoded yet.",
   transcription_not_failed: "Admin API: only a FAILED transcription can be reprocessed.",
 };

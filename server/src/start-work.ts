@@ -1,4 +1,5 @@
 import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
+import { sendUpdatedEvent } from "./corrections/updated-event.ts";
 import type { ItemDeps } from "./lib/guard-item.ts";
 import { isOutage, logLevelOf } from "./lib/outages.ts";
 import type { JobHandler } from "./queue/job.ts";
@@ -74,6 +75,11 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
       run: countingFailures("index", (job) =>
         indexTranscript({ db, transcripts, clock, log }, job, shutdown),
       ),
+    },
+    announce: {
+      concurrency: 1,
+      groupConcurrency: null,
+      run: countingFailures("announce", (job) => sendUpdatedEvent({ db, queue, clock }, job)),
     },
   });
   const wake = () =>

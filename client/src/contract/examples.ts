@@ -44,6 +44,19 @@ export const TRANSCRIPTION = {
   completedAt: summary.completedAt,
 };
 
+export const TRANSCRIPT_WORDS_CHANGE = {
+  words: [
+    { word: "Good", start: 0.32, end: 0.55, speaker: "Ada", confidence: 0.98 },
+    { word: "morning,", start: 0.55, end: 0.97, speaker: "Ada", confidence: null },
+    { word: "everyone.", start: 0.97, end: 1.5, speaker: "Ada", confidence: 0.87 },
+  ],
+  sitting: "5b1f7c1e-52d4-4a8e-9f0a-2f1f6f0f3c11",
+};
+
+export const TRANSCRIPT_WORDS = { etag: '"0.0"', revision: 0, words: TRANSCRIPT_WORDS_CHANGE.words };
+
+export const SAVED_WORDS = { etag: '"1.1"', revision: 1 };
+
 export const VIDEO = {
   id: IDS.video,
   environmentId: IDS.environment,
@@ -167,6 +180,12 @@ export const EVENTS = {
     type: "transcriptions.transcription.skipped",
     timestamp: summary.completedAt,
     data: { ...withoutFiles, status: "SKIPPED", reason: "no_audio_track" },
+    metadata: ENDPOINT.metadata,
+  },
+  "transcriptions.transcription.updated": {
+    type: "transcriptions.transcription.updated",
+    timestamp: "2026-01-02T08:15:30.000Z",
+    data,
     metadata: ENDPOINT.metadata,
   },
   "webhooks.endpoint.test": {

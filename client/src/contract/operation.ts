@@ -8,7 +8,7 @@ export type Access = "key" | "key or url" | "url";
 /** An operation of the public API. The server's route, OpenAPI and the client's method are derived from it. */
 export interface Operation {
   id: string;
-  method: "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
+  method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path parameters are written `{name}`. Their values are opaque. */
   path: string;
   group: "Videos" | "Transcriptions" | "Uploads" | "Webhook endpoints" | "Files";
@@ -21,6 +21,8 @@ export interface Operation {
   query?: TSchema;
   body?: TSchema;
   bodyExample?: unknown;
+  /** Maximum size of the body, if it differs from that of other operations. */
+  maxBodyBytes?: number;
   /** Media type of a body that is not JSON. */
   bodyMediaType?: string;
   requestHeaders?: Record<string, { description: string; required: boolean; example: string }>;
@@ -50,7 +52,7 @@ export type SuccessOf<O extends Operation> = SchemaOf<O["success"]["body"]>;
 
 /** Returns whether the service repeats the first response if a request has the same `Idempotency-Key`. */
 export function isIdempotent({ method }: Operation): boolean {
-  return method === "POST";
+  return method === "POST" || method === "PUT";
 }
 
 /** Returns the errors of an operation, including those that all operations share. */

@@ -8,13 +8,22 @@ import {
   NEW_ENDPOINT,
   NEW_VIDEO,
   ROTATED_ENDPOINT,
+  SAVED_WORDS,
   TEST_DELIVERY,
+  TRANSCRIPT_WORDS,
+  TRANSCRIPT_WORDS_CHANGE,
   TRANSCRIPTION,
   VIDEO,
   VIDEO_PAGE,
 } from "./examples.ts";
 import type { Operation } from "./operation.ts";
 import { route } from "./routes.ts";
+import {
+  MAX_TRANSCRIPT_BYTES,
+  SavedWords,
+  TranscriptWords,
+  TranscriptWordsChange,
+} from "./transcript-words.ts";
 import { Transcription } from "./transcription.ts";
 import { CreatedVideo, NewVideo, Video, VideoListQuery, VideoPage } from "./video.ts";
 import {
@@ -41,6 +50,8 @@ const endpoint = {
   group: "Webhook endpoints",
 } as const;
 const endpointId = { endpointId: "Webhook endpoint ID" };
+
+const STORAGE_ERRORS = ["storage_unavailable", "storage_object_denied", "storage_object_unusable"] as const;
 
 /** The JSON operations, keyed by ID. */
 export const OPERATIONS = {
@@ -114,6 +125,71 @@ export const OPERATIONS = {
       },
     },
     errors: ["video_not_found", "transcription_not_found", "upload_incomplete"],
+  },
+  getTranscriptWords: {
+    ...video,
+    ...route("getTranscriptWords"),
+    group: "Transcriptions",
+    summary: "Get the words of a transcript for editing",
+    description:
+      "Returns the current words with speakers and confidences. The words and times are those of the JSON file.",
+    permission: "get_video",
+    params: videoId,
+    success: {
+      status: 200,
+      description: "The words",
+      body: TranscriptWords,
+      example: TRANSCRIPT_WORDS,
+      headers: { ETag: "Identifies these words" },
+    },
+    errors: [
+      "video_not_found",
+      "transcription_not_found",
+      "upload_incomplete",
+      "transcription_not_completed",
+      "file_not_found",
+      ...STORAGE_ERRORS,
+    ],
+  },
+  updateTranscriptWords: {
+    ...video,
+    ...route("updateTranscriptWords"),
+    group: "Transcriptions",
+    summary: "Change the words of a transcript",
+    description:
+      "Replaces all words. The captions, the other files and the search follow within seconds. Existing file URLs keep serving the previous words until they expire. The recognized original is kept.",
+    permission: "edit_transcript",
+    params: videoId,
+    requestHeaders: {
+      "If-Match": {
+        description:
+          "The `etag` of the words that you changed. If they are no longer current, nothing is saved.",
+        // Not enforced as a required header, because its absence has an error of its own.
+        required: true,
+        example: TRANSCRIPT_WORDS.etag,
+      },
+    },
+    body: TranscriptWordsChange,
+    bodyExample: TRANSCRIPT_WORDS_CHANGE,
+    maxBodyBytes: MAX_TRANSCRIPT_BYTES,
+    success: {
+      status: 200,
+      description: "The words were saved",
+      body: SavedWords,
+      example: SAVED_WORDS,
+      headers: { ETag: "Identifies the saved words" },
+    },
+    errors: [
+      "video_not_found",
+      "transcription_not_found",
+      "upload_incomplete",
+      "transcription_not_completed",
+      "transcript_changed",
+      "invalid_words",
+      "precondition_required",
+      "storage_full",
+      ...STORAGE_ERRORS,
+    ],
   },
   listWebhookEndpoints: {
     ...endpoint,

@@ -5,6 +5,11 @@ export const PERMISSION_TEXTS = {
     hint: "Read videos and their transcriptions, and download captions and text.",
     example: "/videos",
   },
+  edit_transcript: {
+    name: "Correct",
+    hint: "Change the words of transcripts.",
+    example: `/videos/<video id>/transcription/words -X PUT -H 'If-Match: "0.0"' -H 'Content-Type: application/json' -d @words.json`,
+  },
   create_video: {
     name: "Upload",
     hint: "Create and upload videos.",

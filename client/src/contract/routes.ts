@@ -8,6 +8,8 @@ export const ROUTES = {
   getVideo: "GET /api/v1/videos/{videoId}",
   deleteVideo: "DELETE /api/v1/videos/{videoId}",
   getTranscription: "GET /api/v1/videos/{videoId}/transcription",
+  getTranscriptWords: "GET /api/v1/videos/{videoId}/transcription/words",
+  updateTranscriptWords: "PUT /api/v1/videos/{videoId}/transcription/words",
   listWebhookEndpoints: "GET /api/v1/webhook-endpoints",
   createWebhookEndpoint: "POST /api/v1/webhook-endpoints",
   getWebhookEndpoint: "GET /api/v1/webhook-endpoints/{endpointId}",
@@ -23,7 +25,7 @@ export const ROUTES = {
 type Routes = typeof ROUTES;
 type MethodOf<Route> = Route extends `${infer Method extends HttpMethod} ${string}` ? Method : never;
 type PathOf<Route> = Route extends `${HttpMethod} ${infer Path}` ? Path : never;
-type HttpMethod = "GET" | "POST" | "PATCH" | "DELETE";
+type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Returns the ID, method and path of an operation. */
 export function route<Id extends keyof Routes>(

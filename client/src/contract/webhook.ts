@@ -7,6 +7,7 @@ export const EVENT_TYPES = [
   "transcriptions.transcription.completed",
   "transcriptions.transcription.failed",
   "transcriptions.transcription.skipped",
+  "transcriptions.transcription.updated",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -51,6 +52,8 @@ export const TranscriptionSkippedEvent = eventSchema("TranscriptionSkippedEvent"
   reason: SkipReason,
 });
 
+export const TranscriptionUpdatedEvent = eventSchema("TranscriptionUpdatedEvent", EVENT_TYPES[3], fields);
+
 export const WebhookTestEvent = eventSchema("WebhookTestEvent", TEST_EVENT_TYPE, {
   webhookEndpointId: Type.String(),
   environmentId: Type.String(),
@@ -61,6 +64,7 @@ export const WEBHOOK_EVENTS = {
   [EVENT_TYPES[0]]: TranscriptionCompletedEvent,
   [EVENT_TYPES[1]]: TranscriptionFailedEvent,
   [EVENT_TYPES[2]]: TranscriptionSkippedEvent,
+  [EVENT_TYPES[3]]: TranscriptionUpdatedEvent,
   [TEST_EVENT_TYPE]: WebhookTestEvent,
 } as const satisfies Record<SentEventType, unknown>;
 

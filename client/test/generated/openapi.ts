@@ -81,6 +81,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/videos/{videoId}/transcription/words": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getTranscriptWords"];
+        put: operations["updateTranscriptWords"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhook-endpoints": {
         parameters: {
             query?: never;
@@ -259,6 +275,22 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "transcriptions.transcription.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["onTranscriptionsTranscriptionUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "webhooks.endpoint.test": {
         parameters: {
             query?: never;
@@ -287,7 +319,7 @@ export interface components {
             createdAt: string;
             eventId: string;
             /** @enum {string} */
-            eventType: "transcriptions.transcription.completed" | "transcriptions.transcription.failed" | "transcriptions.transcription.skipped" | "webhooks.endpoint.test";
+            eventType: "transcriptions.transcription.completed" | "transcriptions.transcription.failed" | "transcriptions.transcription.skipped" | "transcriptions.transcription.updated" | "webhooks.endpoint.test";
             finishedAt: string | null;
             id: string;
             nextAttemptAt: string | null;
@@ -308,6 +340,13 @@ export interface components {
             data: components["schemas"]["Delivery"][];
             nextCursor: string | null;
         };
+        EditableWord: {
+            confidence: number | null;
+            end: number;
+            speaker: string | null;
+            start: number;
+            word: string;
+        };
         NewVideo: {
             expiresInSeconds?: number;
             filename?: string;
@@ -317,7 +356,7 @@ export interface components {
             sizeBytes: number;
         };
         NewWebhookEndpoint: {
-            eventTypes?: ("transcriptions.transcription.completed" | "transcriptions.transcription.failed" | "transcriptions.transcription.skipped")[];
+            eventTypes?: ("transcriptions.transcription.completed" | "transcriptions.transcription.failed" | "transcriptions.transcription.skipped" | "transcriptions.transcription.updated")[];
             metadata?: {
                 [key: string]: unknown;
             };
@@ -338,6 +377,10 @@ export interface components {
         Redelivering: {
             count: number;
             hasMore: boolean;
+        };
+        SavedWords: {
+            etag: string;
+            revision: number;
         };
         Transcription: {
             completedAt: string | null;
@@ -457,10 +500,47 @@ export interface components {
             status: "PENDING" | "PROCESSING" | "COMPLETED" | "FAILED" | "SKIPPED";
             wordCount: number | null;
         };
+        TranscriptionUpdatedEvent: {
+            data: {
+                completedAt: string | null;
+                createdAt: string;
+                duration: number | null;
+                environmentId: string;
+                files: components["schemas"]["TranscriptionFiles"] | null;
+                id: string;
+                language: string | null;
+                /** @enum {string} */
+                status: "PENDING" | "PROCESSING" | "COMPLETED" | "FAILED" | "SKIPPED";
+                videoId: string;
+                videoMetadata: components["schemas"]["VideoMetadata"];
+                wordCount: number | null;
+            };
+            metadata: {
+                [key: string]: unknown;
+            };
+            timestamp: string;
+            /** @constant */
+            type: "transcriptions.transcription.updated";
+        };
         TranscriptWord: {
             end: number;
             start: number;
             word: string;
+        };
+        TranscriptWords: {
+            etag: string;
+            revision: number;
+            words: components["schemas"]["EditableWord"][];
+        };
+        TranscriptWordsChange: {
+            sitting?: string;
+            words: {
+                confidence?: number | null;
+                end: number;
+                speaker?: string | null;
+                start: number;
+                word: string;
+            }[];
         };
         UploadTicket: {
             expiresAt: string;
@@ -491,7 +571,7 @@ export interface components {
             disabledReason: string | null;
             enabled: boolean;
             environmentId: string;
-            eventTypes: ("transcriptions.transcription.completed" | "transcriptions.transcription.failed" | "transcriptions.transcription.skipped")[];
+            eventTypes: ("transcriptions.transcription.completed" | "transcriptions.transcription.failed" | "transcriptions.transcription.skipped" | "transcriptions.transcription.updated")[];
             failingSince: string | null;
             id: string;
             metadata: {
@@ -502,7 +582,7 @@ export interface components {
         };
         WebhookEndpointChange: {
             enabled?: boolean;
-            eventTypes?: ("transcriptions.transcription.completed" | "transcriptions.transcription.failed" | "transcriptions.transcription.skipped")[];
+            eventTypes?: ("transcriptions.transcription.completed" | "transcriptions.transcription.failed" | "transcriptions.transcription.skipped" | "transcriptions.transcription.updated")[];
             metadata?: {
                 [key: string]: unknown;
             };
@@ -518,7 +598,7 @@ export interface components {
             disabledReason: string | null;
             enabled: boolean;
             environmentId: string;
-            eventTypes: ("transcriptions.transcription.completed" | "transcriptions.transcription.failed" | "transcriptions.transcription.skipped")[];
+            eventTypes: ("transcriptions.transcription.completed" | "transcriptions.transcription.failed" | "transcriptions.transcription.skipped" | "transcriptions.transcription.updated")[];
             failingSince: string | null;
             id: string;
             metadata: {
@@ -751,6 +831,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Transcription"];
+                };
+            };
+        };
+    };
+    getTranscriptWords: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                videoId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TranscriptWords"];
+                };
+            };
+        };
+    };
+    updateTranscriptWords: {
+        parameters: {
+            query?: never;
+            header: {
+                "Idempotency-Key"?: string;
+                "If-Match": string;
+            };
+            path: {
+                videoId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TranscriptWordsChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedWords"];
                 };
             };
         };
@@ -1078,6 +1209,31 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TranscriptionSkippedEvent"];
+            };
+        };
+        responses: {
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onTranscriptionsTranscriptionUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                "webhook-id": string;
+                "webhook-signature": string;
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TranscriptionUpdatedEvent"];
             };
         };
         responses: {

@@ -51,14 +51,15 @@ export async function request<Key extends JsonOperation>(
   operation: Key,
   ...[input]: Arguments<InputOf<Key, Operations[Key]> & { signal?: AbortSignal }>
 ): Promise<ResponseOf<Operations[Key]>> {
-  const { signal, body, ...rest }: AnyInput = input ?? {};
+  const { signal, body, ifMatch, ...rest }: AnyInput = input ?? {};
   const url = urlOfAny(operation, rest);
   const { status, ok, text } = await send(url, {
     method: operation.slice(0, operation.indexOf(" ")),
-    ...(body !== undefined && {
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    }),
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(ifMatch !== undefined && { "if-match": ifMatch }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   });
   if (!ok) throw new ProblemError(parseProblem(status, text));
@@ -81,6 +82,7 @@ interface AnyInput {
   params?: object;
   query?: object;
   body?: unknown;
+  ifMatch?: string;
   signal?: AbortSignal;
 }
 

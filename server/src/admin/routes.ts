@@ -25,6 +25,7 @@ import { signInHandlers } from "./sign-in/sign-in.ts";
 import { type StoreDeps, storeHandlers } from "./storage.ts";
 import { type SystemDeps, systemHandlers } from "./system.ts";
 import { UploadedBytes } from "./uploaded-bytes.ts";
+import { correctionHandlers } from "./videos/corrections.ts";
 import { type VideoDetailDeps, videoDetailHandlers } from "./videos/detail.ts";
 import { videoFileHandlers } from "./videos/files.ts";
 import { videoStreamHandlers } from "./videos/stream.ts";
@@ -60,6 +61,7 @@ export function registerAdmin(app: FastifyInstance, adminDeps: AdminDeps): void 
     ...videoStreamHandlers(app, deps),
     ...videoDetailHandlers(deps),
     ...videoFileHandlers(deps),
+    ...correctionHandlers(deps),
     ...searchHandlers(deps),
     ...systemHandlers(deps),
     ...backupHandlers(deps),
@@ -80,7 +82,7 @@ function routeOf(
   handle: Handle,
   deps: AccessOptions & { limits: SignInLimits },
 ): RouteOptions {
-  const { query, body, status, response, isGuessable, noHead, ...operation } = operationOf(key);
+  const { query, body, maxBodyBytes, status, response, isGuessable, noHead, ...operation } = operationOf(key);
   const [method, path] = key.split(" ") as [string, string];
   const rule = ruleOf(path, operation);
   const actors = new WeakMap<FastifyRequest, Actor | null>();
@@ -88,6 +90,7 @@ function routeOf(
     method,
     url: `/internal${path}`,
     schema: { ...(query && { querystring: query }), ...(body && { body }) },
+    ...(maxBodyBytes !== undefined && { bodyLimit: maxBodyBytes }),
     exposeHeadRoute: method === "GET" && !noHead,
     onRequest: async (request, reply) => {
       reply.header("cache-control", "no-store");

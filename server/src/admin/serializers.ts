@@ -1,5 +1,6 @@
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import { keyPrefix } from "../api-keys/api-keys.ts";
+import { wordsEtag } from "../corrections/etag.ts";
 import type {
   ApiKeyRow,
   EnvironmentRow,
@@ -110,6 +111,7 @@ export function toTranscriptionSummaryView(row: TranscriptionRow): Transcription
     remainingSeconds: row.remaining_seconds,
     language: row.language,
     wordCount: row.word_count,
+    wordsEtag: row.status === "COMPLETED" ? wordsEtag(row) : null,
     duration: row.duration,
     failure:
       row.failure_code === null ? null : { code: row.failure_code, message: row.failure_message ?? "" },

@@ -22,6 +22,9 @@ export type PublicTranscription = Pick<
   | "word_count"
   | "duration"
   | "file_prefix"
+  | "edited_prefix"
+  | "revision"
+  | "edit_version"
   | "file_formats"
   | "failure_code"
   | "failure_message"
@@ -66,6 +69,7 @@ export async function findKeysWithVideos(
       k.expires_at, k.last_used_at, k.revoked_at,
       v.id as video_id, v.metadata, v.size_bytes, v.created_at as video_created_at, v.uploaded_at,
       t.id as transcription_id, t.status, t.language, t.word_count, t.duration, t.file_prefix, t.file_formats,
+      t.edited_prefix, t.revision, t.edit_version,
       t.failure_code, t.failure_message, t.skip_reason, t.incomplete,
       t.created_at as transcription_created_at, t.finished_at
     from (values ${sql.join(requested)}) as requested (ordinal, key_id, video_id)
@@ -92,6 +96,9 @@ interface FoundRow extends Omit<KeyRow, "id"> {
   word_count: number | null;
   duration: number | null;
   file_prefix: string | null;
+  edited_prefix: string | null;
+  revision: number;
+  edit_version: number;
   file_formats: PublicTranscription["file_formats"];
   failure_code: string | null;
   failure_message: string | null;
@@ -137,6 +144,9 @@ function toTranscription(row: FoundRow, videoId: string, id: string): PublicTran
     word_count: row.word_count,
     duration: row.duration,
     file_prefix: row.file_prefix,
+    edited_prefix: row.edited_prefix,
+    revision: row.revision,
+    edit_version: row.edit_version,
     file_formats: row.file_formats,
     failure_code: row.failure_code,
     failure_message: row.failure_message,

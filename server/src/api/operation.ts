@@ -6,7 +6,7 @@ import type { KeyRow, KeyWithVideo, VideoWithTranscription } from "../api-keys/k
 import type { AuditActor } from "../audit/audit-events.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { disableBodyParsing } from "../http/disable-body-parsing.ts";
-import { runIdempotently } from "../http/idempotency.ts";
+import { findRepeated, runIdempotently } from "../http/idempotency.ts";
 import type { Clock } from "../lib/clock.ts";
 import { noSuchVideo } from "../videos/queries.ts";
 
@@ -79,6 +79,35 @@ export function serveOnce<const O extends Operation>(
   });
 }
 
+/**
+ * Like `serveVideo`, for a PUT. `prepare` does what must not happen in a transaction; what it returns runs in one, like
+ * the handler of `serveOnce`. Neither runs for a repeated request with an `Idempotency-Key`.
+ */
+export function serveVideoOnce<const O extends Operation>(
+  app: FastifyInstance,
+  deps: OperationDeps,
+  operation: O,
+  prepare: (
+    call: Call<O> & { video: VideoWithTranscription },
+  ) => Promise<(tx: Tx) => Promise<SuccessOf<O> & { etag: string }>>,
+): void {
+  route(app, operation, deps.authorizeVideo(permissionOf(operation)), async (call, { video }) => {
+    const { environmentId, request, reply } = call;
+    if (!video) throw noSuchVideo();
+    let answer = await findRepeated(deps, { environmentId, request });
+    if (!answer) {
+      const commit = await prepare({ ...call, video });
+      answer = await runIdempotently(deps, { environmentId, request }, async (tx) => ({
+        status: operation.success.status,
+        body: JSON.stringify(await commit(tx)),
+      }));
+    }
+    if (answer.repeated) reply.header("idempotency-replayed", "true");
+    reply.header("etag", (JSON.parse(answer.body) as { etag: string }).etag);
+    return answer;
+  });
+}
+
 interface Answer {
   status: number;
   /** The response as JSON; null for an empty body. */
@@ -100,12 +129,13 @@ function route<const O extends Operation, Key extends KeyRow>(
   authorize: Authorize<Key>,
   answer: (call: Call<O>, key: Key) => Promise<Answer>,
 ): void {
-  const { method, path, query, body } = operation;
+  const { method, path, query, body, maxBodyBytes } = operation;
   const principals = new WeakMap<FastifyRequest, Principal<Key>>();
   const options: RouteOptions = {
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     schema: { ...(query && { querystring: query }), ...(body && { body }) },
+    ...(maxBodyBytes !== undefined && { bodyLimit: maxBodyBytes }),
     // Runs before the body is read, so that the service does not read bodies of unauthorized clients.
     onRequest: async (request, reply) => {
       principals.set(request, await authorize(request, reply));

@@ -1,3 +1,4 @@
+import { findUpdatesWithoutJob, replaceUpdateJob } from "../corrections/update-queries.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import { isOutage } from "../lib/outages.ts";
@@ -33,6 +34,7 @@ export async function sweepLostJobs(deps: JobSweepDeps, signal: AbortSignal): Pr
   await replaceJobs(deps, "transcribe", [findTranscriptionsWithoutJob, replaceTranscriptionJob], signal);
   await replaceJobs(deps, "deliver", [findDeliveriesWithoutJob, replaceDeliveryJob], signal);
   await replaceJobs(deps, "index", [findDocumentsWithoutJob, replaceDocumentJob], signal);
+  await replaceJobs(deps, "announce", [findUpdatesWithoutJob, replaceUpdateJob], signal);
 }
 
 async function replaceJobs(

@@ -95,7 +95,7 @@ interface AnyInput {
 }
 
 function buildRequest(operation: OperationKey, input: AnyInput = {}) {
-  const method = operation.slice(0, operation.indexOf(" ")) as "GET" | "POST" | "PATCH" | "DELETE";
+  const method = operation.slice(0, operation.indexOf(" ")) as "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   return { method, path: pathOf(operation, input), body: input.body };
 }
 

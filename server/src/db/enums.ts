@@ -26,6 +26,8 @@ export const AUDIT_ACTIONS = [
   "operator.sign_in_failed",
   "video.deleted",
   "transcription.reprocessed",
+  "transcript.edited",
+  "transcript.restored",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

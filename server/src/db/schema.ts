@@ -31,6 +31,8 @@ export interface Schema {
   transcription: TranscriptionTable;
   transcription_attempt: TranscriptionAttemptTable;
   transcription_checkpoint: TranscriptionCheckpointTable;
+  transcript_revision: TranscriptRevisionTable;
+  transcript_update: TranscriptUpdateTable;
   event: EventTable;
   webhook_endpoint: WebhookEndpointTable;
   delivery: DeliveryTable;
@@ -127,8 +129,14 @@ interface TranscriptionTable {
   progress: Generated<number>;
   /** Null if unknown. */
   remaining_seconds: number | null;
-  /** Storage key prefix of the files; null until COMPLETED. */
+  /** Storage key prefix of the recognized original's files; null until COMPLETED. See `currentPrefix`. */
   file_prefix: string | null;
+  /** Storage key prefix of the current revision's files; null if nobody has changed the transcript. */
+  edited_prefix: ColumnType<string | null, never, string>;
+  /** Number of the current revision; 0 is the recognized original. */
+  revision: Generated<number>;
+  /** Number of saves. */
+  edit_version: Generated<number>;
   /** The formats of the stored files. */
   file_formats: ColumnType<FileFormat[], string | undefined, string>;
   failure_code: string | null;
@@ -171,6 +179,36 @@ interface TranscriptionAttemptTable {
   failure_code: ColumnType<string | null, never, string | null>;
   failure_message: ColumnType<string | null, never, string | null>;
   retry_at: ColumnType<Date | null, never, Date | null>;
+}
+
+/** A transcript that nobody has changed has no rows. */
+interface TranscriptRevisionTable {
+  transcription_id: string;
+  /** 0 is the recognized original. */
+  number: number;
+  file_prefix: string;
+  /** Id of the editing session; null if the revision is not continued. */
+  sitting: string | null;
+  /** Null for the recognized original. */
+  actor_kind: ActorKind | null;
+  actor_id: string | null;
+  actor_name: string | null;
+  word_count: number;
+  /** Compared with the previous revision. */
+  changed_words: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** When to send the event about the changes of a transcript; see `updated-event.ts`. */
+interface TranscriptUpdateTable {
+  transcription_id: string;
+  /** The only job that may send the event; null if every change was announced. */
+  job_id: string | null;
+  /** The first change since the last event. */
+  first_edit_at: Date;
+  last_edit_at: Date;
+  sent_at: Date | null;
 }
 
 interface TranscriptionCheckpointTable {
@@ -476,6 +514,8 @@ export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type NewApiKey = Insertable<ApiKeyTable>;
 export type VideoRow = Selectable<VideoTable>;
 export type TranscriptionRow = Selectable<TranscriptionTable>;
+export type TranscriptRevisionRow = Selectable<TranscriptRevisionTable>;
+export type TranscriptUpdateRow = Selectable<TranscriptUpdateTable>;
 export type TranscriptionAttemptRow = Selectable<TranscriptionAttemptTable>;
 export type EventRow = Selectable<EventTable>;
 export type WebhookEndpointRow = Selectable<WebhookEndpointTable>;

@@ -46,6 +46,21 @@ export async function runIdempotently(
 }
 
 /**
+ * Returns the response that `runIdempotently` would repeat; undefined if the operation must run.
+ * @throws AppError `invalid_request`, `idempotency_key_reused`
+ */
+export async function findRepeated(
+  { db, clock }: { db: Db; clock: Clock },
+  { environmentId, request }: { environmentId: string; request: FastifyRequest },
+): Promise<(JsonResponse & { repeated: boolean }) | undefined> {
+  const key = readIdempotencyKey(request);
+  if (key === null) return undefined;
+  const fingerprint = fingerprintRequest(request, request.body);
+  const known = await findRecordedResponse(db, { environmentId, key, fingerprint, now: clock.now() });
+  return known && { status: known.status, body: known.body, repeated: true };
+}
+
+/**
  * Locks the key until the transaction ends.
  * @throws AppError `idempotency_key_in_use`
  */

@@ -62,6 +62,7 @@ export const APP_ERRORS = {
     title: "The retention period of the recording has ended",
   },
   transcript_not_found: { status: 404, retryable: false, title: "There is no transcript yet" },
+  revision_not_found: { status: 404, retryable: false, title: "The transcript has no such revision" },
   waveform_not_found: { status: 404, retryable: false, title: "There is no waveform yet" },
   transcription_not_failed: {
     status: 409,

@@ -17,7 +17,7 @@ interface TaggedJob {
   delayMs?: number | null;
 }
 
-export type QueueName = "transcribe" | "deliver" | "index";
+export type QueueName = "transcribe" | "deliver" | "index" | "announce";
 
 /** A worker without a heartbeat for this time counts as lost. pg-boss allows no shorter time. */
 const HEARTBEAT_SECONDS = 10;
@@ -27,6 +27,7 @@ const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
   transcribe: { expireInSeconds: 86_399 },
   deliver: { expireInSeconds: 60 },
   index: { expireInSeconds: 3600 },
+  announce: { expireInSeconds: 60 },
 };
 
 /** pg-boss sends the name of a queue on this channel when a job is due. */

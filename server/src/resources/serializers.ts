@@ -15,7 +15,7 @@ import type {
 import type { PublicTranscription, PublicVideo } from "../api-keys/key-and-video-queries.ts";
 import type { DeliveryAttemptRow, DeliveryRow, WebhookEndpointRow } from "../db/schema.ts";
 import { safeFileName } from "../storage/content-disposition.ts";
-import { fileKey } from "../storage/transcript-files.ts";
+import { currentPrefix, fileKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 
 export const FILE_URL_LIFETIME_SECONDS = 300;
@@ -30,6 +30,7 @@ export async function representTranscription(
   }: { transcripts: TranscriptStore; now: Date; videoMetadata: VideoMetadata },
 ): Promise<Transcription> {
   const completed = row.status === "COMPLETED";
+  const prefix = currentPrefix(row);
   return {
     id: row.id,
     videoId: row.video_id,
@@ -38,10 +39,7 @@ export async function representTranscription(
     language: row.language,
     wordCount: row.word_count,
     duration: row.duration,
-    files:
-      row.file_prefix === null
-        ? null
-        : await presignFiles(row, row.file_prefix, { transcripts, now, videoMetadata }),
+    files: prefix === null ? null : await presignFiles(row, prefix, { transcripts, now, videoMetadata }),
     createdAt: row.created_at.toISOString(),
     completedAt: completed && row.finished_at ? row.finished_at.toISOString() : null,
   };

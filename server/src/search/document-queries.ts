@@ -2,7 +2,11 @@ import { sql } from "kysely";
 import type { Db, SearchDocumentRow, Tx } from "../db/schema.ts";
 import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
 
-export type Unindexed = SearchDocumentRow & { spoken: string; file_prefix: string };
+export type Unindexed = SearchDocumentRow & {
+  spoken: string;
+  file_prefix: string;
+  edited_prefix: string | null;
+};
 
 /** Maximum number of passages in a shard; see `search_shard` in the schema. */
 const SHARD_PASSAGES = 16_384;
@@ -21,6 +25,24 @@ export async function insertSearchDocument(
     .execute();
 }
 
+/** Makes the job index the transcript again. Until then, searches find the previous words. */
+export async function reindexTranscript(
+  tx: Tx,
+  document: { transcriptionId: string; environmentId: string; jobId: string },
+): Promise<void> {
+  await tx
+    .insertInto("search_document")
+    .values({
+      transcription_id: document.transcriptionId,
+      environment_id: document.environmentId,
+      job_id: document.jobId,
+    })
+    .onConflict((conflict) =>
+      conflict.column("transcription_id").doUpdateSet({ job_id: document.jobId, indexed_at: null }),
+    )
+    .execute();
+}
+
 /** Returns undefined if the job has nothing to do. */
 export async function findUnindexed(
   db: Db,
@@ -31,7 +53,7 @@ export async function findUnindexed(
     .selectFrom("search_document as document")
     .innerJoin("transcription", "transcription.id", "document.transcription_id")
     .selectAll("document")
-    .select(["transcription.language as spoken", "transcription.file_prefix"])
+    .select(["transcription.language as spoken", "transcription.file_prefix", "transcription.edited_prefix"])
     .where("document.transcription_id", "=", transcriptionId)
     .where("document.job_id", "=", jobId)
     .where("document.indexed_at", "is", null)
@@ -84,21 +106,19 @@ interface NewPassage {
 }
 
 /**
- * Inserts passages of a document. Existing ones stay unchanged.
- * @returns false if the document was deleted in the meantime
+ * Writes consecutive passages of a document and replaces existing ones.
+ * @returns false if the document was deleted or got another job in the meantime
  */
 export async function insertPassages(
   tx: Tx,
-  document: { number: number; shard: number },
+  document: { number: number; shard: number; jobId: string },
   passages: readonly NewPassage[],
 ): Promise<boolean> {
-  const row = await tx
-    .selectFrom("search_document")
-    .select("number")
-    .where("number", "=", document.number)
-    .forKeyShare()
-    .executeTakeFirst();
-  if (!row) return false;
+  if (!(await lockDocument(tx, document))) return false;
+  const removed = await deletePassages(tx, document.number, {
+    from: passages[0]?.ordinal ?? 0,
+    to: passages.at(-1)?.ordinal ?? -1,
+  });
   const column = <T>(read: (passage: NewPassage) => T) => passages.map(read);
   const { numAffectedRows = 0n } = await sql`
     insert into search_passage (document, ordinal, start_ms, end_ms, text, lexemes)
@@ -110,18 +130,70 @@ export async function insertPassages(
       ${column(({ text }) => text)}::text[],
       ${column(({ lexemes }) => lexemes)}::text[]
     ) as passage (ordinal, start_ms, end_ms, text, lexemes)
-    on conflict do nothing
   `.execute(tx);
-  await tx
-    .updateTable("search_shard")
-    .set((set) => ({ passage_count: set("passage_count", "+", Number(numAffectedRows)) }))
-    .where("number", "=", document.shard)
-    .execute();
+  await countPassages(tx, document.shard, Number(numAffectedRows) - removed);
   return true;
 }
 
-export async function finishDocument(db: Db, number: number, now: Date): Promise<void> {
-  await db.updateTable("search_document").set({ indexed_at: now }).where("number", "=", number).execute();
+/**
+ * Marks the document as indexed and deletes the passages of an earlier, longer transcript. Does nothing if the document
+ * got another job in the meantime.
+ * @param passageCount number of passages of the current transcript
+ */
+export async function finishDocument(
+  tx: Tx,
+  document: { number: number; jobId: string },
+  { passageCount, now }: { passageCount: number; now: Date },
+): Promise<void> {
+  const row = await lockDocument(tx, document);
+  if (!row) return;
+  const removed = await deletePassages(tx, document.number, { from: passageCount, to: null });
+  if (row.shard !== null && removed > 0) await countPassages(tx, row.shard, -removed);
+  await tx
+    .updateTable("search_document")
+    .set({ indexed_at: now })
+    .where("number", "=", document.number)
+    .execute();
+}
+
+/** Locks the document until the transaction ends, so that a change of its job waits. */
+async function lockDocument(
+  tx: Tx,
+  { number, jobId }: { number: number; jobId: string },
+): Promise<{ shard: number | null } | undefined> {
+  return await tx
+    .selectFrom("search_document")
+    .select("shard")
+    .where("number", "=", number)
+    .where("job_id", "=", jobId)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/**
+ * @param to inclusive; null for all passages from `from`
+ * @returns the number of deleted passages
+ */
+async function deletePassages(
+  tx: Tx,
+  document: number,
+  { from, to }: { from: number; to: number | null },
+): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom("search_passage")
+    .where("document", "=", document)
+    .where("ordinal", ">=", from)
+    .$if(to !== null, (query) => query.where("ordinal", "<=", to!))
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+async function countPassages(tx: Tx, shard: number, change: number): Promise<void> {
+  await tx
+    .updateTable("search_shard")
+    .set((set) => ({ passage_count: set("passage_count", "+", change) }))
+    .where("number", "=", shard)
+    .execute();
 }
 
 /** The transcription ids after `after`, up to and including `last`. */

@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
 import type { ClaimedJob } from "../queue/job.ts";
-import { fileKey } from "../storage/transcript-files.ts";
+import { currentPrefix, fileKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import {
   assignShard,
@@ -38,8 +38,8 @@ const BATCH = 250;
 const MAX_TRIES = 20;
 
 /**
- * Makes a completed transcript searchable. After a crash, the next run skips existing passages. A transcript that
- * repeatedly fails is logged and left out of the index.
+ * Makes a completed transcript searchable, or replaces the passages of its previous words. After a crash, the next run
+ * starts again. A transcript that repeatedly fails is logged and left out of the index.
  */
 export async function indexTranscript(
   deps: IndexDeps,
@@ -51,15 +51,18 @@ export async function indexTranscript(
   const document = await findUnindexed(db, transcriptionId, job.id);
   if (!document) return;
   const signal = AbortSignal.any([shutdown, job.signal]);
+  let passageCount = 0;
   try {
     const passages = cutPassages(await readWords(deps, document));
+    passageCount = passages.length;
     if (passages.length > 0) await writePassages(db, document, passages, signal);
     log.info({ transcriptionId, passages: passages.length }, "transcript indexed for search");
   } catch (error) {
     if (signal.aborted || isOutage(error) || job.retryCount + 1 < MAX_TRIES) throw error;
     log.error({ err: error, transcriptionId }, "could not index a transcript; it will not be searchable");
   }
-  await finishDocument(db, document.number, clock.now());
+  const finished = { number: document.number, jobId: document.job_id };
+  await db.transaction().execute((tx) => finishDocument(tx, finished, { passageCount, now: clock.now() }));
 }
 
 async function writePassages(
@@ -79,8 +82,8 @@ async function writePassages(
       const ordinal = from + index;
       return { ...passage, ordinal, lexemes: renderVector(tokens[ordinal]!, lexemes, shard) };
     });
-    const target = { number: document.number, shard };
-    // Stops if the video was deleted in the meantime.
+    const target = { number: document.number, shard, jobId: document.job_id };
+    // Stops if the video was deleted or the transcript was changed in the meantime.
     if (!(await db.transaction().execute((tx) => insertPassages(tx, target, rows)))) return;
   }
 }
@@ -93,7 +96,9 @@ async function readWords({ transcripts, log }: IndexDeps, document: Unindexed): 
   };
   let json: string;
   try {
-    json = await text(await transcripts.read(fileKey(document.file_prefix, "json")));
+    json = await text(
+      await transcripts.read(fileKey(currentPrefix(document) ?? document.file_prefix, "json")),
+    );
   } catch (error) {
     if (!(error instanceof AppError && error.code === "storage_object_missing")) throw error;
     return unreadable(error, "the words of a transcript are missing");

@@ -1,4 +1,5 @@
 import type { FileFormat } from "@subtext/client/contract/transcription";
+import type { TranscriptionRow } from "../db/schema.ts";
 
 /**
  * Returns the key prefix of an attempt's files. Each attempt has its own, so attempts cannot overwrite each other's
@@ -6,6 +7,26 @@ import type { FileFormat } from "@subtext/client/contract/transcription";
  */
 export function filePrefix(transcriptionId: string, attempt: number): string {
   return `${TRANSCRIPTS_PREFIX}${transcriptionId}/${attempt}`;
+}
+
+/**
+ * Returns the key prefix of the files of a save. Concurrent saves of the same version have different prefixes.
+ * @param version the transcription's `edit_version` after the save
+ * @param random letters and digits
+ */
+export function editPrefix(
+  transcriptionId: string,
+  { version, savedAt, random }: { version: number; savedAt: Date; random: string },
+): string {
+  return `${TRANSCRIPTS_PREFIX}${transcriptionId}/edit-${version}-${savedAt.getTime()}-${random}`;
+}
+
+/** Returns the key prefix of the current transcript's files; null until COMPLETED. */
+export function currentPrefix({
+  edited_prefix,
+  file_prefix,
+}: Pick<TranscriptionRow, "edited_prefix" | "file_prefix">): string | null {
+  return edited_prefix ?? file_prefix;
 }
 
 export const TRANSCRIPTS_PREFIX = "transcripts/";
@@ -19,9 +40,24 @@ export function confidenceKey(prefix: string): string {
   return `${prefix}/confidence.json`;
 }
 
+/** The words of an edited transcript with speakers and confidences; see `words-file.ts`. */
+export function wordsKey(prefix: string): string {
+  return `${prefix}/words.json`;
+}
+
 /** The recording's `Waveform`, which can exist without a transcript. */
 export function waveformKey(prefix: string): string {
   return `${prefix}/waveform.json`;
+}
+
+/** Returns the save that wrote a file; null if the key is not that of a file of an edited transcript. */
+export function parseEditKey(
+  key: string,
+): { transcriptionId: string; version: number; savedAt: Date; prefix: string } | null {
+  const match = /^(transcripts\/([A-Za-z0-9_]+)\/edit-(\d+)-(\d+)-[A-Za-z0-9]+)\/[^/]+$/.exec(key);
+  if (!match) return null;
+  const [, prefix = "", transcriptionId = "", version, savedAt] = match;
+  return { transcriptionId, version: Number(version), savedAt: new Date(Number(savedAt)), prefix };
 }
 
 /** Returns the attempt that wrote a file; null if the key is not that of a transcript file. */

@@ -9,8 +9,10 @@ import { OPERATIONS } from "@subtext/client/contract/operations";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { type RawBuilder, sql } from "kysely";
 import { MAX_OPEN_UPLOADS, MAX_WEBHOOK_ENDPOINTS } from "../../src/environments/limits.ts";
+import { AppError } from "../../src/lib/errors.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { newJobId } from "../../src/queue/queue.ts";
+import { seedTranscript } from "../support/seed-transcript.ts";
 import {
   createTenant,
   type MovableClock,
@@ -38,6 +40,8 @@ export interface World {
   openUpload: string;
   /** An uploaded video with a waiting transcription; the upload above has none. */
   video: string;
+  /** A video with a completed transcription. */
+  completed: string;
   endpoint: string;
   delivery: string;
   fileUrl: string;
@@ -74,6 +78,11 @@ export async function makeWorld(service: TestService, clock: MovableClock): Prom
       queued_at: now,
     })
     .execute();
+  const { videoId: completed } = await seedTranscript(service.service, {
+    environmentId: tenant.environmentId,
+    language: "en",
+    text: "Good morning, everyone.",
+  });
   const post = async (path: string, body: object) => {
     const response = await fetch(`${service.url}/api/v1${path}`, {
       method: "POST",
@@ -93,7 +102,7 @@ export async function makeWorld(service: TestService, clock: MovableClock): Prom
     lifetimeSeconds: 300,
     now,
   });
-  return { service, clock, tenant, openUpload, video, endpoint, delivery, fileUrl: url };
+  return { service, clock, tenant, openUpload, video, completed, endpoint, delivery, fileUrl: url };
 }
 
 /** A request that succeeds unless a provocation changes it. */
@@ -135,7 +144,7 @@ export function requestOf(
 
 function urlOf(operation: Operation, world: World, path?: string): URL {
   const ids: Record<string, string> = {
-    videoId: world.video,
+    videoId: operation.path.endsWith("/words") ? world.completed : world.video,
     uploadId: world.openUpload,
     endpointId: world.endpoint,
     deliveryId: world.delivery,
@@ -192,6 +201,29 @@ async function askInTrouble(operation: Operation, world: World): Promise<Respons
   }
 }
 
+async function removeWords({ service, completed }: World): Promise<void> {
+  const { transcripts, database } = service.service.parts;
+  const row = await database.kysely
+    .selectFrom("transcription")
+    .select("file_prefix")
+    .where("video_id", "=", completed)
+    .executeTakeFirstOrThrow();
+  for await (const key of transcripts.list(`${row.file_prefix}/`)) await transcripts.remove(key);
+}
+
+async function askWithFullDisk(operation: Operation, world: World): Promise<Response> {
+  const { transcripts } = world.service.service.parts;
+  const { put } = transcripts;
+  transcripts.put = async () => {
+    throw new AppError("storage_full", "No space is left.");
+  };
+  try {
+    return await ask(operation, world);
+  } finally {
+    transcripts.put = put;
+  }
+}
+
 /** Fills an environment up to a limit with copies of its only row. */
 async function fillUp({ service, tenant }: World, table: "video" | "webhook_endpoint"): Promise<void> {
   const db = service.service.parts.database.kysely;
@@ -210,6 +242,7 @@ type Provoke = (operation: Operation, world: World) => Promise<Response>;
 const unknownIds = (world: World): World => ({
   ...world,
   video: newId("video"),
+  completed: newId("video"),
   openUpload: newId("video"),
   endpoint: newId("endpoint"),
 });
@@ -229,9 +262,17 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     const off = await createTenant(world.service, { aiTranscription: false, clock: world.clock });
     const video = await upload(world.service, off, Buffer.from("x"));
     const headers = { authorization: `Bearer ${off.key}` };
-    return await ask(operation, { ...world, video }, { headers });
+    return await ask(operation, { ...world, video, completed: video }, { headers });
   },
-  upload_incomplete: (operation, world) => ask(operation, { ...world, video: world.openUpload }),
+  transcription_not_completed: (operation, world) => ask(operation, { ...world, completed: world.video }),
+  transcript_changed: (operation, world) => ask(operation, world, { headers: { "if-match": '"9.9"' } }),
+  invalid_words: (operation, world) => {
+    const words = [{ word: " ", start: 0, end: 1 }];
+    return ask(operation, world, { body: JSON.stringify({ words }) });
+  },
+  precondition_required: (operation, world) => ask(operation, world, { headers: { "if-match": null } }),
+  upload_incomplete: (operation, world) =>
+    ask(operation, { ...world, video: world.openUpload, completed: world.openUpload }),
   route_not_found: null,
   method_not_allowed: null,
   invalid_request: (operation, world) => {
@@ -256,7 +297,9 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
       return await ask(operation, world, { headers: { "upload-length": String(Number.MAX_SAFE_INTEGER) } });
     }
     if (operation.id === "uploadChunk") return await ask(operation, world, { body: "0123456789+" });
-    return await ask(operation, world, { body: JSON.stringify({ url: "x".repeat(300 * KIB) }) });
+    return await ask(operation, world, {
+      body: JSON.stringify({ url: "x".repeat(operation.maxBodyBytes ?? 300 * KIB) }),
+    });
   },
   headers_too_large: (operation, world) =>
     ask(operation, world, { headers: { "x-long": "x".repeat(20 * KIB) } }),
@@ -346,6 +389,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     }
   },
   storage_full: async (operation, world) => {
+    if (operation.id === "updateTranscriptWords") return await askWithFullDisk(operation, world);
     if (operation.id === "createVideo")
       return await ask(operation, world, { body: `{"sizeBytes":${ENDLESS}}` });
     return await ask(operation, world, { headers: { "upload-length": ENDLESS } });
@@ -357,7 +401,8 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     return ask(operation, world);
   },
   file_not_found: async (operation, world) => {
-    await rm(filePathOf(world));
+    if (operation.id === "getTranscriptWords") await removeWords(world);
+    else await rm(filePathOf(world));
     return await ask(operation, world);
   },
   storage_unavailable: async (operation, world) => {

@@ -28,6 +28,8 @@ export const ACTION_NAMES: Record<AuditAction, string> = {
   "operator.sign_in_failed": "Sign-in failed",
   "video.deleted": "Video deleted",
   "transcription.reprocessed": "Transcription retried",
+  "transcript.edited": "Transcript corrected",
+  "transcript.restored": "Transcript revision restored",
 };
 
 export const ACTOR_KIND_NAMES: Record<Exclude<ActorKind, "operator">, string> = {

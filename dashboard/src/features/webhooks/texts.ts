@@ -16,12 +16,17 @@ export const EVENT_TEXTS: Record<EventType, { name: string; hint: string }> = {
     name: "Skipped",
     hint: "Nothing to transcribe, e.g. no audio track.",
   },
+  "transcriptions.transcription.updated": {
+    name: "Updated",
+    hint: "A transcript was corrected.",
+  },
 };
 
 export const SENT_EVENT_NAMES: Record<SentEventType, string> = {
   "transcriptions.transcription.completed": EVENT_TEXTS["transcriptions.transcription.completed"].name,
   "transcriptions.transcription.failed": EVENT_TEXTS["transcriptions.transcription.failed"].name,
   "transcriptions.transcription.skipped": EVENT_TEXTS["transcriptions.transcription.skipped"].name,
+  "transcriptions.transcription.updated": EVENT_TEXTS["transcriptions.transcription.updated"].name,
   "webhooks.endpoint.test": "Test",
 };
 

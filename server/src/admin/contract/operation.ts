@@ -19,6 +19,10 @@ export interface Operation {
   roleIn?: "all environments" | "any environment";
   query?: TSchema;
   body?: TSchema;
+  /** Maximum size of the body, if it differs from that of other operations. */
+  maxBodyBytes?: number;
+  /** The caller must send the ETag of what it changes as `If-Match`. */
+  needsIfMatch?: true;
   /** Status code of a successful response; 200 if not set. */
   status?: 201 | 202 | 204;
   response: ResponseType<unknown> | typeof RAW;
@@ -29,7 +33,10 @@ export interface Operation {
 }
 
 /** Operations, keyed by method and path below `/internal`, e.g. `GET /environments/:environment`. */
-export type OperationTable = Record<`${"GET" | "HEAD" | "POST" | "PATCH" | "DELETE"} /${string}`, Operation>;
+export type OperationTable = Record<
+  `${"GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`,
+  Operation
+>;
 
 /** Carries the type of a JSON response. Empty at run time. */
 export interface ResponseType<T> {
@@ -69,7 +76,8 @@ export type InputOf<Key extends string, O> = (unknown extends ParamsOf<Key>
   ? unknown
   : { params: ParamsOf<Key> }) &
   Present<"query", QueryOf<O>> &
-  Present<"body", BodyOf<O>>;
+  Present<"body", BodyOf<O>> &
+  (O extends { needsIfMatch: true } ? { ifMatch: string } : unknown);
 
 /** The arguments of a client call. The input is optional if none of its parts is required. */
 export type Arguments<Input> = Partial<Input> extends Input ? [input?: Input] : [input: Input];

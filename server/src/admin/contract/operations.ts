@@ -1,5 +1,11 @@
 import { PAGE_QUERY } from "@subtext/client/contract/page";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
+import {
+  MAX_TRANSCRIPT_BYTES,
+  type SavedWords,
+  type TranscriptWords,
+  TranscriptWordsChange,
+} from "@subtext/client/contract/transcript-words";
 import { TRANSCRIPTION_STATUSES } from "@subtext/client/contract/transcription";
 import { EVENT_TYPES, TEST_EVENT_TYPE } from "@subtext/client/contract/webhook";
 import {
@@ -36,6 +42,7 @@ import type {
 } from "./operator.ts";
 import { SEARCH_LIMITS, type SearchPageView } from "./search.ts";
 import type { FindingView, SystemView } from "./system.ts";
+import type { RevisionView, RevisionWordsView } from "./transcript-words.ts";
 import type { TranscriptionView } from "./transcription.ts";
 import type { TranscriptionSummaryView, UploadOfferView, VideoCountsView, VideoPageView } from "./video.ts";
 import type { TranscriptWordsView, VideoDetailView, WaveformView } from "./video-detail.ts";
@@ -393,6 +400,32 @@ export const OPERATIONS = {
   },
   "GET /environments/:environment/videos/:video/captions": { callers: EVERY_ROLE, response: RAW },
   "GET /environments/:environment/videos/:video/files/:format": { callers: EVERY_ROLE, response: RAW },
+
+  // Corrections. The words have an ETag, which changes with each save.
+  "GET /environments/:environment/videos/:video/words": {
+    callers: EVERY_ROLE,
+    response: json<TranscriptWords>(),
+  },
+  "PUT /environments/:environment/videos/:video/words": {
+    callers: EDITORS,
+    needsIfMatch: true,
+    body: TranscriptWordsChange,
+    maxBodyBytes: MAX_TRANSCRIPT_BYTES,
+    response: json<SavedWords>(),
+  },
+  "GET /environments/:environment/videos/:video/revisions": {
+    callers: EVERY_ROLE,
+    response: json<{ data: RevisionView[] }>(),
+  },
+  "GET /environments/:environment/videos/:video/revisions/:revision": {
+    callers: EVERY_ROLE,
+    response: json<RevisionWordsView>(),
+  },
+  "POST /environments/:environment/videos/:video/revisions/:revision/restore": {
+    callers: EDITORS,
+    needsIfMatch: true,
+    response: json<SavedWords>(),
+  },
 
   "GET /environments/:environment/search": {
     callers: EVERY_ROLE,

@@ -12,6 +12,8 @@ export interface TranscriptionSummaryView {
   remainingSeconds: number | null;
   language: string | null;
   wordCount: number | null;
+  /** ETag of the current words, which changes with each correction; null until COMPLETED. */
+  wordsEtag: string | null;
   /** Seconds. */
   duration: number | null;
   /** Why the transcription failed, or why its last attempt failed if another one follows. */

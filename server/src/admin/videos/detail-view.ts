@@ -96,7 +96,11 @@ function toTimeline(
     steps.push({ step, at: at.toISOString(), seconds: before && secondsBetween(before, at) });
     before = at;
   }
-  const deliveries = finished ? events.filter(({ created_at }) => created_at >= finished) : [];
+  const deliveries = finished
+    ? events.filter(
+        ({ created_at, type }) => created_at >= finished && type !== "transcriptions.transcription.updated",
+      )
+    : [];
   for (const { status, finished_at: at, endpoint_id } of deliveries.flatMap((event) => event.deliveries)) {
     if (status !== "succeeded" || !at) continue;
     steps.push({

@@ -1,4 +1,5 @@
-import { buffer, json } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
+import { readWords } from "../../corrections/words-file.ts";
 import type { Db } from "../../db/schema.ts";
 import { matchesEtag, sendFile } from "../../http/send-file.ts";
 import { sendJson } from "../../http/send-json.ts";
@@ -7,7 +8,7 @@ import { AppError, type AppErrorCode } from "../../lib/errors.ts";
 import { representVideo, transcriptFileName } from "../../resources/serializers.ts";
 import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposition.ts";
 import type { RecordingStore } from "../../storage/recording-store.ts";
-import { confidenceKey, fileKey, waveformKey } from "../../storage/transcript-files.ts";
+import { currentPrefix, fileKey, waveformKey } from "../../storage/transcript-files.ts";
 import type { TranscriptStore } from "../../storage/transcript-store.ts";
 import { findTranscriptionByVideo } from "../../transcription/queries.ts";
 import { MEDIA_TYPE_BYTES, mediaType } from "../../videos/media-type.ts";
@@ -37,20 +38,17 @@ export function videoFileHandlers(deps: VideoFileDeps) {
     "GET /environments/:environment/videos/:video/transcript": async ({ params, request, reply }) => {
       const video = await getVideoFromParams(db, params);
       const row = await findTranscriptionByVideo(db, video.id);
-      if (!row?.file_prefix) throw new AppError("transcript_not_found", "The video has no transcript (yet).");
-      const { file_prefix: prefix, language } = row;
+      const prefix = row && currentPrefix(row);
+      if (!prefix) throw new AppError("transcript_not_found", "The video has no transcript (yet).");
       return await sendJson(request, reply, {
         tag: `${tagOf(prefix)}-${WORDS_VERSION}`,
         render: async () => {
-          const [words, confidences] = await Promise.all([
-            readJson(transcripts, fileKey(prefix, "json")).catch(asNotFound("transcript_not_found")),
-            // The first releases did not store confidences.
-            readJson(transcripts, confidenceKey(prefix)).catch(nullIfMissing),
-          ]);
+          const words = await readWords(transcripts, prefix).catch(asNotFound("transcript_not_found"));
+          const confidences = words.map(({ confidence }) => confidence);
           return JSON.stringify(
-            transcriptWords(words as Parameters<typeof transcriptWords>[0], {
-              language: language ?? "und",
-              confidences: confidences as (number | null)[] | null,
+            transcriptWords(words, {
+              language: row.language ?? "und",
+              confidences: confidences.some((confidence) => confidence !== null) ? confidences : null,
             }),
           );
         },
@@ -60,7 +58,8 @@ export function videoFileHandlers(deps: VideoFileDeps) {
     // Not redirected to the storage, because browsers load cross-origin captions only if that origin allows it.
     "GET /environments/:environment/videos/:video/captions": async ({ params, request, reply }) => {
       const video = await getVideoFromParams(db, params);
-      const prefix = (await findTranscriptionByVideo(db, video.id))?.file_prefix;
+      const row = await findTranscriptionByVideo(db, video.id);
+      const prefix = row && currentPrefix(row);
       if (!prefix) throw new AppError("transcript_not_found", "The video has no captions (yet).");
       const etag = `"${tagOf(prefix)}"`;
       reply.headers({ etag, "cache-control": "private, no-cache" });
@@ -76,13 +75,12 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       const video = await getVideoFromParams(db, params);
       const row = await findTranscriptionByVideo(db, video.id);
       const format = row?.file_formats.find((each) => each === params.format);
-      if (!row?.file_prefix || !format) {
+      const prefix = row && currentPrefix(row);
+      if (!prefix || !format) {
         throw new AppError("transcript_not_found", "The video has no such file (yet).");
       }
       const name = transcriptFileName(row, video.metadata, format);
-      const file = await transcripts
-        .read(fileKey(row.file_prefix, format))
-        .catch(asNotFound("transcript_not_found"));
+      const file = await transcripts.read(fileKey(prefix, format)).catch(asNotFound("transcript_not_found"));
       reply.header("content-disposition", contentDisposition(name, DOWNLOAD_TYPE));
       return await reply.type(DOWNLOAD_TYPE).send(file);
     },
@@ -158,21 +156,12 @@ function tagOf(prefix: string): string {
   return prefix.replaceAll("/", "-");
 }
 
-async function readJson(transcripts: TranscriptStore, key: string): Promise<unknown> {
-  return await json(await transcripts.read(key));
-}
-
 /** Replaces the storage's error for a missing file. */
 function asNotFound(code: AppErrorCode): (error: unknown) => never {
   return (error) => {
     if (isMissing(error)) throw new AppError(code, "The file is gone.", { cause: error });
     throw error;
   };
-}
-
-function nullIfMissing(error: unknown): null {
-  if (isMissing(error)) return null;
-  throw error;
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,0 +1,73 @@
+import { normalizeWords } from "@subtext/captions/words";
+import {
+  type EditableWord,
+  MAX_SPEAKER_LENGTH,
+  MAX_TRANSCRIPT_WORDS,
+  MAX_WORD_LENGTH,
+  type TranscriptWordsChange,
+} from "@subtext/client/contract/transcript-words";
+import { AppError } from "../lib/errors.ts";
+
+type NewWord = TranscriptWordsChange["words"][number];
+
+const CONTROL = /\p{Cc}/u;
+/** Only spaces and characters without a shape. */
+const BLANK = /^[\s\p{Z}\p{Cf}]*$/u;
+
+/**
+ * Checks the words of a correction, then normalizes them like recognized ones: for example, words with a space become
+ * several, and standalone punctuation joins a word.
+ * @param durationSeconds length of the media
+ * @throws AppError `invalid_words`, which names the first invalid word
+ */
+export function checkWords(words: readonly NewWord[], durationSeconds: number): EditableWord[] {
+  if (words.length > MAX_TRANSCRIPT_WORDS) {
+    throw new AppError("invalid_words", `A transcript has at most ${MAX_TRANSCRIPT_WORDS} words.`);
+  }
+  const limitMs = Math.ceil(durationSeconds * 1000);
+  let previousEndMs = 0;
+  for (const [index, word] of words.entries()) {
+    const fault = faultOf(word, { previousEndMs, limitMs });
+    if (fault !== null) throw new AppError("invalid_words", `words[${index}] ${fault}.`);
+    previousEndMs = toMs(word.end);
+  }
+  const normalized = normalizeWords(
+    words.map(({ word, start, end, speaker, confidence }) => ({
+      word,
+      start,
+      end,
+      confidence: confidence ?? undefined,
+      speaker: speaker?.trim() || undefined,
+    })),
+    durationSeconds,
+  );
+  return normalized.map(({ word, start, end, speaker = null, confidence = null }) => ({
+    word,
+    start,
+    end,
+    speaker,
+    confidence,
+  }));
+}
+
+/** Compares whole milliseconds, because clients compute with fractions of seconds. */
+function faultOf(
+  { word, start, end, speaker }: NewWord,
+  { previousEndMs, limitMs }: { previousEndMs: number; limitMs: number },
+): string | null {
+  if (BLANK.test(word)) return "is empty";
+  if (word.length > MAX_WORD_LENGTH) return `has more than ${MAX_WORD_LENGTH} characters`;
+  if (CONTROL.test(word)) return "contains a control character";
+  if (speaker != null && speaker.length > MAX_SPEAKER_LENGTH) {
+    return `has a speaker with more than ${MAX_SPEAKER_LENGTH} characters`;
+  }
+  if (speaker != null && CONTROL.test(speaker)) return "has a speaker with a control character";
+  if (toMs(start) < previousEndMs) return "starts before the previous word ends";
+  if (toMs(end) < toMs(start)) return "ends before it starts";
+  if (toMs(end) > limitMs) return "ends after the recording";
+  return null;
+}
+
+function toMs(seconds: number): number {
+  return Math.round(seconds * 1000);
+}

@@ -1,0 +1,25 @@
+import type { TranscriptionRow } from "../db/schema.ts";
+import { AppError } from "../lib/errors.ts";
+
+/** Returns the ETag of a transcription's current words. */
+export function wordsEtag({ revision, edit_version }: Pick<TranscriptionRow, "revision" | "edit_version">) {
+  return `"${revision}.${edit_version}"`;
+}
+
+/**
+ * Returns whether the caller's words are the current ones. Proxies that compress responses make their ETags weak.
+ * @param ifMatch the request's header
+ * @throws AppError `precondition_required`
+ */
+export function matchesCurrent(
+  ifMatch: string | undefined,
+  row: Pick<TranscriptionRow, "revision" | "edit_version">,
+): boolean {
+  if (ifMatch === undefined) {
+    throw new AppError(
+      "precondition_required",
+      "Send the `etag` of the words that you changed as `If-Match`.",
+    );
+  }
+  return ifMatch.trim().replace(/^W\//, "") === wordsEtag(row);
+}
