@@ -7,8 +7,11 @@ export interface StoredParts {
   videoId: string;
   /** Whether the recording should exist. */
   recording: boolean;
-  /** Where the transcript files should be; null if the video has no transcript. */
-  transcript: { id: string; prefix: string; formats: FileFormat[] } | null;
+  /**
+   * Where the transcript files should be: those of the recognized original and of each revision. Null if the video has
+   * no transcript.
+   */
+  transcript: { id: string; prefixes: string[]; formats: FileFormat[] } | null;
 }
 
 export interface MissingFile {
@@ -29,6 +32,13 @@ export async function listStoredParts(
         of
           .selectFrom("transcription")
           .select(["id", "file_prefix", "file_formats"])
+          .select((transcription) =>
+            transcription
+              .selectFrom("transcript_revision")
+              .select(sql<string[] | null>`array_agg(transcript_revision.file_prefix)`.as("prefixes"))
+              .whereRef("transcription_id", "=", "transcription.id")
+              .as("revision_prefixes"),
+          )
           .whereRef("video_id", "=", "video.id")
           .limit(1)
           .as("transcription"),
@@ -36,7 +46,7 @@ export async function listStoredParts(
     )
     .select(["video.id", "video.uploaded_at", "video.recording_deleted_at"])
     .select(["transcription.id as transcription_id", "transcription.file_prefix"])
-    .select("transcription.file_formats")
+    .select(["transcription.file_formats", "transcription.revision_prefixes"])
     .where("video.id", ">", after)
     .orderBy("video.id")
     .limit(limit)
@@ -46,7 +56,11 @@ export async function listStoredParts(
     recording: row.uploaded_at !== null && row.recording_deleted_at === null,
     transcript:
       row.transcription_id !== null && row.file_prefix !== null
-        ? { id: row.transcription_id, prefix: row.file_prefix, formats: row.file_formats ?? [] }
+        ? {
+            id: row.transcription_id,
+            prefixes: [...new Set([row.file_prefix, ...(row.revision_prefixes ?? [])])],
+            formats: row.file_formats ?? [],
+          }
         : null,
   }));
 }

@@ -1,6 +1,8 @@
+import { referencedPrefixes } from "../corrections/queries.ts";
 import type { Db, Schema, TranscriptionRow } from "../db/schema.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
-import { parseFileKey, TRANSCRIPTS_PREFIX, waveformKey } from "../storage/transcript-files.ts";
+import { parseEditKey, parseFileKey, TRANSCRIPTS_PREFIX, waveformKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { findTranscriptions } from "../transcription/queries.ts";
 import { recordingStates } from "../videos/queries.ts";
@@ -10,11 +12,12 @@ export interface StoredFilesDeps {
   db: Db;
   recordings: RecordingStore;
   transcripts: TranscriptStore;
+  clock: Clock;
 }
 
 /**
  * - `needed`: a row references the file, or a running attempt writes it.
- * - `obsolete`: the file belongs to a deleted video or to a lost attempt.
+ * - `obsolete`: the file belongs to a deleted video, to a lost attempt, or to a replaced or lost save.
  * - `unknown`: the database has no record of the file.
  */
 export type FileState = "needed" | "obsolete" | "unknown";
@@ -29,6 +32,11 @@ export interface StoredFile {
 }
 
 const BATCH = 500;
+/**
+ * A save is replaced at most 10 minutes later, and signed URLs of its files are valid for another 5 minutes. The rest is
+ * for clocks that disagree.
+ */
+const REPLACED_FILES_MS = 3_600_000;
 
 /** Yields all stored recordings, including unfinished uploads, and all transcript files, in batches. */
 export async function* listStoredFiles(deps: StoredFilesDeps): AsyncGenerator<StoredFile[]> {
@@ -37,6 +45,9 @@ export async function* listStoredFiles(deps: StoredFilesDeps): AsyncGenerator<St
     yield await transcriptFilesOf(deps, keys);
   }
 }
+
+/** The attempt or the save that wrote a file. */
+type FileOwner = NonNullable<ReturnType<typeof parseFileKey> | ReturnType<typeof parseEditKey>>;
 
 /** Reads the rows after listing the files. Rows are inserted before their files, so a file without a row is not new. */
 async function recordingsOf({ db, recordings }: StoredFilesDeps, listed: string[]): Promise<StoredFile[]> {
@@ -62,22 +73,27 @@ async function recordingsOf({ db, recordings }: StoredFilesDeps, listed: string[
 }
 
 async function transcriptFilesOf(
-  { db, transcripts }: StoredFilesDeps,
+  { db, transcripts, clock }: StoredFilesDeps,
   keys: string[],
 ): Promise<StoredFile[]> {
-  const owners = new Map(keys.map((key) => [key, parseFileKey(key)]));
+  const owners = new Map<string, FileOwner | null>(
+    keys.map((key) => [key, parseFileKey(key) ?? parseEditKey(key)]),
+  );
   const ids = [...new Set([...owners.values()].flatMap((owner) => owner?.transcriptionId ?? []))];
   const rows = await findTranscriptions(db, ids);
+  const revisions = await referencedPrefixes(db, ids);
   const tombstones = await findTombstones(
     db,
     ids.filter((id) => !rows.has(id)),
   );
+  const replacedBefore = new Date(clock.now().getTime() - REPLACED_FILES_MS);
   const stateOf = (key: string): FileState => {
     const owner = owners.get(key);
     if (!owner) return "unknown";
     const row = rows.get(owner.transcriptionId);
-    if (row) return stateByRow(key, owner, row);
-    return tombstones.has(owner.transcriptionId) ? "obsolete" : "unknown";
+    if (!row) return tombstones.has(owner.transcriptionId) ? "obsolete" : "unknown";
+    if (!("version" in owner)) return stateByRow(key, owner, row);
+    return revisions.has(owner.prefix) ? "needed" : stateOfSave(owner, row, replacedBefore);
   };
   return keys.map((key) => ({
     key: `files/${key}`,
@@ -101,6 +117,17 @@ function stateByRow(
   if (isReferenced || (row.status === "PROCESSING" && row.attempt === attempt)) return "needed";
   // A higher attempt number means that a newer copy of this database wrote the file.
   return attempt <= row.attempt ? "obsolete" : "unknown";
+}
+
+/** The state of a file of a save that no revision references. */
+function stateOfSave(
+  { version, savedAt }: { version: number; savedAt: Date },
+  row: TranscriptionRow,
+  replacedBefore: Date,
+): FileState {
+  if (savedAt >= replacedBefore) return "needed";
+  // A higher version means that the save was not committed, or that a newer copy of this database wrote the file.
+  return version <= row.edit_version ? "obsolete" : "unknown";
 }
 
 async function* batches<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {

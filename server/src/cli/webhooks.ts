@@ -1,4 +1,9 @@
-import { EVENT_TYPES, type EventType, type SentEventType } from "@subtext/client/contract/webhook";
+import {
+  ENDING_EVENT_TYPES,
+  EVENT_TYPES,
+  type EventType,
+  type SentEventType,
+} from "@subtext/client/contract/webhook";
 import type { Delivery, WebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 import type { Command } from "commander";
 import { chooseEnvironment, environmentOption, parseJsonObject, parseList } from "./arguments.ts";
@@ -40,9 +45,9 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
     .option("--metadata <json>", "a JSON object to include in every event", parseJsonObject)
     .option(
       "--events <list>",
-      `comma-separated list of ${EVENT_TYPES.join(", ")}; all by default`,
+      `comma-separated list of ${EVENT_TYPES.join(", ")}; by default all but the last`,
       parseList(EVENT_TYPES),
-      [...EVENT_TYPES],
+      [...ENDING_EVENT_TYPES],
     )
     .action(
       async (

@@ -4,7 +4,7 @@ import type { Credentials } from "../../src/operators/operators.ts";
 import type { TestService } from "../support/service.ts";
 
 export interface OperatorRequest {
-  method?: "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
+  method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   body?: object;
   headers?: Record<string, string>;
   /** The address that the request comes from. */
