@@ -20,9 +20,25 @@ const ATTEMPTS = [
   "server/test/transcription/attempts.test.ts",
   "server/test/transcription/attempt-successors.test.ts",
 ];
+const CORRECTIONS = ["server/test/corrections/corrections.test.ts"];
 const FILE_ACCESS = ["server/test/health/file-access.test.ts"];
 
 export const mutations: Mutation[] = [
+  // Corrections
+  ...of("server/src/corrections/queries.ts", CORRECTIONS, [
+    ['    .where("edit_version", "=", row.edit_version)\n', ""],
+  ]),
+  ...of("server/src/cleanup/stored-files.ts", CORRECTIONS, [
+    ['if (savedAt >= replacedBefore) return "needed";', ""],
+    ['revisions.has(owner.prefix) ? "needed" : ', ""],
+  ]),
+  ...of("server/src/corrections/correct.ts", CORRECTIONS, [
+    [
+      "if (!(await advanceRevision(tx, row, revision))) throwStale();",
+      "await advanceRevision(tx, row, revision);",
+    ],
+  ]),
+
   // API keys
   ...of("server/src/api-keys/api-keys.ts", KEYS, [
     ['!row || !timingSafeEqual(hash(key), Buffer.from(row.key_hash, "hex"))', "!row"],

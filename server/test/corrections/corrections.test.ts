@@ -436,16 +436,16 @@ describe("the public API", () => {
     ]);
   });
 
-  test("accepts the words of a 12-hour recording", async () => {
+  test("accepts the words of a long recording, which are larger than other bodies", async () => {
     const video = await seeded();
     const { database } = subtext.service.parts;
-    const duration = 12 * 3600;
+    const duration = 9_000;
     await database.kysely
       .updateTable("transcription")
       .set({ duration })
       .where("id", "=", video.transcriptionId)
       .execute();
-    const words = Array.from({ length: 144_000 }, (_, index) => ({
+    const words = Array.from({ length: 30_000 }, (_, index) => ({
       word: "word",
       start: index * 0.3,
       end: index * 0.3 + 0.25,
@@ -458,6 +458,6 @@ describe("the public API", () => {
       body: JSON.stringify({ words }),
     });
     expect(saved.status).toBe(200);
-    expect((await readPublic(video.videoId)).wordCount).toBe(144_000);
+    expect((await readPublic(video.videoId)).wordCount).toBe(30_000);
   });
 });

@@ -14,7 +14,7 @@ test.each<[string, TSchema, unknown, string]>([
     "lists the allowed values of a field",
     NewWebhookEndpoint,
     { url: "https://example.com", eventTypes: ["all"] },
-    "body/eventTypes/0 must be one of transcriptions.transcription.completed, transcriptions.transcription.failed, transcriptions.transcription.skipped.",
+    "body/eventTypes/0 must be one of transcriptions.transcription.completed, transcriptions.transcription.failed, transcriptions.transcription.skipped, transcriptions.transcription.updated.",
   ],
   [
     "names an unknown field",
