@@ -163,6 +163,8 @@ test("editors may change videos, and nothing else", () => {
     "POST /environments/:environment/videos",
     "DELETE /environments/:environment/videos/:video",
     "POST /environments/:environment/videos/:video/reprocess",
+    "PUT /environments/:environment/videos/:video/words",
+    "POST /environments/:environment/videos/:video/revisions/:revision/restore",
   ]);
   expect(changesFor("viewer")).toEqual([]);
 });
