@@ -7,7 +7,7 @@ const WORKSPACES: Record<string, string[]> = {
   demo: ["server", "captions", "client"],
   "test/faults": ["bench", "server", "captions", "client"],
   bench: ["server", "speech", "captions", "client"],
-  dashboard: ["server/src/admin/contract", "server/src/db/enums.ts", "client"],
+  dashboard: ["server/src/admin/contract", "server/src/db/enums.ts", "captions", "client"],
   server: ["client", "speech", "captions"],
   client: [],
   speech: [],

@@ -7,6 +7,12 @@ const PAUSE_AFTER_SENTENCE_SECONDS = 2;
 /** A pause of this length starts a new paragraph anywhere. */
 const LONG_PAUSE_SECONDS = 5;
 
+/** Numbers of words after which a paragraph ends at the next sentence end, the next pause, or immediately. */
+const MIN_WORDS_BEFORE_SENTENCE_BREAK = 60;
+const MIN_WORDS_BEFORE_PAUSE_BREAK = 120;
+const MAX_PARAGRAPH_WORDS = 200;
+const SHORT_PAUSE_SECONDS = 0.3;
+
 /** Renders one line per paragraph, separated by blank lines. Returns an empty string if there are no words. */
 export function renderText(words: readonly Word[]): string {
   const paragraphs: Word[][] = [];
@@ -19,9 +25,23 @@ export function renderText(words: readonly Word[]): string {
   return paragraphs.length === 0 ? "" : `${paragraphs.map(joinWords).join("\n\n")}\n`;
 }
 
-export function beginsParagraph(previous: Word, next: Word): boolean {
+export function beginsParagraph(
+  previous: Pick<Word, "word" | "start" | "end">,
+  next: Pick<Word, "word" | "start" | "end">,
+): boolean {
   const pause = next.start - previous.end;
   // Scripts without spaces often have no punctuation, so any word may end a sentence.
   const mayEnd = endsSentence(previous.word) || isUnspaced(lastCharacter(previous.word));
   return pause >= (mayEnd ? PAUSE_AFTER_SENTENCE_SECONDS : LONG_PAUSE_SECONDS);
+}
+
+/** Returns whether a paragraph on a page, which `beginsParagraph` does not end, should end before the next word. */
+export function isLongParagraph(
+  wordCount: number,
+  previous: Pick<Word, "word" | "start" | "end">,
+  next: Pick<Word, "word" | "start" | "end">,
+): boolean {
+  if (wordCount < MIN_WORDS_BEFORE_SENTENCE_BREAK) return false;
+  if (endsSentence(previous.word) || wordCount >= MAX_PARAGRAPH_WORDS) return true;
+  return wordCount >= MIN_WORDS_BEFORE_PAUSE_BREAK && next.start - previous.end >= SHORT_PAUSE_SECONDS;
 }

@@ -1,6 +1,5 @@
-import { endsSentence } from "@subtext/captions/punctuation";
 import { needsSpace } from "@subtext/captions/script";
-import { beginsParagraph } from "@subtext/captions/text";
+import { beginsParagraph, isLongParagraph } from "@subtext/captions/text";
 import type { TranscriptWordsView } from "../contract/video-detail.ts";
 
 /** A word in the transcript's JSON file. */
@@ -10,12 +9,6 @@ interface FileWord {
   start: number;
   end: number;
 }
-
-/** Numbers of words after which a paragraph ends at the next sentence end, the next pause, or immediately. */
-const MIN_WORDS_BEFORE_SENTENCE_BREAK = 60;
-const MIN_WORDS_BEFORE_PAUSE_BREAK = 120;
-const MAX_PARAGRAPH_WORDS = 200;
-const PAUSE_SECONDS = 0.3;
 
 /**
  * Arranges the words in columns and splits them into paragraphs. Paragraphs break where the plain text does. Very long
@@ -38,7 +31,7 @@ export function transcriptWords(
   let paragraphStart = 0;
   for (const [index, next] of words.entries()) {
     const startsParagraph =
-      !previous || beginsParagraph(previous, next) || isLongEnough(index - paragraphStart, previous, next);
+      !previous || beginsParagraph(previous, next) || isLongParagraph(index - paragraphStart, previous, next);
     if (startsParagraph) {
       view.paragraphs.push(index);
       paragraphStart = index;
@@ -50,12 +43,6 @@ export function transcriptWords(
     previous = next;
   }
   return view;
-}
-
-function isLongEnough(length: number, previous: FileWord, next: FileWord): boolean {
-  if (length < MIN_WORDS_BEFORE_SENTENCE_BREAK) return false;
-  if (endsSentence(previous.word) || length >= MAX_PARAGRAPH_WORDS) return true;
-  return length >= MIN_WORDS_BEFORE_PAUSE_BREAK && next.start - previous.end >= PAUSE_SECONDS;
 }
 
 function milliseconds(seconds: number): number {

@@ -1,0 +1,256 @@
+import { needsSpace } from "@subtext/captions/script";
+import { beginsParagraph, isLongParagraph } from "@subtext/captions/text";
+import { normalizeWords } from "@subtext/captions/words";
+import type { EditableWord } from "@subtext/client/contract/transcript-words";
+
+export type Paragraph = readonly EditableWord[];
+/** The words of a transcript, in paragraphs. Never mutated, so unchanged paragraphs stay identical. */
+export type EditedTranscript = readonly Paragraph[];
+
+/** A range of words in a paragraph. */
+export interface WordPosition {
+  paragraph: number;
+  word: number;
+}
+
+/** Words below this confidence are highlighted and reviewed. */
+export const LOW_CONFIDENCE = 0.5;
+
+/** Maximum duration of each inserted word in a long pause. */
+const MAX_INSERTED_SECONDS = 0.5;
+
+/** Breaks paragraphs where the plain text does, where the speaker changes, and where they become very long. */
+export function splitIntoParagraphs(words: readonly EditableWord[]): EditedTranscript {
+  const paragraphs: EditableWord[][] = [];
+  let previous: EditableWord | undefined;
+  for (const word of words) {
+    const paragraph = paragraphs.at(-1);
+    const begins =
+      !previous ||
+      !paragraph ||
+      previous.speaker !== word.speaker ||
+      beginsParagraph(previous, word) ||
+      isLongParagraph(paragraph.length, previous, word);
+    if (begins) paragraphs.push([word]);
+    else paragraph.push(word);
+    previous = word;
+  }
+  return paragraphs;
+}
+
+export interface ParagraphText {
+  text: string;
+  /** Offsets of the words in the text, in UTF-16 code units. */
+  starts: number[];
+  ends: number[];
+}
+
+export function paragraphText(paragraph: Paragraph): ParagraphText {
+  const starts: number[] = [];
+  const ends: number[] = [];
+  let text = "";
+  let before = "";
+  for (const { word } of paragraph) {
+    if (before !== "" && needsSpace(before, word)) text += " ";
+    starts.push(text.length);
+    text += word;
+    ends.push(text.length);
+    before = word;
+  }
+  return { text, starts, ends };
+}
+
+/**
+ * Changes the text of a paragraph. Words outside the changed text keep their times, speakers and confidences. New words
+ * take over the time of the words that they replace, in proportion to their length. Inserted words share the pause at
+ * their place, so they have no duration if there is none.
+ * @returns the same transcript if no word changes
+ */
+export function changeText(transcript: EditedTranscript, index: number, newText: string): EditedTranscript {
+  const paragraph = transcript[index]!;
+  const { text, starts, ends } = paragraphText(paragraph);
+  const prefix = commonPrefix(text, newText);
+  const suffix = commonSuffix(text, newText, prefix);
+  // Words that only touch the changed text are kept if a space still separates them from it.
+  let from = 0;
+  while (from < ends.length && (ends[from]! < prefix || endsBefore(ends[from]!, prefix, newText))) from++;
+  let to = paragraph.length;
+  const oldEnd = text.length - suffix;
+  const newEnd = newText.length - suffix;
+  while (to > from && (starts[to - 1]! > oldEnd || startsAfter(starts[to - 1]!, oldEnd, newText, newEnd)))
+    to--;
+  const changed = newText.slice(
+    from === 0 ? 0 : ends[from - 1]!,
+    to === paragraph.length ? newText.length : newText.length - (text.length - starts[to]!),
+  );
+  return replaceWords(transcript, { paragraph: index, from, to }, changed);
+}
+
+function endsBefore(end: number, prefix: number, newText: string): boolean {
+  return end === prefix && (end === newText.length || isSpace(newText[end]!));
+}
+
+function startsAfter(start: number, oldEnd: number, newText: string, newEnd: number): boolean {
+  return start === oldEnd && (newEnd === 0 || isSpace(newText[newEnd - 1]!));
+}
+
+/** Replaces the words `from` … `to - 1` of a paragraph by the words of a text; see `changeText`. */
+export function replaceWords(
+  transcript: EditedTranscript,
+  { paragraph: index, from, to }: { paragraph: number; from: number; to: number },
+  text: string,
+): EditedTranscript {
+  const paragraph = transcript[index]!;
+  const texts = wordsOf(text);
+  // The text can contain words that did not change, for example between two changed spaces.
+  let first = from;
+  while (first < to && first - from < texts.length && paragraph[first]!.word === texts[first - from]) first++;
+  let last = to;
+  let end = texts.length;
+  while (last > first && end > first - from && paragraph[last - 1]!.word === texts[end - 1]) {
+    last--;
+    end--;
+  }
+  const newTexts = texts.slice(first - from, end);
+  if (newTexts.length === 0 && first === last) return transcript;
+  const words = [...paragraph.slice(0, first), ...newWords(transcript, index, [first, last], newTexts)];
+  return transcript.with(index, [...words, ...paragraph.slice(last)]);
+}
+
+function newWords(
+  transcript: EditedTranscript,
+  index: number,
+  [from, to]: [number, number],
+  texts: readonly string[],
+): EditableWord[] {
+  const paragraph = transcript[index]!;
+  const replaced = paragraph.slice(from, to);
+  const after = paragraph[from - 1] ?? transcript[index - 1]?.at(-1);
+  const before = paragraph[to] ?? transcript[index + 1]?.[0];
+  const { start, end } =
+    replaced.length > 0
+      ? { start: replaced[0]!.start, end: replaced.at(-1)!.end }
+      : timeOfInsertion(after, before, texts.length);
+  const speaker = (replaced[0] ?? paragraph[from - 1] ?? paragraph[to])?.speaker ?? null;
+  const totalLength = texts.reduce((sum, text) => sum + text.length, 0);
+  let lengthBefore = 0;
+  const timeAt = (length: number) =>
+    Math.round((start + ((end - start) * length) / totalLength) * 1000) / 1000;
+  return texts.map((word) => {
+    const wordStart = timeAt(lengthBefore);
+    lengthBefore += word.length;
+    return { word, start: wordStart, end: timeAt(lengthBefore), speaker, confidence: null };
+  });
+}
+
+/** Splits text as the server does. */
+function wordsOf(text: string): string[] {
+  return normalizeWords([{ word: text, start: 0, end: text.length }], Number.NaN).map(({ word }) => word);
+}
+
+function timeOfInsertion(
+  after: EditableWord | undefined,
+  before: EditableWord | undefined,
+  count: number,
+): { start: number; end: number } {
+  const start = after?.end ?? 0;
+  const limit = before?.start ?? start;
+  // Before the first word, the inserted words are next to it.
+  const seconds = Math.min(limit - start, count * MAX_INSERTED_SECONDS);
+  return after ? { start, end: start + seconds } : { start: limit - seconds, end: limit };
+}
+
+/** Marks a word as correct. */
+export function confirmWord(
+  transcript: EditedTranscript,
+  { paragraph, word }: WordPosition,
+): EditedTranscript {
+  const words = transcript[paragraph]!;
+  return transcript.with(paragraph, words.with(word, { ...words[word]!, confidence: null }));
+}
+
+/** Names the speaker of the words `from` … `to - 1`. The words get paragraphs of their own. */
+export function setSpeaker(
+  transcript: EditedTranscript,
+  { paragraph, from, to }: { paragraph: number; from: number; to: number },
+  speaker: string | null,
+): EditedTranscript {
+  const words = transcript[paragraph]!;
+  const parts = [
+    words.slice(0, from),
+    words.slice(from, to).map((word) => ({ ...word, speaker })),
+    words.slice(to),
+  ];
+  return transcript.toSpliced(paragraph, 1, ...parts.filter((part) => part.length > 0));
+}
+
+/** Replaces a speaker's name everywhere. */
+export function renameSpeaker(
+  transcript: EditedTranscript,
+  name: string | null,
+  newName: string | null,
+): EditedTranscript {
+  return transcript.map((paragraph) =>
+    paragraph.some(({ speaker }) => speaker === name)
+      ? paragraph.map((word) => (word.speaker === name ? { ...word, speaker: newName } : word))
+      : paragraph,
+  );
+}
+
+/** Returns the names of all speakers in the order in which they first speak. */
+export function speakersOf(transcript: EditedTranscript): string[] {
+  const names = new Set(transcript.flatMap((paragraph) => paragraph.map(({ speaker }) => speaker)));
+  return [...names].filter((name) => name !== null);
+}
+
+/** Returns the next word of low confidence after a position, or before it; null if there is none. */
+export function findDoubtfulWord(
+  transcript: EditedTranscript,
+  from: WordPosition,
+  direction: 1 | -1,
+): WordPosition | null {
+  let { paragraph, word } = from;
+  while (transcript[paragraph]) {
+    for (word += direction; transcript[paragraph]![word]; word += direction) {
+      const { confidence } = transcript[paragraph]![word]!;
+      if (confidence !== null && confidence < LOW_CONFIDENCE) return { paragraph, word };
+    }
+    paragraph += direction;
+    word = direction === 1 ? -1 : (transcript[paragraph]?.length ?? 0);
+  }
+  return null;
+}
+
+/** Returns the word that is spoken at a time; null in pauses. */
+export function findSpokenWord(transcript: EditedTranscript, seconds: number): WordPosition | null {
+  const paragraph = transcript.findLastIndex((words) => words.length > 0 && words[0]!.start <= seconds);
+  const word = transcript[paragraph]?.findLastIndex(({ start }) => start <= seconds) ?? -1;
+  return word >= 0 && seconds <= transcript[paragraph]![word]!.end ? { paragraph, word } : null;
+}
+
+/** Returns the index of the word at an offset of the paragraph's text, or of the word before it. */
+export function wordAtOffset({ starts }: ParagraphText, offset: number): number {
+  return Math.max(
+    0,
+    starts.findLastIndex((start) => start <= offset),
+  );
+}
+
+function commonPrefix(a: string, b: string): number {
+  const limit = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < limit && a[length] === b[length]) length++;
+  return length;
+}
+
+/** @param prefix length of the common prefix, with which the suffix must not overlap */
+function commonSuffix(a: string, b: string, prefix: number): number {
+  const limit = Math.min(a.length, b.length) - prefix;
+  let length = 0;
+  while (length < limit && a[a.length - 1 - length] === b[b.length - 1 - length]) length++;
+  return length;
+}
+
+function isSpace(character: string): boolean {
+  return /\s/.test(character);
+}

@@ -1,0 +1,212 @@
+import type { EditableWord, TranscriptWords } from "@subtext/client/contract/transcript-words";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Draft } from "../src/features/video-detail/correction/drafts.ts";
+import { changeText, paragraphText } from "../src/features/video-detail/correction/edited-transcript.ts";
+import { EditingSession, type SaveRequest } from "../src/features/video-detail/correction/editing-session.ts";
+
+class Outdated extends Error {}
+class Unreachable extends Error {}
+
+/** A server with one transcript, and a browser's draft store. */
+class Fake {
+  current: TranscriptWords;
+  saves: SaveRequest[] = [];
+  draft: Draft | null = null;
+  failWith: Error | null = null;
+
+  constructor(text = "the cat sat on the mat") {
+    const words = text.split(" ").map(
+      (word, index): EditableWord => ({
+        word,
+        start: index,
+        end: index + 0.5,
+        speaker: null,
+        confidence: 0.9,
+      }),
+    );
+    this.current = { etag: "0", revision: 0, words };
+  }
+
+  readonly api = {
+    load: async () => this.current,
+    save: async (request: SaveRequest) => {
+      if (this.failWith) throw this.failWith;
+      if (request.etag !== this.current.etag) throw new Outdated();
+      this.saves.push(request);
+      this.current = { etag: `${this.saves.length}`, revision: 1, words: [...request.words] };
+      return { etag: this.current.etag, revision: 1 };
+    },
+    isOutdated: (error: unknown) => error instanceof Outdated,
+    isTemporary: (error: unknown) => error instanceof Unreachable,
+  };
+
+  readonly drafts = {
+    load: async () => this.draft,
+    save: async (draft: Draft) => {
+      this.draft = draft;
+    },
+    remove: async () => {
+      this.draft = null;
+    },
+  };
+
+  /** A change by another person. */
+  changeElsewhere(from: string, to: string): void {
+    const words = this.current.words.map((word) => (word.word === from ? { ...word, word: to } : word));
+    this.current = { etag: `${this.current.etag}x`, revision: 2, words };
+  }
+
+  get text(): string {
+    return this.current.words.map(({ word }) => word).join(" ");
+  }
+
+  open = () => EditingSession.open({ api: this.api, drafts: this.drafts });
+}
+
+const textOf = ({ state }: EditingSession) =>
+  state.transcript.map((words) => paragraphText(words).text).join("\n");
+
+function type(session: EditingSession, from: string, to: string): void {
+  const { transcript } = session.state;
+  session.change(changeText(transcript, 0, textOf(session).replace(from, to)), "paragraph 0");
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("autosave", () => {
+  test("saves two seconds after the last change, once", async () => {
+    const server = new Fake();
+    const session = await server.open();
+    type(session, "cat", "ca");
+    await vi.advanceTimersByTimeAsync(1_500);
+    type(session, "ca", "dog");
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(server.saves).toEqual([]);
+    expect(session.state.save).toBe("unsaved");
+    await vi.advanceTimersByTimeAsync(500);
+    expect(server.text).toBe("the dog sat on the mat");
+    expect(server.saves).toHaveLength(1);
+    expect(session.state.save).toBe("saved");
+    expect(server.draft).toBeNull();
+  });
+
+  test("continues a sitting, and begins another after ten minutes without changes", async () => {
+    const server = new Fake();
+    const session = await server.open();
+    for (const [from, to, waitMs] of [
+      ["cat", "dog", 5_000],
+      ["dog", "cow", 600_000],
+      ["cow", "pig", 5_000],
+    ] as const) {
+      type(session, from, to);
+      await vi.advanceTimersByTimeAsync(waitMs);
+    }
+    const sittings = server.saves.map(({ sitting }) => sitting);
+    expect(sittings[1]).toBe(sittings[0]);
+    expect(sittings[2]).not.toBe(sittings[0]);
+  });
+
+  test("retries during an outage, and saves what was typed in it", async () => {
+    const server = new Fake();
+    const session = await server.open();
+    server.failWith = new Unreachable();
+    type(session, "cat", "dog");
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(session.state.save).toBe("retrying");
+    type(session, "mat", "rug");
+    await vi.advanceTimersByTimeAsync(3_000);
+    server.failWith = null;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(server.text).toBe("the dog sat on the rug");
+    expect(session.state.save).toBe("saved");
+  });
+
+  test("does not repeat a request that the server refuses, and keeps the draft", async () => {
+    const server = new Fake();
+    const session = await server.open();
+    server.failWith = new Error("invalid words");
+    type(session, "cat", "dog");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(session.state).toMatchObject({ save: "refused", error: server.failWith });
+    expect(server.draft?.words.map(({ word }) => word)).toContain("dog");
+  });
+});
+
+describe("unsaved changes of an earlier visit", () => {
+  test("are restored and saved", async () => {
+    const server = new Fake();
+    const first = await server.open();
+    type(first, "cat", "dog");
+    await first.close();
+    expect(server.saves).toEqual([]);
+    const second = await server.open();
+    expect(textOf(second)).toBe("the dog sat on the mat");
+    expect(second.state.wasRestored).toBe(true);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(server.text).toBe("the dog sat on the mat");
+  });
+
+  test("are merged with what others saved since", async () => {
+    const server = new Fake();
+    const first = await server.open();
+    type(first, "cat", "dog");
+    await first.close();
+    server.changeElsewhere("mat", "rug");
+    const second = await server.open();
+    expect(textOf(second)).toBe("the dog sat on the rug");
+  });
+});
+
+describe("a change by another person", () => {
+  test("is merged before a save, which overwrites nothing", async () => {
+    const server = new Fake();
+    const session = await server.open();
+    type(session, "cat", "dog");
+    server.changeElsewhere("mat", "rug");
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(server.text).toBe("the dog sat on the rug");
+    expect(session.state).toMatchObject({ save: "saved", merges: 1, conflicts: [] });
+  });
+
+  test("of the same word is reported as a conflict", async () => {
+    const server = new Fake();
+    const session = await server.open();
+    type(session, "cat", "dog");
+    server.changeElsewhere("cat", "cow");
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(server.text).toBe("the dog sat on the mat");
+    expect(session.state.conflicts).toMatchObject([{ mine: [{ word: "dog" }], theirs: [{ word: "cow" }] }]);
+  });
+
+  test("appears as soon as it is known, and undo does not revert it", async () => {
+    const server = new Fake();
+    const session = await server.open();
+    type(session, "cat", "dog");
+    server.changeElsewhere("mat", "rug");
+    await session.update();
+    expect(textOf(session)).toBe("the dog sat on the rug");
+    session.undo();
+    expect(textOf(session)).toBe("the dog sat on the rug");
+  });
+});
+
+test("undo reverts a group of changes at once, and redo repeats it", async () => {
+  const session = await new Fake().open();
+  type(session, "cat", "ca");
+  type(session, "ca", "c");
+  await vi.advanceTimersByTimeAsync(1_500);
+  type(session, "mat", "rug");
+  session.undo();
+  expect(textOf(session)).toBe("the c sat on the mat");
+  session.undo();
+  expect(textOf(session)).toBe("the cat sat on the mat");
+  expect(session.state).toMatchObject({ canUndo: false, canRedo: true });
+  session.redo();
+  session.redo();
+  expect(textOf(session)).toBe("the c sat on the rug");
+});
