@@ -12,8 +12,8 @@ import {
   setSpeaker,
   splitIntoParagraphs,
 } from "../src/features/video-detail/correction/edited-transcript.ts";
-import { findMatches, replaceAll } from "../src/features/video-detail/correction/find-and-replace.ts";
 import { diffWords, mergeWords } from "../src/features/video-detail/correction/merge-words.ts";
+import { findMatches, replaceAll } from "../src/features/video-detail/correction/replace-text.ts";
 import { Typing } from "../src/features/video-detail/correction/typing.ts";
 
 /** One word per second, each half a second long. */

@@ -33,8 +33,12 @@ function awaitsDelivery({ transcription }: VideoDetailView): boolean {
   return deliveries.some(({ status }) => status === "pending");
 }
 
-export function captionsUrl(address: VideoAddress): string {
-  return urlOf("GET /environments/:environment/videos/:video/captions", { params: videoParams(address) });
+/** @param wordsEtag changes the URL with each correction, so that the player loads the captions again */
+export function captionsUrl(address: VideoAddress, wordsEtag: string | null): string {
+  const url = urlOf("GET /environments/:environment/videos/:video/captions", {
+    params: videoParams(address),
+  });
+  return wordsEtag === null ? url : `${url}?etag=${encodeURIComponent(wordsEtag)}`;
 }
 
 export function fileUrl(address: VideoAddress, format: FileFormat): string {
@@ -42,9 +46,10 @@ export function fileUrl(address: VideoAddress, format: FileFormat): string {
   return urlOf("GET /environments/:environment/videos/:video/files/:format", { params });
 }
 
-export function transcriptQuery(address: VideoAddress) {
+/** @param wordsEtag part of the key, because corrections change the transcript */
+export function transcriptQuery(address: VideoAddress, wordsEtag: string | null) {
   return queryOptions({
-    queryKey: ["transcript", address.environmentId, address.videoId] as const,
+    queryKey: ["transcript", address.environmentId, address.videoId, wordsEtag] as const,
     queryFn: async ({ signal }) =>
       parseTranscript(
         await request("GET /environments/:environment/videos/:video/transcript", {
@@ -52,7 +57,6 @@ export function transcriptQuery(address: VideoAddress) {
           signal,
         }),
       ),
-    // A completed transcript never changes.
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -1,8 +1,8 @@
 import type { VideoView } from "@subtext/server/admin/contract/video";
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { ProblemError } from "../../admin-client/request.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
@@ -23,6 +23,11 @@ import { Transcript } from "./transcript/transcript.tsx";
 import { useLiveVideo } from "./use-live-video.ts";
 import { DeleteVideo } from "./video-actions.tsx";
 import css from "./video-page.module.css";
+
+// Apart, because most visitors only read.
+const TranscriptEditor = lazy(async () => ({
+  default: (await import("./correction/transcript-editor.tsx")).TranscriptEditor,
+}));
 
 const ROUTE = "/signed-in/environments/$environmentId/videos/$videoId";
 
@@ -67,6 +72,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const [playback] = useState(() => new Playback());
   const stage = useRef<HTMLDivElement>(null);
   const [isHelpOpen, setHelpOpen] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   const [panel, setPanel] = useState<"transcript" | "details">("transcript");
   const { state, media, transcription } = video;
   const isCompleted = state === "completed";
@@ -74,10 +80,16 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const finishedAt = transcription?.finishedAt ?? null;
   const empty = isCompleted ? emptyTranscriptText(transcription) : null;
   const hasTranscript = isCompleted && empty === null;
-  const transcript = useQuery({ ...transcriptQuery(address), enabled: hasTranscript });
+  const wordsEtag = transcription?.wordsEtag ?? null;
+  const transcript = useQuery({
+    ...transcriptQuery(address, wordsEtag),
+    enabled: hasTranscript,
+    // After a correction, the previous transcript stays until the new one is loaded.
+    placeholderData: keepPreviousData,
+  });
   const waveform = useQuery({ ...waveformQuery(address, finishedAt), enabled: isFinished });
   const captions = isCompleted
-    ? { url: captionsUrl(address), language: transcription?.language ?? "und" }
+    ? { url: captionsUrl(address, wordsEtag), language: transcription?.language ?? "und" }
     : null;
   const name = videoName(video);
 
@@ -133,13 +145,24 @@ function Video({ address, video, startSeconds }: VideoProps) {
             <ErrorNotice error={transcript.error} />
             {empty !== null && <p className={pageCss.empty}>{empty}.</p>}
             {transcript.isLoading && <Loading />}
-            {transcript.data && (
+            {isEditing && (
+              <Suspense fallback={<Loading />}>
+                <TranscriptEditor
+                  address={address}
+                  video={video}
+                  playback={playback}
+                  onDone={() => setEditing(false)}
+                />
+              </Suspense>
+            )}
+            {transcript.data && !isEditing && (
               <Transcript
                 address={address}
                 video={video}
                 transcript={transcript.data}
                 playback={playback}
                 stage={stage}
+                onEdit={canEdit ? () => setEditing(true) : undefined}
               />
             )}
           </div>

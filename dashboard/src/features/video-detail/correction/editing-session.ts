@@ -1,5 +1,5 @@
 import type { EditableWord, SavedWords, TranscriptWords } from "@subtext/client/contract/transcript-words";
-import type { DraftStore } from "./drafts.ts";
+import type { Draft, DraftStore } from "./drafts.ts";
 import { type EditedTranscript, splitIntoParagraphs } from "./edited-transcript.ts";
 import { type Conflict, mergeWords } from "./merge-words.ts";
 import { UndoHistory } from "./undo-history.ts";
@@ -10,7 +10,6 @@ const DRAFT_DELAY_MS = 300;
 /** Changes after this time without any begin a new revision. */
 const SITTING_MS = 10 * 60_000;
 const RETRY_MS = 5_000;
-/** The server waits for the same time when it tells that it is busy. */
 const MAX_RETRY_MS = 60_000;
 
 export interface SaveRequest {
@@ -173,23 +172,27 @@ export class EditingSession {
     await this.#options.drafts.save(draft);
   }
 
+  /** Forgets the unsaved changes. */
+  async discard(): Promise<void> {
+    clearTimeout(this.#saveTimer);
+    clearTimeout(this.#draftTimer);
+    this.#history.clear();
+    this.#set({
+      transcript: splitIntoParagraphs(this.#base),
+      save: "saved",
+      error: null,
+      wasRestored: false,
+    });
+    await this.#options.drafts.remove();
+  }
+
   /** Stops all timers. Unsaved changes stay in the draft. */
   async close(): Promise<void> {
     clearTimeout(this.#saveTimer);
     await this.storeDraft();
   }
 
-  #restore({
-    etag,
-    base,
-    words,
-    sitting,
-  }: {
-    etag: string;
-    base: readonly EditableWord[];
-    words: readonly EditableWord[];
-    sitting: string;
-  }): void {
+  #restore({ etag, base, words, sitting }: Draft): void {
     const merged = etag === this.#etag ? { words, conflicts: [] } : mergeWords(base, words, this.#base);
     this.#sitting = sitting;
     this.#set({ wasRestored: true, conflicts: merged.conflicts });

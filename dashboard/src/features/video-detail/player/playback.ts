@@ -1,6 +1,8 @@
 /** @param isSeek false if the position changed only because playback advanced */
 type Listener = (seconds: number, isSeek: boolean) => void;
 
+const FRAME_SECONDS = 0.1;
+
 /**
  * The current position in a recording. Seeking also works for a recording that cannot be played, so that its transcript
  * and waveform stay usable.
@@ -9,6 +11,7 @@ export class Playback {
   #media: HTMLMediaElement | null = null;
   #seconds = 0;
   #frame = 0;
+  #endRange = (): void => {};
   readonly #listeners = new Set<Listener>();
 
   /** @returns a function that detaches the element */
@@ -41,6 +44,10 @@ export class Playback {
     return this.#media !== null && this.#media.error === null;
   }
 
+  get isPlaying(): boolean {
+    return this.#media !== null && !this.#media.paused;
+  }
+
   seek(seconds: number): void {
     this.#seconds = Math.max(0, seconds);
     if (this.#media && this.canPlay) this.#media.currentTime = this.#seconds;
@@ -57,6 +64,18 @@ export class Playback {
   playFrom(seconds: number): void {
     this.seek(seconds);
     this.#play();
+  }
+
+  /** Plays a part of the recording, then pauses. Does not pause if the user seeks to another part. */
+  playRange(from: number, to: number): void {
+    this.#endRange();
+    this.playFrom(from);
+    this.#endRange = this.listen((seconds, isSeek) => {
+      // The media reports the seek to `from` too, possibly at the nearest frame.
+      if (seconds >= from - FRAME_SECONDS && seconds < to) return;
+      if (seconds >= to && !isSeek) this.#media?.pause();
+      this.#endRange();
+    });
   }
 
   toggle(): void {

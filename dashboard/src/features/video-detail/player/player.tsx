@@ -119,6 +119,9 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["f"], action: "Full screen" },
   { keys: ["/"], action: "Search transcript" },
   { keys: ["c"], action: "Copy transcript or selection" },
+  { keys: ["Alt+Enter"], action: "Editor: play from the word, or pause" },
+  { keys: ["Alt+↓", "Alt+↑"], action: "Editor: next or previous low-confidence word" },
+  { keys: ["Enter"], action: "Editor: confirm the word" },
   { keys: ["?"], action: "Show keyboard shortcuts" },
 ];
 

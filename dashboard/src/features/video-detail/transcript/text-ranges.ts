@@ -73,3 +73,20 @@ export function highlight(layer: Layer, ranges: readonly Range[]): void {
 export function clearHighlights(): void {
   for (const layer of LAYERS) highlight(layer, []);
 }
+
+/** Name of the `::highlight()` rule of words of low confidence in the editor. */
+const DOUBTFUL = "subtext-doubtful";
+
+/**
+ * Adds ranges to the highlight of words of low confidence.
+ * @returns a function that removes them
+ */
+export function highlightDoubtful(ranges: readonly Range[]): () => void {
+  if (!("highlights" in CSS) || ranges.length === 0) return () => {};
+  const shared = CSS.highlights.get(DOUBTFUL) ?? new Highlight();
+  CSS.highlights.set(DOUBTFUL, shared);
+  for (const range of ranges) shared.add(range);
+  return () => {
+    for (const range of ranges) shared.delete(range);
+  };
+}

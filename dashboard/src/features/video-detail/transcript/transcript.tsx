@@ -4,7 +4,7 @@ import { listenToKeys } from "../../../hooks/shortcuts.ts";
 import { COPY_BLOCKED, copyText } from "../../../ui/copy.tsx";
 import controls from "../../../ui/forms/controls.module.css";
 import { Button, Switch } from "../../../ui/forms/controls.tsx";
-import { FollowIcon } from "../../../ui/icons.tsx";
+import { EditIcon, FollowIcon } from "../../../ui/icons.tsx";
 import { CopyMenu } from "../copy-menu.tsx";
 import { DownloadMenu } from "../download-menu.tsx";
 import type { Playback } from "../player/playback.ts";
@@ -23,12 +23,14 @@ interface TranscriptProps {
   playback: Playback;
   /** Contains the player, which covers the top of the window on phones. */
   stage: React.RefObject<HTMLElement | null>;
+  /** Undefined if the operator may not correct the transcript. */
+  onEdit?: (() => void) | undefined;
 }
 
 const NONE: never[] = [];
 
 /** @param props.transcript has at least one word */
-export function Transcript({ address, video, transcript, playback, stage }: TranscriptProps) {
+export function Transcript({ address, video, transcript, playback, stage, onEdit }: TranscriptProps) {
   const root = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const [controller, setController] = useState<TranscriptController | null>(null);
@@ -86,6 +88,11 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
           onLeave={() => root.current?.focus({ preventScroll: true })}
         />
         <div className={css.menus}>
+          {onEdit && (
+            <Button variant="quiet" onPress={onEdit}>
+              <EditIcon /> Edit
+            </Button>
+          )}
           <CopyMenu transcript={transcript} controller={controller} onCopy={copy} />
           <DownloadMenu address={address} formats={video.transcription?.fileFormats ?? []} />
         </div>

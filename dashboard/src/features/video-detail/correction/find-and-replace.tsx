@@ -1,0 +1,59 @@
+import { useDeferredValue, useMemo, useState } from "react";
+import { formatCount } from "../../../ui/format.ts";
+import { Button, Switch, TextField } from "../../../ui/forms/controls.tsx";
+import type { EditedTranscript } from "./edited-transcript.ts";
+import { findMatches, replaceAll } from "./replace-text.ts";
+import css from "./transcript-editor.module.css";
+
+const MAX_PREVIEWS = 50;
+
+export function FindAndReplace({
+  transcript,
+  onChange,
+}: {
+  transcript: EditedTranscript;
+  onChange(transcript: EditedTranscript): void;
+}) {
+  const [text, setText] = useState("");
+  const [replacement, setReplacement] = useState("");
+  const [matchCase, setMatchCase] = useState(false);
+  const searched = useDeferredValue(text);
+  const matches = useMemo(
+    () => findMatches(transcript, { text: searched, matchCase }),
+    [transcript, searched, matchCase],
+  );
+  return (
+    <section className={css.find} aria-label="Find and replace">
+      <div className={css.fields}>
+        <TextField label="Find" value={text} onChange={setText} autoFocus />
+        <TextField label="Replace with" value={replacement} onChange={setReplacement} />
+      </div>
+      <div className={css.findActions}>
+        <Switch isSelected={matchCase} onChange={setMatchCase}>
+          Match case
+        </Switch>
+        <span role="status">{searched.trim() !== "" && formatCount(matches.length, "match", "matches")}</span>
+        <Button
+          isDisabled={matches.length === 0}
+          onPress={() => onChange(replaceAll(transcript, { text: searched, matchCase }, replacement))}
+        >
+          Replace all
+        </Button>
+      </div>
+      {matches.length > 0 && (
+        <ul className={css.matches} aria-label="Preview">
+          {matches.slice(0, MAX_PREVIEWS).map(({ before, match, after }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: matches have no identity
+            <li key={index}>
+              {before}
+              <del>{match}</del>
+              {replacement !== "" && <ins>{replacement}</ins>}
+              {after}
+            </li>
+          ))}
+          {matches.length > MAX_PREVIEWS && <li>{matches.length - MAX_PREVIEWS} more</li>}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,173 @@
+import { memo, useLayoutEffect, useRef } from "react";
+import { formatClock } from "../../../ui/format.ts";
+import { PlusIcon } from "../../../ui/icons.tsx";
+import { createTextRange, highlightDoubtful } from "../transcript/text-ranges.ts";
+import css from "../transcript/transcript.module.css";
+import { LOW_CONFIDENCE, type Paragraph, paragraphText } from "./edited-transcript.ts";
+import editorCss from "./transcript-editor.module.css";
+
+export interface ParagraphActions {
+  /** @param before text of the element before the change */
+  type(change: { paragraph: number; before: string; after: string }): void;
+  undo(): void;
+  /** @param words indexes of the selected words; null for the entire paragraph */
+  nameSpeaker(paragraph: number, words: { from: number; to: number } | null): void;
+  play(seconds: number): void;
+  /** The caret moved into a word. */
+  moveTo(paragraph: number, word: number): void;
+}
+
+interface ParagraphEditorProps {
+  index: number;
+  paragraph: Paragraph;
+  /** Whether the speaker differs from that of the paragraph before. */
+  isNewSpeaker: boolean;
+  language: string;
+  actions: ParagraphActions;
+}
+
+/** An editable paragraph. React does not render its text, because the browser changes it. */
+export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEditorProps) {
+  const { index, paragraph, isNewSpeaker, language, actions } = props;
+  const element = useRef<HTMLDivElement>(null);
+  const typed = useRef("");
+  const isComposing = useRef(false);
+  const start = paragraph[0]?.start ?? 0;
+  const speaker = paragraph[0]?.speaker ?? null;
+
+  useLayoutEffect(() => {
+    const target = element.current!;
+    const { text } = paragraphText(paragraph);
+    // While the text has the focus, spaces that separate no words yet stay.
+    const isTyped = document.activeElement === target && sameWords(target.textContent ?? "", text);
+    if (!isTyped && target.textContent !== text) showText(target, text);
+    typed.current = target.textContent ?? "";
+    const doubtful = locateWords(typed.current, paragraph).flatMap((place, word) => {
+      const { confidence } = paragraph[word]!;
+      if (!place || confidence === null || confidence >= LOW_CONFIDENCE) return [];
+      return createTextRange(target, place.start, place.end) ?? [];
+    });
+    return highlightDoubtful(doubtful);
+  }, [paragraph]);
+
+  const read = () => {
+    const after = element.current!.textContent ?? "";
+    if (after !== typed.current) actions.type({ paragraph: index, before: typed.current, after });
+    typed.current = after;
+  };
+  const reportCaret = () => {
+    const word = wordAtCaret(element.current!, paragraph);
+    if (word !== null) actions.moveTo(index, word);
+  };
+
+  return (
+    <div className={css.paragraph} data-paragraph={index}>
+      <button
+        className={css.time}
+        type="button"
+        tabIndex={-1}
+        aria-label={`Play from ${formatClock(start)}`}
+        onClick={() => actions.play(start)}
+      >
+        {formatClock(start)}
+      </button>
+      <div>
+        <button
+          type="button"
+          className={editorCss.speaker}
+          data-quiet={!isNewSpeaker || speaker === null || undefined}
+          aria-label={speaker === null ? "Name the speaker" : `Speaker ${speaker}. Change`}
+          // Keeps the selection, which may be the words of the speaker.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => actions.nameSpeaker(index, selectedWords(element.current!, paragraph))}
+        >
+          {speaker ?? (
+            <>
+              <PlusIcon /> Speaker
+            </>
+          )}
+        </button>
+        {/* biome-ignore lint/a11y/useSemanticElements: a textarea cannot highlight words */}
+        <div
+          ref={element}
+          className={editorCss.text}
+          role="textbox"
+          aria-multiline="true"
+          aria-label={`${speaker === null ? "Paragraph" : speaker} at ${formatClock(start)}`}
+          tabIndex={0}
+          contentEditable="plaintext-only"
+          suppressContentEditableWarning
+          spellCheck
+          dir="auto"
+          lang={language}
+          onInput={() => {
+            if (!isComposing.current) read();
+          }}
+          onCompositionStart={() => {
+            isComposing.current = true;
+          }}
+          onCompositionEnd={() => {
+            isComposing.current = false;
+            read();
+          }}
+          onBeforeInput={(event) => {
+            const { inputType } = event.nativeEvent as unknown as InputEvent;
+            if (inputType === "historyUndo" || inputType === "historyRedo") {
+              event.preventDefault();
+              actions.undo();
+            }
+          }}
+          onBlur={({ currentTarget }) => {
+            const { text } = paragraphText(paragraph);
+            if (currentTarget.textContent !== text) showText(currentTarget, text);
+            typed.current = text;
+          }}
+          onSelect={reportCaret}
+        />
+      </div>
+    </div>
+  );
+});
+
+/** Replaces the text. If it has the caret, the caret keeps its offset. */
+function showText(element: HTMLElement, text: string): void {
+  const selection = getSelection();
+  const hasCaret = selection?.focusNode != null && element.contains(selection.focusNode);
+  const offset = hasCaret ? Math.min(selection.focusOffset, text.length) : 0;
+  element.textContent = text;
+  if (hasCaret && element.firstChild) selection.collapse(element.firstChild, offset);
+}
+
+function sameWords(a: string, b: string): boolean {
+  return a.replace(/\s+/g, "") === b.replace(/\s+/g, "");
+}
+
+/** Finds the words in the element's text, which may contain more spaces. Null for a word that is not found. */
+export function locateWords(text: string, paragraph: Paragraph): ({ start: number; end: number } | null)[] {
+  let offset = 0;
+  return paragraph.map(({ word }) => {
+    const start = text.indexOf(word, offset);
+    if (start < 0) return null;
+    offset = start + word.length;
+    return { start, end: offset };
+  });
+}
+
+function wordAtCaret(element: HTMLElement, paragraph: Paragraph): number | null {
+  const selection = getSelection();
+  if (!selection?.focusNode || !element.contains(selection.focusNode)) return null;
+  const places = locateWords(element.textContent ?? "", paragraph);
+  const word = places.findLastIndex((place) => place !== null && place.start <= selection.focusOffset);
+  return word < 0 ? null : word;
+}
+
+function selectedWords(element: HTMLElement, paragraph: Paragraph): { from: number; to: number } | null {
+  const selection = getSelection();
+  if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null;
+  const range = selection.getRangeAt(0);
+  if (!element.contains(range.startContainer) || !element.contains(range.endContainer)) return null;
+  const places = locateWords(element.textContent ?? "", paragraph);
+  const from = places.findIndex((place) => place !== null && place.end > range.startOffset);
+  const to = places.findLastIndex((place) => place !== null && place.start < range.endOffset) + 1;
+  return from < 0 || to <= from ? null : { from, to };
+}

@@ -1,0 +1,130 @@
+import type { RevisionView } from "@subtext/server/admin/contract/transcript-words";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { request } from "../../../admin-client/request.ts";
+import { formatCount, formatDateTime } from "../../../ui/format.ts";
+import controls from "../../../ui/forms/controls.module.css";
+import { Button, ErrorNotice, ModalDialog } from "../../../ui/forms/controls.tsx";
+import { Loading } from "../../../ui/page.tsx";
+import { type VideoAddress, videoParams } from "../queries.ts";
+import { diffWords } from "./merge-words.ts";
+import css from "./transcript-editor.module.css";
+
+interface RevisionsDialogProps {
+  address: VideoAddress;
+  /** ETag of the current words. */
+  etag: string;
+  onRestored(): void;
+  onClose(): void;
+}
+
+/** Lists the revisions, and compares each with the one before. */
+export function RevisionsDialog({ address, etag, onRestored, onClose }: RevisionsDialogProps) {
+  const [selected, setSelected] = useState<number | null>(null);
+  const revisions = useQuery({
+    queryKey: ["revisions", address.videoId, etag],
+    queryFn: ({ signal }) =>
+      request("GET /environments/:environment/videos/:video/revisions", {
+        params: videoParams(address),
+        signal,
+      }),
+  });
+  const restored = useMutation({
+    mutationFn: (revision: number) =>
+      request("POST /environments/:environment/videos/:video/revisions/:revision/restore", {
+        params: { ...videoParams(address), revision: String(revision) },
+        ifMatch: etag,
+      }),
+    onSuccess: () => {
+      onRestored();
+      onClose();
+    },
+  });
+  return (
+    <ModalDialog
+      title="Revisions"
+      isOpen
+      onOpenChange={(open) => {
+        if (!open) onClose();
+      }}
+    >
+      {(close) => (
+        <>
+          <ErrorNotice error={revisions.error ?? restored.error} />
+          {revisions.isLoading && <Loading />}
+          <ol className={css.revisions}>
+            {revisions.data?.data.map((revision) => (
+              <li key={revision.revision}>
+                <button
+                  type="button"
+                  aria-expanded={selected === revision.revision}
+                  onClick={() => setSelected(selected === revision.revision ? null : revision.revision)}
+                >
+                  <strong>{nameOf(revision)}</strong>
+                  <span>
+                    {formatDateTime(revision.updatedAt)} ·{" "}
+                    {formatCount(revision.changedWords, "changed word")}
+                    {revision.isCurrent && " · current"}
+                  </span>
+                </button>
+                {selected === revision.revision && (
+                  <div className={css.revision}>
+                    <Changes address={address} revision={revision.revision} />
+                    {!revision.isCurrent && (
+                      <Button
+                        isPending={restored.isPending}
+                        onPress={() => restored.mutate(revision.revision)}
+                      >
+                        Restore this revision
+                      </Button>
+                    )}
+                  </div>
+                )}
+              </li>
+            ))}
+          </ol>
+          <div className={controls.actions}>
+            <Button onPress={close}>Close</Button>
+          </div>
+        </>
+      )}
+    </ModalDialog>
+  );
+}
+
+function nameOf({ actor }: RevisionView): string {
+  if (actor === null) return "Recognized";
+  return actor.name ?? (actor.kind === "api_key" ? "API key" : "Command line");
+}
+
+function Changes({ address, revision }: { address: VideoAddress; revision: number }) {
+  const after = useRevision(address, revision);
+  const before = useRevision(address, revision === 0 ? null : revision - 1);
+  if (revision === 0) return <p>The transcript as it was recognized.</p>;
+  if (after.error ?? before.error) return <ErrorNotice error={after.error ?? before.error} />;
+  if (!after.data || !before.data) return <Loading />;
+  const parts = diffWords(before.data.words, after.data.words);
+  if (parts.length === 0) return <p>No words were changed.</p>;
+  return (
+    <p className={css.diff}>
+      {parts.map(({ kind, text }, index) => {
+        const Tag = kind === "removed" ? "del" : kind === "added" ? "ins" : "span";
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a comparison have no identity
+        return <Tag key={index}>{text} </Tag>;
+      })}
+    </p>
+  );
+}
+
+function useRevision(address: VideoAddress, revision: number | null) {
+  return useQuery({
+    queryKey: ["revision", address.videoId, revision],
+    queryFn: ({ signal }) =>
+      request("GET /environments/:environment/videos/:video/revisions/:revision", {
+        params: { ...videoParams(address), revision: String(revision) },
+        signal,
+      }),
+    enabled: revision !== null,
+    staleTime: 0,
+  });
+}

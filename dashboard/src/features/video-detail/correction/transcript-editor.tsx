@@ -1,0 +1,375 @@
+import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { messageOf } from "../../../admin-client/request.ts";
+import controls from "../../../ui/forms/controls.module.css";
+import { Button, ErrorNotice, Notice } from "../../../ui/forms/controls.tsx";
+import { CloseIcon, RedoIcon, SearchIcon, UndoIcon } from "../../../ui/icons.tsx";
+import { Loading } from "../../../ui/page.tsx";
+import type { Playback } from "../player/playback.ts";
+import type { VideoAddress } from "../queries.ts";
+import { clearHighlights, createTextRange, highlight } from "../transcript/text-ranges.ts";
+import css from "../transcript/transcript.module.css";
+import {
+  confirmWord,
+  type EditedTranscript,
+  findDoubtfulWord,
+  findSpokenWord,
+  LOW_CONFIDENCE,
+  renameSpeaker,
+  setSpeaker,
+  speakersOf,
+  splitIntoParagraphs,
+  type WordPosition,
+} from "./edited-transcript.ts";
+import type { EditingSession, SessionState } from "./editing-session.ts";
+import { FindAndReplace } from "./find-and-replace.tsx";
+import { textOf } from "./merge-words.ts";
+import { locateWords, type ParagraphActions, ParagraphEditor } from "./paragraph-editor.tsx";
+import { RevisionsDialog } from "./revisions-dialog.tsx";
+import { SpeakerDialog } from "./speaker-dialog.tsx";
+import editorCss from "./transcript-editor.module.css";
+import { Typing } from "./typing.ts";
+import { useEditingSession, useSessionState } from "./use-editing-session.ts";
+
+/** A reviewed word is played with this much of the recording before and after it. */
+const REVIEW_CONTEXT_SECONDS = 1;
+
+interface EditorProps {
+  address: VideoAddress;
+  video: VideoDetailView;
+  playback: Playback;
+  onDone(): void;
+}
+
+/** Corrects the transcript while the video plays. */
+export function TranscriptEditor(props: EditorProps) {
+  const { session, error } = useEditingSession(props.address);
+  if (error) return <ErrorNotice error={error} />;
+  return session ? <Editor session={session} {...props} /> : <Loading />;
+}
+
+function Editor({ address, video, playback, onDone, session }: EditorProps & { session: EditingSession }) {
+  const state = useSessionState(session);
+  const { transcript } = state;
+  const root = useRef<HTMLElement>(null);
+  const typing = useRef(new Typing());
+  const position = useRef<WordPosition>({ paragraph: 0, word: -1 });
+  const [panel, setPanel] = useState<"find" | "revisions" | null>(null);
+  const [naming, setNaming] = useState<{
+    paragraph: number;
+    words: { from: number; to: number } | null;
+  } | null>(null);
+  const doubtful = useMemo(() => countDoubtful(transcript), [transcript]);
+  const language = video.transcription?.language ?? "und";
+
+  useChangesOfOthers(session, state, video.transcription?.wordsEtag ?? null);
+  useSpokenWord(root, session, playback);
+
+  const review = useCallback(
+    (direction: 1 | -1) => {
+      const found = findDoubtfulWord(session.state.transcript, position.current, direction);
+      if (!found) return;
+      position.current = found;
+      const word = session.state.transcript[found.paragraph]![found.word]!;
+      selectWord(root.current!, session.state.transcript, found);
+      playback.playRange(Math.max(0, word.start - REVIEW_CONTEXT_SECONDS), word.end + REVIEW_CONTEXT_SECONDS);
+    },
+    [session, playback],
+  );
+
+  const actions = useMemo<ParagraphActions>(
+    () => ({
+      type(change) {
+        session.change(
+          typing.current.apply(session.state.transcript, change),
+          `paragraph ${change.paragraph}`,
+        );
+      },
+      undo: () => session.undo(),
+      nameSpeaker: (paragraph, words) => setNaming({ paragraph, words }),
+      play: (seconds) => playback.playFrom(seconds),
+      moveTo(paragraph, word) {
+        position.current = { paragraph, word };
+      },
+    }),
+    [session, playback],
+  );
+
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    const isText = event.target instanceof HTMLElement && event.target.isContentEditable;
+    const isCommand = event.ctrlKey || event.metaKey;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const perform = (action: () => void) => {
+      event.preventDefault();
+      action();
+    };
+    if (isCommand && key === "z") perform(() => (event.shiftKey ? session.redo() : session.undo()));
+    else if (isCommand && key === "y") perform(() => session.redo());
+    else if (isCommand && key === "s") perform(() => void session.save());
+    else if (event.altKey && key === "ArrowDown") perform(() => review(1));
+    else if (event.altKey && key === "ArrowUp") perform(() => review(-1));
+    else if (event.altKey && key === "Enter") {
+      perform(() => {
+        const { paragraph, word } = position.current;
+        const start = session.state.transcript[paragraph]?.[word]?.start;
+        if (playback.isPlaying || start === undefined) playback.toggle();
+        else playback.playFrom(start);
+      });
+    } else if (isText && key === "Enter" && !event.nativeEvent.isComposing) {
+      perform(() => {
+        confirmReviewed(session, position.current);
+        review(1);
+      });
+    }
+  };
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the shortcuts belong to the controls inside
+    <div className={css.panel} onKeyDown={onKeyDown}>
+      <div className={css.tools}>
+        <div className={editorCss.buttons}>
+          <Button
+            variant="quiet"
+            iconOnly
+            aria-label="Undo"
+            isDisabled={!state.canUndo}
+            onPress={() => session.undo()}
+          >
+            <UndoIcon />
+          </Button>
+          <Button
+            variant="quiet"
+            iconOnly
+            aria-label="Redo"
+            isDisabled={!state.canRedo}
+            onPress={() => session.redo()}
+          >
+            <RedoIcon />
+          </Button>
+          <Button
+            variant="quiet"
+            iconOnly
+            aria-label="Find and replace"
+            aria-expanded={panel === "find"}
+            onPress={() => setPanel(panel === "find" ? null : "find")}
+          >
+            <SearchIcon />
+          </Button>
+          <Button variant="quiet" onPress={() => setPanel("revisions")}>
+            Revisions
+          </Button>
+        </div>
+        <span className={editorCss.status} role="status" data-state={state.save}>
+          {SAVE_TEXTS[state.save]}
+        </span>
+        <Button
+          variant="primary"
+          isPending={state.save === "saving"}
+          onPress={async () => {
+            await session.save();
+            if (session.state.save === "saved") onDone();
+          }}
+        >
+          Done
+        </Button>
+      </div>
+      <Messages session={session} state={state} onDiscard={onDone} />
+      {panel === "find" && (
+        <FindAndReplace transcript={transcript} onChange={(changed) => session.change(changed)} />
+      )}
+      <section ref={root} className={css.text} aria-label="Transcript editor">
+        {transcript.map((paragraph, index) => (
+          <ParagraphEditor
+            // biome-ignore lint/suspicious/noArrayIndexKey: a paragraph keeps its place while its words change
+            key={index}
+            index={index}
+            paragraph={paragraph}
+            isNewSpeaker={paragraph[0]?.speaker !== transcript[index - 1]?.[0]?.speaker}
+            language={language}
+            actions={actions}
+          />
+        ))}
+      </section>
+      <div className={css.foot}>
+        <span>
+          {doubtful === 0
+            ? "No low-confidence words"
+            : `${doubtful} low-confidence ${doubtful === 1 ? "word" : "words"}`}
+        </span>
+        {doubtful > 0 && (
+          <>
+            <Button onPress={() => review(1)}>Review next</Button>
+            <span className={editorCss.keys}>
+              <kbd>Alt</kbd> <kbd>↓</kbd> next, <kbd>Enter</kbd> confirm
+            </span>
+          </>
+        )}
+      </div>
+      {panel === "revisions" && (
+        <RevisionsDialog
+          address={address}
+          etag={session.etag}
+          onRestored={() => void session.update()}
+          onClose={() => setPanel(null)}
+        />
+      )}
+      {naming && (
+        <SpeakerDialog
+          current={transcript[naming.paragraph]?.[naming.words?.from ?? 0]?.speaker ?? null}
+          speakers={speakersOf(transcript)}
+          isSelection={naming.words !== null}
+          onClose={() => setNaming(null)}
+          onChoose={({ name, everywhere }) =>
+            session.change(nameSpeaker(transcript, naming, name, everywhere))
+          }
+        />
+      )}
+    </div>
+  );
+}
+
+const SAVE_TEXTS: Record<SessionState["save"], string> = {
+  saved: "Saved",
+  unsaved: "Saving…",
+  saving: "Saving…",
+  retrying: "Not saved. Retrying…",
+  refused: "Not saved",
+};
+
+function Messages({
+  session,
+  state,
+  onDiscard,
+}: {
+  session: EditingSession;
+  state: SessionState;
+  onDiscard(): void;
+}) {
+  const [seenMerges, setSeenMerges] = useState(0);
+  return (
+    <div className={editorCss.messages}>
+      {state.save === "refused" && (
+        <Notice tone="bad">
+          {messageOf(state.error)} Your changes are kept in this browser.{" "}
+          <Button onPress={() => void session.save()}>Try again</Button>{" "}
+          <Button
+            onPress={async () => {
+              await session.discard();
+              onDiscard();
+            }}
+          >
+            Discard changes
+          </Button>
+        </Notice>
+      )}
+      {state.wasRestored && <Notice tone="plain">Your unsaved changes were restored.</Notice>}
+      {state.merges > seenMerges && (
+        <Notice tone="plain">
+          Someone else changed this transcript. Their changes were merged with yours.{" "}
+          <Button variant="quiet" iconOnly aria-label="Dismiss" onPress={() => setSeenMerges(state.merges)}>
+            <CloseIcon />
+          </Button>
+        </Notice>
+      )}
+      {state.conflicts.length > 0 && (
+        <Notice tone="plain">
+          <p>You and someone else changed the same words. Your version was kept:</p>
+          <ul>
+            {state.conflicts.map(({ mine, theirs }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: conflicts have no identity
+              <li key={index}>
+                “{textOf(mine) || "(deleted)"}” instead of “{textOf(theirs) || "(deleted)"}”
+              </li>
+            ))}
+          </ul>
+          <Button onPress={() => session.dismissConflicts()}>Dismiss</Button>
+        </Notice>
+      )}
+      <p className={controls.hidden} role="status">
+        {state.save === "retrying" ? messageOf(state.error) : ""}
+      </p>
+    </div>
+  );
+}
+
+/** Merges what others save while the editor is open. */
+function useChangesOfOthers(
+  session: EditingSession,
+  { save }: SessionState,
+  currentEtag: string | null,
+): void {
+  useEffect(() => {
+    // While a save runs, the change is probably this one; a save by someone else is found by the next save.
+    if (currentEtag !== null && currentEtag !== session.etag && save !== "saving") void session.update();
+  }, [session, currentEtag, save]);
+}
+
+/** Highlights the word that is being played. */
+function useSpokenWord(
+  root: React.RefObject<HTMLElement | null>,
+  session: EditingSession,
+  playback: Playback,
+): void {
+  useEffect(() => {
+    const stop = playback.listen((seconds) => {
+      const found = findSpokenWord(session.state.transcript, seconds);
+      const range = found && root.current && rangeOf(root.current, session.state.transcript, found);
+      highlight("subtext-active", range ? [range] : []);
+    });
+    return () => {
+      stop();
+      clearHighlights();
+    };
+  }, [root, session, playback]);
+}
+
+function elementOf(root: HTMLElement, paragraph: number): HTMLElement | null {
+  return root.querySelector<HTMLElement>(`[data-paragraph="${paragraph}"] [contenteditable]`);
+}
+
+function rangeOf(
+  root: HTMLElement,
+  transcript: EditedTranscript,
+  { paragraph, word }: WordPosition,
+): Range | null {
+  const element = elementOf(root, paragraph);
+  const place = element && locateWords(element.textContent ?? "", transcript[paragraph]!)[word];
+  return place ? createTextRange(element, place.start, place.end) : null;
+}
+
+function selectWord(root: HTMLElement, transcript: EditedTranscript, word: WordPosition): void {
+  elementOf(root, word.paragraph)?.focus({ preventScroll: true });
+  const range = rangeOf(root, transcript, word);
+  if (!range) return;
+  const selection = getSelection();
+  selection?.removeAllRanges();
+  selection?.addRange(range);
+  elementOf(root, word.paragraph)?.scrollIntoView({ block: "nearest" });
+}
+
+/** Confirms the word at the position if its confidence is low. */
+function confirmReviewed(session: EditingSession, position: WordPosition): void {
+  const { transcript } = session.state;
+  const confidence = transcript[position.paragraph]?.[position.word]?.confidence ?? null;
+  if (confidence !== null && confidence < LOW_CONFIDENCE) session.change(confirmWord(transcript, position));
+}
+
+function nameSpeaker(
+  transcript: EditedTranscript,
+  { paragraph, words }: { paragraph: number; words: { from: number; to: number } | null },
+  name: string | null,
+  everywhere: boolean,
+): EditedTranscript {
+  const current = transcript[paragraph]?.[0]?.speaker ?? null;
+  if (everywhere) return splitIntoParagraphs(renameSpeaker(transcript, current, name).flat());
+  const range = words ?? { from: 0, to: transcript[paragraph]!.length };
+  return setSpeaker(transcript, { paragraph, ...range }, name);
+}
+
+function countDoubtful(transcript: EditedTranscript): number {
+  let count = 0;
+  for (const words of transcript) {
+    for (const { confidence } of words) if (confidence !== null && confidence < LOW_CONFIDENCE) count++;
+  }
+  return count;
+}

@@ -1,0 +1,45 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { type VideoAddress, videoQuery } from "../queries.ts";
+import { browserDrafts } from "./drafts.ts";
+import { EditingSession, type SessionState } from "./editing-session.ts";
+import { wordsApi } from "./words-api.ts";
+
+/**
+ * Opens an editing session. Its draft survives when the page is closed.
+ * @returns null while the words are loading
+ */
+export function useEditingSession({ environmentId, videoId }: VideoAddress): {
+  session: EditingSession | null;
+  error: unknown;
+} {
+  const queryClient = useQueryClient();
+  const [session, setSession] = useState<EditingSession | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    const address = { environmentId, videoId };
+    const controller = new AbortController();
+    const { signal } = controller;
+    const onSaved = () => queryClient.invalidateQueries({ queryKey: videoQuery(address).queryKey });
+    const opened = EditingSession.open({ api: wordsApi(address), drafts: browserDrafts(videoId), onSaved });
+    opened.then((each) => !signal.aborted && setSession(each), setError);
+    opened.then((each) => {
+      addEventListener("pagehide", () => void each.storeDraft(), { signal });
+      addEventListener("online", () => void each.save(), { signal });
+      const warn = (event: BeforeUnloadEvent) => each.state.save !== "saved" && event.preventDefault();
+      addEventListener("beforeunload", warn, { signal });
+    }, setError);
+    return () => {
+      controller.abort();
+      opened.then(
+        (each) => each.close(),
+        () => {},
+      );
+    };
+  }, [environmentId, videoId, queryClient]);
+  return { session, error };
+}
+
+export function useSessionState(session: EditingSession): SessionState {
+  return useSyncExternalStore(session.subscribe, () => session.state);
+}
