@@ -285,12 +285,17 @@ describe("merging", () => {
 
 test("the difference of two revisions names removed and added words and omits distant text", () => {
   const before = speak(Array.from({ length: 40 }, (_, index) => `w${index}`).join(" "));
-  const after = before.with(20, { ...before[20]!, word: "new", speaker: "Ada" });
+  const after = before.with(20, { ...before[20]!, word: "new" });
   expect(diffWords(before, after)).toEqual([
     { kind: "same", text: "… w14 w15 w16 w17 w18 w19" },
     { kind: "removed", text: "w20" },
-    { kind: "added", text: "Ada: new" },
+    { kind: "added", text: "new" },
     { kind: "same", text: "w21 w22 w23 w24 w25 w26 …" },
+  ]);
+  const named = before.map((word) => ({ ...word, speaker: "Ada" }));
+  expect(diffWords(before, named)).toEqual([
+    { kind: "added", text: "Ada:" },
+    { kind: "same", text: "w0 w1 w2 w3 w4 w5 …" },
   ]);
   expect(diffWords(before, before)).toEqual([]);
 });

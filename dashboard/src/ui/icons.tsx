@@ -84,3 +84,7 @@ export const FollowIcon = icon(<path d="M8 2.5v8.75M4.5 8 8 11.5 11.5 8M3.5 13.7
 export const UndoIcon = icon(<path d="M5.5 3 2.5 6l3 3M3 6h6a4 4 0 0 1 0 8H6.5" />);
 export const RedoIcon = icon(<path d="m10.5 3 3 3-3 3M13 6H7a4 4 0 0 0 0 8h2.5" />);
 export const EditIcon = icon(<path d="m10.5 3 2.5 2.5-7.25 7.25-3 .5.5-3zM9 4.5 11.5 7" />);
+export const HistoryIcon = icon(
+  <path d="M2.5 8a5.5 5.5 0 1 1 1.6 3.9M2.5 13v-2.5H5" />,
+  <path d="M8 5v3.25l2 1.25" />,
+);

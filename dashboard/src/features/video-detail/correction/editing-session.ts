@@ -6,7 +6,7 @@ import { UndoHistory } from "./undo-history.ts";
 
 /** Saves follow the last change after this time. */
 const SAVE_DELAY_MS = 2_000;
-const DRAFT_DELAY_MS = 300;
+const DRAFT_DELAY_MS = 1_000;
 /** Changes after this time without any begin a new revision. */
 const SITTING_MS = 10 * 60_000;
 const RETRY_MS = 5_000;

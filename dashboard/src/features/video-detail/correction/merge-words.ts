@@ -61,52 +61,51 @@ export interface DiffPart {
   text: string;
 }
 
-/** Compares the texts of two revisions word by word. Unchanged text that is far from a change is omitted. */
+/**
+ * Compares the texts of two revisions word by word. Names of speakers are words too, followed by a colon. Unchanged text
+ * that is far from a change is omitted.
+ */
 export function diffWords(before: readonly EditableWord[], after: readonly EditableWord[]): DiffPart[] {
-  const label = ({ word, speaker }: EditableWord) => JSON.stringify([word, speaker]);
+  const [old, current] = [textsWithSpeakers(before), textsWithSpeakers(after)];
   const parts: DiffPart[] = [];
   let end = 0;
-  for (const { buffer1, buffer2 } of diffIndices(before.map(label), after.map(label))) {
+  for (const { buffer1, buffer2 } of diffIndices(old, current)) {
     const [removedFrom, removedCount] = buffer1;
     const [addedFrom, addedCount] = buffer2;
-    pushUnchanged(parts, before.slice(end, removedFrom));
+    pushUnchanged(parts, old.slice(end, removedFrom));
     end = removedFrom + removedCount;
-    push(parts, "removed", textWithSpeakers(before.slice(removedFrom, end)));
-    push(parts, "added", textWithSpeakers(after.slice(addedFrom, addedFrom + addedCount)));
+    push(parts, "removed", old.slice(removedFrom, end));
+    push(parts, "added", current.slice(addedFrom, addedFrom + addedCount));
   }
-  if (parts.length > 0) pushUnchanged(parts, before.slice(end), true);
+  if (parts.length > 0) pushUnchanged(parts, old.slice(end), true);
   return parts;
 }
 
 const CONTEXT_WORDS = 6;
 
-function pushUnchanged(parts: DiffPart[], words: readonly EditableWord[], isLast = false): void {
-  const isFirst = parts.length === 0;
-  if (words.length <= 2 * CONTEXT_WORDS) {
-    push(parts, "same", textOf(words));
+function pushUnchanged(parts: DiffPart[], texts: readonly string[], isLast = false): void {
+  if (texts.length <= 2 * CONTEXT_WORDS) {
+    push(parts, "same", texts);
     return;
   }
-  const head = isFirst ? "" : textOf(words.slice(0, CONTEXT_WORDS));
-  const tail = isLast ? "" : textOf(words.slice(-CONTEXT_WORDS));
-  push(parts, "same", `${head} … ${tail}`.trim());
+  const head = parts.length === 0 ? [] : texts.slice(0, CONTEXT_WORDS);
+  const tail = isLast ? [] : texts.slice(-CONTEXT_WORDS);
+  push(parts, "same", [...head, "…", ...tail]);
 }
 
-function push(parts: DiffPart[], kind: DiffPart["kind"], text: string): void {
-  if (text !== "") parts.push({ kind, text });
+function push(parts: DiffPart[], kind: DiffPart["kind"], texts: readonly string[]): void {
+  if (texts.length > 0) parts.push({ kind, text: texts.join(" ") });
+}
+
+function textsWithSpeakers(words: readonly EditableWord[]): string[] {
+  let last: string | null = null;
+  return words.flatMap(({ word, speaker }) => {
+    const isNew = speaker !== last;
+    last = speaker;
+    return isNew && speaker !== null ? [`${speaker}:`, word] : [word];
+  });
 }
 
 export function textOf(words: readonly EditableWord[]): string {
   return words.map(({ word }) => word).join(" ");
-}
-
-/** Contains the names of speakers, so that a diff shows their changes. */
-function textWithSpeakers(words: readonly EditableWord[]): string {
-  let speaker: string | null = null;
-  return words
-    .map((each) => {
-      const label = each.speaker !== null && each.speaker !== speaker ? `${each.speaker}: ` : "";
-      speaker = each.speaker;
-      return label + each.word;
-    })
-    .join(" ");
 }

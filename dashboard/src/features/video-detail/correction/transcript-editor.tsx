@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { messageOf } from "../../../admin-client/request.ts";
 import controls from "../../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Notice } from "../../../ui/forms/controls.tsx";
-import { CloseIcon, RedoIcon, SearchIcon, UndoIcon } from "../../../ui/icons.tsx";
+import { CloseIcon, HistoryIcon, RedoIcon, SearchIcon, UndoIcon } from "../../../ui/icons.tsx";
 import { Loading } from "../../../ui/page.tsx";
 import type { Playback } from "../player/playback.ts";
 import type { VideoAddress } from "../queries.ts";
@@ -95,37 +95,10 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
     [session, playback],
   );
 
-  const onKeyDown = (event: React.KeyboardEvent) => {
-    const isText = event.target instanceof HTMLElement && event.target.isContentEditable;
-    const isCommand = event.ctrlKey || event.metaKey;
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const perform = (action: () => void) => {
-      event.preventDefault();
-      action();
-    };
-    if (isCommand && key === "z") perform(() => (event.shiftKey ? session.redo() : session.undo()));
-    else if (isCommand && key === "y") perform(() => session.redo());
-    else if (isCommand && key === "s") perform(() => void session.save());
-    else if (event.altKey && key === "ArrowDown") perform(() => review(1));
-    else if (event.altKey && key === "ArrowUp") perform(() => review(-1));
-    else if (event.altKey && key === "Enter") {
-      perform(() => {
-        const { paragraph, word } = position.current;
-        const start = session.state.transcript[paragraph]?.[word]?.start;
-        if (playback.isPlaying || start === undefined) playback.toggle();
-        else playback.playFrom(start);
-      });
-    } else if (isText && key === "Enter" && !event.nativeEvent.isComposing) {
-      perform(() => {
-        confirmReviewed(session, position.current);
-        review(1);
-      });
-    }
-  };
+  useEditorKeys({ session, playback, position, review });
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the shortcuts belong to the controls inside
-    <div className={css.panel} onKeyDown={onKeyDown}>
+    <div className={css.panel}>
       <div className={css.tools}>
         <div className={editorCss.buttons}>
           <Button
@@ -155,8 +128,8 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
           >
             <SearchIcon />
           </Button>
-          <Button variant="quiet" onPress={() => setPanel("revisions")}>
-            Revisions
+          <Button variant="quiet" iconOnly aria-label="Revisions" onPress={() => setPanel("revisions")}>
+            <HistoryIcon />
           </Button>
         </div>
         <span className={editorCss.status} role="status" data-state={state.save}>
@@ -290,6 +263,50 @@ function Messages({
       </p>
     </div>
   );
+}
+
+interface EditorKeys {
+  session: EditingSession;
+  playback: Playback;
+  position: React.RefObject<WordPosition>;
+  review(direction: 1 | -1): void;
+}
+
+/** The shortcuts work on the whole page, except in dialogs and fields. */
+function useEditorKeys({ session, playback, position, review }: EditorKeys): void {
+  useEffect(() => {
+    const playFromWord = () => {
+      const { paragraph, word } = position.current;
+      const start = session.state.transcript[paragraph]?.[word]?.start;
+      if (playback.isPlaying || start === undefined) playback.toggle();
+      else playback.playFrom(start);
+    };
+    const confirm = () => {
+      confirmReviewed(session, position.current);
+      review(1);
+    };
+    const actionOf = (event: KeyboardEvent): (() => void) | null => {
+      const { target, key, altKey, shiftKey, isComposing } = event;
+      if (!(target instanceof HTMLElement) || target.closest("input, [role=dialog]")) return null;
+      if (altKey && key === "ArrowDown") return () => review(1);
+      if (altKey && key === "ArrowUp") return () => review(-1);
+      if (altKey && key === "Enter") return playFromWord;
+      if (key === "Enter" && target.isContentEditable && !isComposing) return confirm;
+      if (!event.ctrlKey && !event.metaKey) return null;
+      const letter = key.toLowerCase();
+      if (letter === "s") return () => void session.save();
+      if (letter === "y" || (letter === "z" && shiftKey)) return () => session.redo();
+      return letter === "z" ? () => session.undo() : null;
+    };
+    const onKeyDown = (event: KeyboardEvent) => {
+      const action = actionOf(event);
+      if (!action) return;
+      event.preventDefault();
+      action();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [session, playback, position, review]);
 }
 
 /** Merges what others save while the editor is open. */
