@@ -38,7 +38,7 @@ export function splitIntoParagraphs(words: readonly EditableWord[]): EditedTrans
   return paragraphs;
 }
 
-export interface ParagraphText {
+interface ParagraphText {
   text: string;
   /** Offsets of the words in the text, in UTF-16 code units. */
   starts: number[];
@@ -95,7 +95,7 @@ function startsAfter(start: number, oldEnd: number, newText: string, newEnd: num
 }
 
 /** Replaces the words `from` … `to - 1` of a paragraph by the words of a text; see `changeText`. */
-export function replaceWords(
+function replaceWords(
   transcript: EditedTranscript,
   { paragraph: index, from, to }: { paragraph: number; from: number; to: number },
   text: string,
@@ -226,14 +226,6 @@ export function findSpokenWord(transcript: EditedTranscript, seconds: number): W
   const paragraph = transcript.findLastIndex((words) => words.length > 0 && words[0]!.start <= seconds);
   const word = transcript[paragraph]?.findLastIndex(({ start }) => start <= seconds) ?? -1;
   return word >= 0 && seconds <= transcript[paragraph]![word]!.end ? { paragraph, word } : null;
-}
-
-/** Returns the index of the word at an offset of the paragraph's text, or of the word before it. */
-export function wordAtOffset({ starts }: ParagraphText, offset: number): number {
-  return Math.max(
-    0,
-    starts.findLastIndex((start) => start <= offset),
-  );
 }
 
 function commonPrefix(a: string, b: string): number {

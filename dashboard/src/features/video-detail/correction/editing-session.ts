@@ -27,7 +27,7 @@ export interface WordsApi {
   isTemporary(error: unknown): boolean;
 }
 
-export type SaveState = "saved" | "unsaved" | "saving" | "retrying" | "refused";
+type SaveState = "saved" | "unsaved" | "saving" | "retrying" | "refused";
 
 export interface SessionState {
   transcript: EditedTranscript;
