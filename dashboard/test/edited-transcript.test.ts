@@ -1,6 +1,7 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { describeChanges } from "../src/features/video-detail/correction/compare-words.ts";
 import {
   changeText,
   confirmWord,
@@ -12,7 +13,7 @@ import {
   setSpeaker,
   splitIntoParagraphs,
 } from "../src/features/video-detail/correction/edited-transcript.ts";
-import { diffWords, mergeWords } from "../src/features/video-detail/correction/merge-words.ts";
+import { mergeWords } from "../src/features/video-detail/correction/merge-words.ts";
 import { findMatches, replaceAll } from "../src/features/video-detail/correction/replace-text.ts";
 import { Typing } from "../src/features/video-detail/correction/typing.ts";
 
@@ -27,7 +28,8 @@ function speak(text: string, { speaker = null as string | null, from = 0 } = {})
   }));
 }
 
-const edit = (text: string, newText: string) => changeText([speak(text)], 0, newText)[0]!;
+const DURATION = 100;
+const edit = (text: string, newText: string) => changeText([speak(text)], 0, newText, DURATION)[0]!;
 const times = (words: readonly EditableWord[]) =>
   words.map(({ word, start, end }) => `${word} ${start}-${end}`);
 
@@ -65,13 +67,18 @@ describe("a change of the text", () => {
       { ...speak("a")[0]!, end: 1 },
       { ...speak("b")[0]!, start: 1, end: 2 },
     ];
-    expect(times(changeText([close], 0, "a new b")[0]!)).toEqual(["a 0-1", "new 1-1", "b 1-2"]);
+    expect(times(changeText([close], 0, "a new b", DURATION)[0]!)).toEqual(["a 0-1", "new 1-1", "b 1-2"]);
   });
 
   test("inserts before the first word and after the last one, next to them", () => {
     const late = speak("b c", { from: 10 });
-    expect(times(changeText([late], 0, "a b c")[0]!)).toEqual(["a 9.5-10", "b 10-10.5", "c 11-11.5"]);
-    expect(times(changeText([speak("a"), speak("z", { from: 60 })], 0, "a b")[0]!)).toEqual([
+    expect(times(changeText([late], 0, "a b c", DURATION)[0]!)).toEqual([
+      "a 9.5-10",
+      "b 10-10.5",
+      "c 11-11.5",
+    ]);
+    expect(times(edit("a", "a b"))).toEqual(["a 0-0.5", "b 0.5-1"]);
+    expect(times(changeText([speak("a"), speak("z", { from: 60 })], 0, "a b", DURATION)[0]!)).toEqual([
       "a 0-0.5",
       "b 0.5-1",
     ]);
@@ -84,7 +91,7 @@ describe("a change of the text", () => {
 
   test("of spaces alone changes nothing", () => {
     const transcript = [speak("a b")];
-    expect(changeText(transcript, 0, "a  b ")).toBe(transcript);
+    expect(changeText(transcript, 0, "a  b ", DURATION)).toBe(transcript);
   });
 
   test("works in scripts without spaces", () => {
@@ -94,7 +101,7 @@ describe("a change of the text", () => {
       end: index / 2 + 0.5,
     }));
     expect(paragraphText(words).text).toBe("你好世界");
-    const changed = changeText([words], 0, "你们好世界")[0]!;
+    const changed = changeText([words], 0, "你们好世界", DURATION)[0]!;
     expect(paragraphText(changed).text).toBe("你们好世界");
     expect(changed.at(-1)).toEqual(words[1]);
   });
@@ -103,7 +110,7 @@ describe("a change of the text", () => {
 describe("typing", () => {
   /** Types each text in turn into the paragraph. */
   function typeAll(text: string, ...texts: string[]): readonly EditableWord[] {
-    const typing = new Typing();
+    const typing = new Typing(DURATION);
     let transcript: EditedTranscript = [speak(text)];
     let before = text;
     for (const after of texts) {
@@ -155,7 +162,7 @@ describe("after any sequence of edits", () => {
     ...speak("今日 天気 です", { from: 40 }),
   ]);
 
-  test("the words are in order and within the original bounds, and the page's text is what was typed", () => {
+  test("the words are in order and within the recording, and the page's text is what was typed", () => {
     fc.assert(
       fc.property(edits, (steps) => {
         let transcript: EditedTranscript = START;
@@ -163,7 +170,7 @@ describe("after any sequence of edits", () => {
           const index = paragraph % transcript.length;
           const old = paragraphText(transcript[index]!).text;
           const typed = old.slice(0, from) + text + old.slice(from + length);
-          transcript = changeText(transcript, index, typed);
+          transcript = changeText(transcript, index, typed, DURATION);
           const compact = (value: string) => value.replace(/\s/g, "");
           expect(compact(paragraphText(transcript[index]!).text)).toBe(compact(typed));
         }
@@ -174,7 +181,7 @@ describe("after any sequence of edits", () => {
           expect(word.end).toBeGreaterThanOrEqual(word.start);
           end = word.end;
         }
-        expect(end).toBeLessThanOrEqual(42.5);
+        expect(end).toBeLessThanOrEqual(DURATION);
       }),
       { numRuns: 300 },
     );
@@ -185,7 +192,7 @@ describe("after any sequence of edits", () => {
       fc.property(fc.nat(5), fc.constantFrom("x", "new words", ""), (index, text) => {
         const words = speak("one two three four five six");
         const typed = words.map(({ word }, at) => (at === index ? text : word)).join(" ");
-        const changed = changeText([words], 0, typed)[0]!;
+        const changed = changeText([words], 0, typed, DURATION)[0]!;
         expect(changed.slice(0, index)).toEqual(words.slice(0, index));
         expect(changed.slice(changed.length - (5 - index))).toEqual(words.slice(index + 1));
       }),
@@ -233,7 +240,11 @@ test("find and replace shows each match with its context and keeps the times of 
     { paragraph: 0, before: "", match: "Sub text", after: " is SUB TEXT" },
     { paragraph: 0, before: "Sub text is ", match: "SUB TEXT", after: "" },
   ]);
-  const replaced = replaceAll(transcript, { text: "sub text", matchCase: false }, "Subtext");
+  const replaced = replaceAll(
+    transcript,
+    { text: "sub text", matchCase: false },
+    { replacement: "Subtext", durationSeconds: DURATION },
+  );
   expect(times(replaced[0]!)).toEqual(["Subtext 0-1.5", "is 2-2.5", "Subtext 3-4.5"]);
   expect(replaced[1]).toBe(transcript[1]);
   expect(findMatches(transcript, { text: "a.b", matchCase: true })).toEqual([]);
@@ -253,7 +264,23 @@ describe("merging", () => {
   test("keeps my change of a word that both changed, and reports theirs", () => {
     const { words, conflicts } = mergeWords(base, change(base, 1, "dog"), change(base, 1, "cow"));
     expect(words[1]!.word).toBe("dog");
-    expect(conflicts).toMatchObject([{ mine: [{ word: "dog" }], theirs: [{ word: "cow" }] }]);
+    expect(conflicts).toEqual([{ mine: "dog", theirs: "cow" }]);
+  });
+
+  test("keeps a corrected word and the name that another person gave its speaker", () => {
+    const named = base.map((word) => ({ ...word, speaker: "Ada" }));
+    const { words, conflicts } = mergeWords(base, change(base, 1, "dog"), named);
+    expect(words.map(({ word, speaker }) => `${speaker} ${word}`)).toEqual(
+      ["the", "dog", "sat", "on", "the", "mat"].map((word) => `Ada ${word}`),
+    );
+    expect(conflicts).toEqual([]);
+  });
+
+  test("reports once that two people named a speaker differently", () => {
+    const name = (speaker: string) => base.map((word) => ({ ...word, speaker }));
+    const { words, conflicts } = mergeWords(base, name("Ada"), name("Bob"));
+    expect(words[0]!.speaker).toBe("Ada");
+    expect(conflicts).toEqual([{ mine: "Ada:", theirs: "Bob:" }]);
   });
 
   test("reports no conflict if both made the same change", () => {
@@ -273,9 +300,9 @@ describe("merging", () => {
           const [ours, others] = [a[index]!, b[index]!];
           const isKept = (each: EditableWord) =>
             words.some(({ word, start }) => word === each.word && start === each.start);
-          if (ours !== original) expect(isKept(ours)).toBe(true);
-          const isReported = conflicts.some(({ theirs: lost }) => lost.includes(others));
-          if (others !== original) expect(isKept(others) || isReported).toBe(true);
+          if (ours.word !== original.word) expect(isKept(ours)).toBe(true);
+          const isReported = conflicts.some(({ theirs: lost }) => lost.split(" ").includes(others.word));
+          if (others.word !== original.word) expect(isKept(others) || isReported).toBe(true);
         }
         expect(words.every(({ start }, index) => index === 0 || start >= words[index - 1]!.end)).toBe(true);
       }),
@@ -286,16 +313,16 @@ describe("merging", () => {
 test("the difference of two revisions names removed and added words and omits distant text", () => {
   const before = speak(Array.from({ length: 40 }, (_, index) => `w${index}`).join(" "));
   const after = before.with(20, { ...before[20]!, word: "new" });
-  expect(diffWords(before, after)).toEqual([
+  expect(describeChanges(before, after)).toEqual([
     { kind: "same", text: "… w14 w15 w16 w17 w18 w19" },
     { kind: "removed", text: "w20" },
     { kind: "added", text: "new" },
     { kind: "same", text: "w21 w22 w23 w24 w25 w26 …" },
   ]);
   const named = before.map((word) => ({ ...word, speaker: "Ada" }));
-  expect(diffWords(before, named)).toEqual([
+  expect(describeChanges(before, named)).toEqual([
     { kind: "added", text: "Ada:" },
     { kind: "same", text: "w0 w1 w2 w3 w4 w5 …" },
   ]);
-  expect(diffWords(before, before)).toEqual([]);
+  expect(describeChanges(before, before)).toEqual([]);
 });

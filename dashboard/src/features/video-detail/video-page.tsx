@@ -7,7 +7,7 @@ import { ProblemError } from "../../admin-client/request.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
 import controls from "../../ui/forms/controls.module.css";
-import { ErrorNotice } from "../../ui/forms/controls.tsx";
+import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { BackIcon } from "../../ui/icons.tsx";
 import pageCss from "../../ui/page.module.css";
 import { Loading, PageHeader } from "../../ui/page.tsx";
@@ -143,7 +143,12 @@ function Video({ address, video, startSeconds }: VideoProps) {
         {isCompleted && (
           <div className={css.transcript}>
             <ErrorNotice error={transcript.error} />
-            {empty !== null && <p className={pageCss.empty}>{empty}.</p>}
+            {empty !== null && !isEditing && (
+              <div className={pageCss.empty}>
+                <p>{empty}.</p>
+                {canEdit && <Button onPress={() => setEditing(true)}>Edit</Button>}
+              </div>
+            )}
             {transcript.isLoading && <Loading />}
             {isEditing && (
               <Suspense fallback={<Loading />}>

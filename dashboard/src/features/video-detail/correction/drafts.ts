@@ -17,9 +17,9 @@ export interface DraftStore {
   remove(): Promise<void>;
 }
 
-/** Keeps the draft of a video in the browser. If the browser denies access, a draft lasts until the page is closed. */
-export function browserDrafts(videoId: string): DraftStore {
-  const key = `subtext.draft.${videoId}`;
+/** Keeps an operator's draft of a video in the browser. If the browser denies access, a draft lasts until the page is closed. */
+export function browserDrafts(operatorId: string, videoId: string): DraftStore {
+  const key = `subtext.draft.${operatorId}.${videoId}`;
   return {
     load: async () => (await get<Draft>(key).catch(() => undefined)) ?? null,
     save: (draft) => set(key, draft).catch(() => {}),

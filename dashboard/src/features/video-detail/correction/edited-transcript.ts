@@ -35,7 +35,8 @@ export function splitIntoParagraphs(words: readonly EditableWord[]): EditedTrans
     else paragraph.push(word);
     previous = word;
   }
-  return paragraphs;
+  // Words can be typed into an empty transcript.
+  return paragraphs.length === 0 ? [[]] : paragraphs;
 }
 
 interface ParagraphText {
@@ -64,9 +65,15 @@ export function paragraphText(paragraph: Paragraph): ParagraphText {
  * Changes the text of a paragraph. Words outside the changed text keep their times, speakers and confidences. New words
  * take over the time of the words that they replace, in proportion to their length. Inserted words share the pause at
  * their place, so they have no duration if there is none.
+ * @param durationSeconds length of the recording
  * @returns the same transcript if no word changes
  */
-export function changeText(transcript: EditedTranscript, index: number, newText: string): EditedTranscript {
+export function changeText(
+  transcript: EditedTranscript,
+  index: number,
+  newText: string,
+  durationSeconds: number,
+): EditedTranscript {
   const paragraph = transcript[index]!;
   const { text, starts, ends } = paragraphText(paragraph);
   const prefix = commonPrefix(text, newText);
@@ -83,7 +90,7 @@ export function changeText(transcript: EditedTranscript, index: number, newText:
     from === 0 ? 0 : ends[from - 1]!,
     to === paragraph.length ? newText.length : newText.length - (text.length - starts[to]!),
   );
-  return replaceWords(transcript, { paragraph: index, from, to }, changed);
+  return replaceWords(transcript, { paragraph: index, from, to }, changed, durationSeconds);
 }
 
 function endsBefore(end: number, prefix: number, newText: string): boolean {
@@ -99,6 +106,7 @@ function replaceWords(
   transcript: EditedTranscript,
   { paragraph: index, from, to }: { paragraph: number; from: number; to: number },
   text: string,
+  durationSeconds: number,
 ): EditedTranscript {
   const paragraph = transcript[index]!;
   const texts = wordsOf(text);
@@ -113,7 +121,10 @@ function replaceWords(
   }
   const newTexts = texts.slice(first - from, end);
   if (newTexts.length === 0 && first === last) return transcript;
-  const words = [...paragraph.slice(0, first), ...newWords(transcript, index, [first, last], newTexts)];
+  const words = [
+    ...paragraph.slice(0, first),
+    ...newWords(transcript, index, [first, last], newTexts, durationSeconds),
+  ];
   return transcript.with(index, [...words, ...paragraph.slice(last)]);
 }
 
@@ -122,6 +133,7 @@ function newWords(
   index: number,
   [from, to]: [number, number],
   texts: readonly string[],
+  durationSeconds: number,
 ): EditableWord[] {
   const paragraph = transcript[index]!;
   const replaced = paragraph.slice(from, to);
@@ -130,7 +142,7 @@ function newWords(
   const { start, end } =
     replaced.length > 0
       ? { start: replaced[0]!.start, end: replaced.at(-1)!.end }
-      : timeOfInsertion(after, before, texts.length);
+      : timeOfInsertion({ from: after?.end, to: before?.start }, texts.length, durationSeconds);
   const speaker = (replaced[0] ?? paragraph[from - 1] ?? paragraph[to])?.speaker ?? null;
   const totalLength = texts.reduce((sum, text) => sum + text.length, 0);
   let lengthBefore = 0;
@@ -148,16 +160,18 @@ function wordsOf(text: string): string[] {
   return normalizeWords([{ word: text, start: 0, end: text.length }], Number.NaN).map(({ word }) => word);
 }
 
+/** @param pause end of the word before, and start of the word after; undefined if there is none */
 function timeOfInsertion(
-  after: EditableWord | undefined,
-  before: EditableWord | undefined,
+  pause: { from: number | undefined; to: number | undefined },
   count: number,
+  durationSeconds: number,
 ): { start: number; end: number } {
-  const start = after?.end ?? 0;
-  const limit = before?.start ?? start;
-  // Before the first word, the inserted words are next to it.
-  const seconds = Math.min(limit - start, count * MAX_INSERTED_SECONDS);
-  return after ? { start, end: start + seconds } : { start: limit - seconds, end: limit };
+  const from = pause.from ?? 0;
+  const to = pause.to ?? Math.max(from, durationSeconds);
+  const seconds = Math.min(to - from, count * MAX_INSERTED_SECONDS);
+  // Next to the word before; at the beginning, next to the word after.
+  const isBeginning = pause.from === undefined && pause.to !== undefined;
+  return isBeginning ? { start: to - seconds, end: to } : { start: from, end: from + seconds };
 }
 
 /** Marks a word as correct. */

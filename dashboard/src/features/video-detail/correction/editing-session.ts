@@ -81,7 +81,7 @@ export class EditingSession {
   private constructor(options: SessionOptions, { etag, words }: TranscriptWords) {
     this.#options = {
       now: Date.now,
-      newSitting: () => crypto.randomUUID(),
+      newSitting: randomId,
       onSaved: () => {},
       ...options,
     };
@@ -270,4 +270,11 @@ export class EditingSession {
     this.#state = { ...this.#state, ...change, canUndo, canRedo };
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Unlike `crypto.randomUUID`, also works on pages without TLS. */
+function randomId(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
 }

@@ -9,9 +9,11 @@ const MAX_PREVIEWS = 50;
 
 export function FindAndReplace({
   transcript,
+  durationSeconds,
   onChange,
 }: {
   transcript: EditedTranscript;
+  durationSeconds: number;
   onChange(transcript: EditedTranscript): void;
 }) {
   const [text, setText] = useState("");
@@ -35,7 +37,9 @@ export function FindAndReplace({
         <span role="status">{searched.trim() !== "" && formatCount(matches.length, "match", "matches")}</span>
         <Button
           isDisabled={matches.length === 0}
-          onPress={() => onChange(replaceAll(transcript, { text: searched, matchCase }, replacement))}
+          onPress={() =>
+            onChange(replaceAll(transcript, { text: searched, matchCase }, { replacement, durationSeconds }))
+          }
         >
           Replace all
         </Button>

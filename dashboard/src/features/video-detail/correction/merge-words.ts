@@ -1,111 +1,146 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
-import { diff3MergeRegions, diffIndices } from "node-diff3";
+import { compareWords, hasSameText } from "./compare-words.ts";
 
-/** A place that two people changed differently. */
+/** A place that two people changed differently. The merged words contain `mine`. */
 export interface Conflict {
-  mine: readonly EditableWord[];
-  theirs: readonly EditableWord[];
+  mine: string;
+  theirs: string;
 }
 
 export interface Merge {
   words: EditableWord[];
-  /** The merged words contain `mine` at these places. */
   conflicts: Conflict[];
 }
 
+interface Versions {
+  base: readonly EditableWord[];
+  mine: readonly EditableWord[];
+  theirs: readonly EditableWord[];
+}
+
 /**
- * Merges two changes of the same words. Words count as unchanged only with the same time, which distinguishes repeated
- * words.
+ * Merges two changes of the same words. Text, speaker and confidence of a word are merged separately, so that one person
+ * can name a speaker while another corrects words.
  */
 export function mergeWords(
   base: readonly EditableWord[],
   mine: readonly EditableWord[],
   theirs: readonly EditableWord[],
 ): Merge {
-  const words: EditableWord[] = [];
-  const conflicts: Conflict[] = [];
-  for (const region of diff3MergeRegions(mine.map(identity), base.map(identity), theirs.map(identity))) {
-    if (region.stable) {
-      const source = region.buffer === "a" ? mine : region.buffer === "b" ? theirs : base;
-      words.push(...source.slice(region.bufferStart, region.bufferStart + region.bufferLength));
-      continue;
-    }
-    const ours = mine.slice(region.aStart, region.aStart + region.aLength);
-    const others = theirs.slice(region.bStart, region.bStart + region.bLength);
-    words.push(...ours);
-    if (textOf(ours) !== textOf(others)) conflicts.push({ mine: ours, theirs: others });
+  const [toMine, toTheirs] = [findUnchanged(base, mine), findUnchanged(base, theirs)];
+  const merge: Merge = { words: [], conflicts: [] };
+  let [b, m, t] = [0, 0, 0];
+  for (let index = 0; index <= base.length; index++) {
+    const isEnd = index === base.length;
+    const nextMine = isEnd ? mine.length : toMine[index]!;
+    const nextTheirs = isEnd ? theirs.length : toTheirs[index]!;
+    if (nextMine < 0 || nextTheirs < 0) continue;
+    const changed = {
+      base: base.slice(b, index),
+      mine: mine.slice(m, nextMine),
+      theirs: theirs.slice(t, nextTheirs),
+    };
+    mergeChanged(changed, merge);
+    if (!isEnd) merge.words.push(mergeDetails(base[index]!, mine[nextMine]!, theirs[nextTheirs]!, merge));
+    [b, m, t] = [index + 1, nextMine + 1, nextTheirs + 1];
   }
-  return { words: inOrder(words), conflicts };
+  return { ...merge, words: inOrder(merge.words) };
+}
+
+/** Returns the index in `changed` of each word of `base`; -1 if its text or time changed. */
+function findUnchanged(base: readonly EditableWord[], changed: readonly EditableWord[]): Int32Array {
+  const found = new Int32Array(base.length).fill(-1);
+  let [i, j] = [0, 0];
+  for (const { before, after } of compareWords(base, changed)) {
+    while (i < before.from) found[i++] = j++;
+    [i, j] = [before.to, after.to];
+  }
+  while (i < base.length) found[i++] = j++;
+  return found;
+}
+
+function mergeChanged({ base, mine, theirs }: Versions, merge: Merge): void {
+  if (isParallel(base, mine) && isParallel(base, theirs)) {
+    for (const [index, word] of base.entries()) {
+      merge.words.push(mergeWord(word, mine[index]!, theirs[index]!, merge));
+    }
+  } else if (isEqual(base, theirs)) merge.words.push(...withSpeakers(mine, base, theirs));
+  else if (isEqual(base, mine)) merge.words.push(...withSpeakers(theirs, base, mine));
+  else {
+    if (!isEqual(mine, theirs)) addConflict(merge, textOf(mine), textOf(theirs));
+    merge.words.push(...mine);
+  }
+}
+
+function mergeWord(base: EditableWord, mine: EditableWord, theirs: EditableWord, merge: Merge): EditableWord {
+  const details = mergeDetails(base, mine, theirs, merge);
+  if (mine.word === base.word && theirs.word !== base.word) {
+    return { ...details, word: theirs.word, confidence: theirs.confidence };
+  }
+  if (theirs.word !== base.word && theirs.word !== mine.word) addConflict(merge, mine.word, theirs.word);
+  return details;
+}
+
+/** Merges the speaker and the confidence. A word that one person confirmed stays confirmed. */
+function mergeDetails(
+  base: EditableWord,
+  mine: EditableWord,
+  theirs: EditableWord,
+  merge: Merge,
+): EditableWord {
+  const isMine = mine.speaker !== base.speaker;
+  if (isMine && theirs.speaker !== base.speaker && mine.speaker !== theirs.speaker) {
+    addConflict(merge, `${mine.speaker ?? "No speaker"}:`, `${theirs.speaker ?? "No speaker"}:`);
+  }
+  const speaker = isMine ? mine.speaker : theirs.speaker;
+  const confidence = theirs.confidence === null ? null : mine.confidence;
+  const isUnchanged = speaker === mine.speaker && confidence === mine.confidence;
+  return isUnchanged ? mine : { ...mine, speaker, confidence };
+}
+
+/** Applies one person's names of speakers to the words that the other changed. */
+function withSpeakers(
+  words: readonly EditableWord[],
+  base: readonly EditableWord[],
+  named: readonly EditableWord[],
+): readonly EditableWord[] {
+  const names = new Map<string | null, string | null>();
+  for (const [index, { speaker }] of base.entries()) {
+    if (named[index]!.speaker !== speaker) names.set(speaker, named[index]!.speaker);
+  }
+  if (names.size === 0) return words;
+  return words.map((word) =>
+    names.has(word.speaker) ? { ...word, speaker: names.get(word.speaker) ?? null } : word,
+  );
+}
+
+/** A conflict of a long passage, such as the name of its speaker, is reported once. */
+function addConflict({ conflicts }: Merge, mine: string, theirs: string): void {
+  if (conflicts.some((each) => each.mine === mine && each.theirs === theirs)) return;
+  conflicts.push({ mine, theirs });
 }
 
 /** Two people may have used the same pause for new words. */
 function inOrder(words: readonly EditableWord[]): EditableWord[] {
   let end = 0;
   return words.map((word) => {
-    if (word.start >= end) {
-      end = word.end;
-      return word;
-    }
-    const moved = { ...word, start: end, end: Math.max(end, word.end) };
+    const moved = word.start >= end ? word : { ...word, start: end, end: Math.max(end, word.end) };
     end = moved.end;
     return moved;
   });
 }
 
-function identity({ word, start, end, speaker, confidence }: EditableWord): string {
-  return JSON.stringify([word, start, end, speaker, confidence]);
+function isParallel(a: readonly EditableWord[], b: readonly EditableWord[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every(({ start, end }, index) => start === b[index]!.start && end === b[index]!.end)
+  );
 }
 
-export interface DiffPart {
-  kind: "same" | "removed" | "added";
-  text: string;
+function isEqual(a: readonly EditableWord[], b: readonly EditableWord[]): boolean {
+  return a.length === b.length && a.every((word, index) => hasSameText(word, b[index]!));
 }
 
-/**
- * Compares the texts of two revisions word by word. Names of speakers are words too, followed by a colon. Unchanged text
- * that is far from a change is omitted.
- */
-export function diffWords(before: readonly EditableWord[], after: readonly EditableWord[]): DiffPart[] {
-  const [old, current] = [textsWithSpeakers(before), textsWithSpeakers(after)];
-  const parts: DiffPart[] = [];
-  let end = 0;
-  for (const { buffer1, buffer2 } of diffIndices(old, current)) {
-    const [removedFrom, removedCount] = buffer1;
-    const [addedFrom, addedCount] = buffer2;
-    pushUnchanged(parts, old.slice(end, removedFrom));
-    end = removedFrom + removedCount;
-    push(parts, "removed", old.slice(removedFrom, end));
-    push(parts, "added", current.slice(addedFrom, addedFrom + addedCount));
-  }
-  if (parts.length > 0) pushUnchanged(parts, old.slice(end), true);
-  return parts;
-}
-
-const CONTEXT_WORDS = 6;
-
-function pushUnchanged(parts: DiffPart[], texts: readonly string[], isLast = false): void {
-  if (texts.length <= 2 * CONTEXT_WORDS) {
-    push(parts, "same", texts);
-    return;
-  }
-  const head = parts.length === 0 ? [] : texts.slice(0, CONTEXT_WORDS);
-  const tail = isLast ? [] : texts.slice(-CONTEXT_WORDS);
-  push(parts, "same", [...head, "…", ...tail]);
-}
-
-function push(parts: DiffPart[], kind: DiffPart["kind"], texts: readonly string[]): void {
-  if (texts.length > 0) parts.push({ kind, text: texts.join(" ") });
-}
-
-function textsWithSpeakers(words: readonly EditableWord[]): string[] {
-  let last: string | null = null;
-  return words.flatMap(({ word, speaker }) => {
-    const isNew = speaker !== last;
-    last = speaker;
-    return isNew && speaker !== null ? [`${speaker}:`, word] : [word];
-  });
-}
-
-export function textOf(words: readonly EditableWord[]): string {
+function textOf(words: readonly EditableWord[]): string {
   return words.map(({ word }) => word).join(" ");
 }

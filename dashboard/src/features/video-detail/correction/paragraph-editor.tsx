@@ -10,6 +10,7 @@ export interface ParagraphActions {
   /** @param before text of the element before the change */
   type(change: { paragraph: number; before: string; after: string }): void;
   undo(): void;
+  redo(): void;
   /** @param words indexes of the selected words; null for the entire paragraph */
   nameSpeaker(paragraph: number, words: { from: number; to: number } | null): void;
   play(seconds: number): void;
@@ -94,7 +95,8 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
           role="textbox"
           aria-multiline="true"
           aria-label={`${speaker === null ? "Paragraph" : speaker} at ${formatClock(start)}`}
-          tabIndex={0}
+          // The editor moves the tab stop with the focus.
+          tabIndex={index === 0 ? 0 : -1}
           contentEditable="plaintext-only"
           suppressContentEditableWarning
           spellCheck
@@ -112,10 +114,10 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
           }}
           onBeforeInput={(event) => {
             const { inputType } = event.nativeEvent as unknown as InputEvent;
-            if (inputType === "historyUndo" || inputType === "historyRedo") {
-              event.preventDefault();
-              actions.undo();
-            }
+            if (inputType !== "historyUndo" && inputType !== "historyRedo") return;
+            event.preventDefault();
+            if (inputType === "historyUndo") actions.undo();
+            else actions.redo();
           }}
           onBlur={({ currentTarget }) => {
             const { text } = paragraphText(paragraph);

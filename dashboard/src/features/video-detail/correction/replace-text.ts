@@ -34,7 +34,7 @@ export function findMatches(transcript: EditedTranscript, search: Search): Repla
 export function replaceAll(
   transcript: EditedTranscript,
   search: Search,
-  replacement: string,
+  { replacement, durationSeconds }: { replacement: string; durationSeconds: number },
 ): EditedTranscript {
   const pattern = patternOf(search);
   if (!pattern) return transcript;
@@ -45,7 +45,7 @@ export function replaceAll(
     for (const { 0: match, index } of [...text.matchAll(pattern)].reverse()) {
       const current = paragraphText(changed[paragraph]!).text;
       const next = current.slice(0, index) + replacement + current.slice(index + match.length);
-      changed = changeText(changed, paragraph, next);
+      changed = changeText(changed, paragraph, next, durationSeconds);
     }
   });
   return changed;

@@ -7,7 +7,7 @@ import controls from "../../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, ModalDialog } from "../../../ui/forms/controls.tsx";
 import { Loading } from "../../../ui/page.tsx";
 import { type VideoAddress, videoParams } from "../queries.ts";
-import { diffWords } from "./merge-words.ts";
+import { describeChanges } from "./compare-words.ts";
 import css from "./transcript-editor.module.css";
 
 interface RevisionsDialogProps {
@@ -103,7 +103,7 @@ function Changes({ address, revision }: { address: VideoAddress; revision: numbe
   if (revision === 0) return <p>The transcript as it was recognized.</p>;
   if (after.error ?? before.error) return <ErrorNotice error={after.error ?? before.error} />;
   if (!after.data || !before.data) return <Loading />;
-  const parts = diffWords(before.data.words, after.data.words);
+  const parts = describeChanges(before.data.words, after.data.words);
   if (parts.length === 0) return <p>No words were changed.</p>;
   return (
     <p className={css.diff}>

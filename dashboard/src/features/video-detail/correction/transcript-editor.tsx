@@ -23,7 +23,6 @@ import {
 } from "./edited-transcript.ts";
 import type { EditingSession, SessionState } from "./editing-session.ts";
 import { FindAndReplace } from "./find-and-replace.tsx";
-import { textOf } from "./merge-words.ts";
 import { locateWords, type ParagraphActions, ParagraphEditor } from "./paragraph-editor.tsx";
 import { RevisionsDialog } from "./revisions-dialog.tsx";
 import { SpeakerDialog } from "./speaker-dialog.tsx";
@@ -52,7 +51,8 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
   const state = useSessionState(session);
   const { transcript } = state;
   const root = useRef<HTMLElement>(null);
-  const typing = useRef(new Typing());
+  const durationSeconds = video.transcription?.duration ?? 0;
+  const [typing] = useState(() => new Typing(durationSeconds));
   const position = useRef<WordPosition>({ paragraph: 0, word: -1 });
   const [panel, setPanel] = useState<"find" | "revisions" | null>(null);
   const [naming, setNaming] = useState<{
@@ -80,19 +80,17 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
   const actions = useMemo<ParagraphActions>(
     () => ({
       type(change) {
-        session.change(
-          typing.current.apply(session.state.transcript, change),
-          `paragraph ${change.paragraph}`,
-        );
+        session.change(typing.apply(session.state.transcript, change), `paragraph ${change.paragraph}`);
       },
       undo: () => session.undo(),
+      redo: () => session.redo(),
       nameSpeaker: (paragraph, words) => setNaming({ paragraph, words }),
       play: (seconds) => playback.playFrom(seconds),
       moveTo(paragraph, word) {
         position.current = { paragraph, word };
       },
     }),
-    [session, playback],
+    [session, playback, typing],
   );
 
   useEditorKeys({ session, playback, position, review });
@@ -148,9 +146,19 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
       </div>
       <Messages session={session} state={state} onDiscard={onDone} />
       {panel === "find" && (
-        <FindAndReplace transcript={transcript} onChange={(changed) => session.change(changed)} />
+        <FindAndReplace
+          transcript={transcript}
+          durationSeconds={durationSeconds}
+          onChange={(changed) => session.change(changed)}
+        />
       )}
-      <section ref={root} className={css.text} aria-label="Transcript editor">
+      <section
+        ref={root}
+        className={css.text}
+        aria-label="Transcript editor"
+        onFocus={moveTabStop}
+        onKeyDown={leaveParagraph}
+      >
         {transcript.map((paragraph, index) => (
           <ParagraphEditor
             // biome-ignore lint/suspicious/noArrayIndexKey: a paragraph keeps its place while its words change
@@ -251,7 +259,7 @@ function Messages({
             {state.conflicts.map(({ mine, theirs }, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: conflicts have no identity
               <li key={index}>
-                “{textOf(mine) || "(deleted)"}” instead of “{textOf(theirs) || "(deleted)"}”
+                “{mine || "(deleted)"}” instead of “{theirs || "(deleted)"}”
               </li>
             ))}
           </ul>
@@ -338,6 +346,31 @@ function useSpokenWord(
       clearHighlights();
     };
   }, [root, session, playback]);
+}
+
+/** Only one paragraph is a tab stop, because a transcript has hundreds. */
+function moveTabStop({ target, currentTarget }: React.FocusEvent<HTMLElement>): void {
+  if (!target.isContentEditable) return;
+  const previous = currentTarget.querySelector<HTMLElement>('[contenteditable][tabindex="0"]');
+  if (previous) previous.tabIndex = -1;
+  target.tabIndex = 0;
+}
+
+/** Arrow keys at the end of a paragraph continue in the next one. */
+function leaveParagraph(event: React.KeyboardEvent<HTMLElement>): void {
+  const { target, key, altKey, shiftKey, currentTarget } = event;
+  if (!(target instanceof HTMLElement) || !target.isContentEditable || altKey || shiftKey) return;
+  const selection = getSelection();
+  if (!selection?.isCollapsed) return;
+  const isForward = key === "ArrowDown" || key === "ArrowRight";
+  if (!isForward && key !== "ArrowUp" && key !== "ArrowLeft") return;
+  if (selection.focusOffset !== (isForward ? (target.textContent ?? "").length : 0)) return;
+  const paragraphs = [...currentTarget.querySelectorAll<HTMLElement>("[contenteditable]")];
+  const next = paragraphs[paragraphs.indexOf(target) + (isForward ? 1 : -1)];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+  if (!isForward) selection.collapse(next.firstChild ?? next, (next.textContent ?? "").length);
 }
 
 function elementOf(root: HTMLElement, paragraph: number): HTMLElement | null {

@@ -6,6 +6,7 @@ import { changeText, type EditedTranscript } from "./edited-transcript.ts";
  * after the other share a pause.
  */
 export class Typing {
+  readonly #durationSeconds: number;
   /** Words before the first of the changes, and the result of the last one. */
   #base: EditedTranscript | null = null;
   #result: EditedTranscript | null = null;
@@ -13,6 +14,11 @@ export class Typing {
   /** Range of the typed text that the changes cover. */
   #from = 0;
   #to = 0;
+
+  /** @param durationSeconds length of the recording */
+  constructor(durationSeconds: number) {
+    this.#durationSeconds = durationSeconds;
+  }
 
   /**
    * @param before text of the paragraph's element before this change
@@ -37,7 +43,7 @@ export class Typing {
       this.#from = from;
       this.#to = addedTo;
     }
-    this.#result = changeText(this.#base!, paragraph, after);
+    this.#result = changeText(this.#base!, paragraph, after, this.#durationSeconds);
     return this.#result;
   }
 }

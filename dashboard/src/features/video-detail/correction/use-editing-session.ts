@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { useMe } from "../../../hooks/use-me.ts";
 import { type VideoAddress, videoQuery } from "../queries.ts";
 import { browserDrafts } from "./drafts.ts";
 import { EditingSession, type SessionState } from "./editing-session.ts";
@@ -14,6 +15,7 @@ export function useEditingSession({ environmentId, videoId }: VideoAddress): {
   error: unknown;
 } {
   const queryClient = useQueryClient();
+  const { id: operatorId } = useMe();
   const [session, setSession] = useState<EditingSession | null>(null);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
@@ -21,7 +23,11 @@ export function useEditingSession({ environmentId, videoId }: VideoAddress): {
     const controller = new AbortController();
     const { signal } = controller;
     const onSaved = () => queryClient.invalidateQueries({ queryKey: videoQuery(address).queryKey });
-    const opened = EditingSession.open({ api: wordsApi(address), drafts: browserDrafts(videoId), onSaved });
+    const opened = EditingSession.open({
+      api: wordsApi(address),
+      drafts: browserDrafts(operatorId, videoId),
+      onSaved,
+    });
     opened.then((each) => !signal.aborted && setSession(each), setError);
     opened.then((each) => {
       addEventListener("pagehide", () => void each.storeDraft(), { signal });
@@ -36,7 +42,7 @@ export function useEditingSession({ environmentId, videoId }: VideoAddress): {
         () => {},
       );
     };
-  }, [environmentId, videoId, queryClient]);
+  }, [environmentId, videoId, operatorId, queryClient]);
   return { session, error };
 }
 

@@ -1,0 +1,115 @@
+import type { EditableWord } from "@subtext/client/contract/transcript-words";
+
+/** Half-open ranges of words that differ. */
+interface Difference {
+  before: { from: number; to: number };
+  after: { from: number; to: number };
+}
+
+/**
+ * Compares two versions of a transcript by text and times. One pass suffices, because edits keep the times of unchanged
+ * words, and both versions are in order.
+ */
+export function compareWords(before: readonly EditableWord[], after: readonly EditableWord[]): Difference[] {
+  const differences: Difference[] = [];
+  let [i, j, fromBefore, fromAfter] = [0, 0, 0, 0];
+  const close = () => {
+    if (i === fromBefore && j === fromAfter) return;
+    differences.push({ before: { from: fromBefore, to: i }, after: { from: fromAfter, to: j } });
+  };
+  while (i < before.length && j < after.length) {
+    const [left, right] = [before[i]!, after[j]!];
+    if (hasSameText(left, right)) {
+      close();
+      [fromBefore, fromAfter] = [++i, ++j];
+      continue;
+    }
+    const order = left.start - right.start || left.end - right.end;
+    if (order <= 0) i++;
+    if (order >= 0) j++;
+  }
+  [i, j] = [before.length, after.length];
+  close();
+  return differences;
+}
+
+/** Ignores the speaker and the confidence. */
+export function hasSameText(a: EditableWord, b: EditableWord): boolean {
+  return a.word === b.word && a.start === b.start && a.end === b.end;
+}
+
+export interface DiffPart {
+  kind: "same" | "removed" | "added";
+  text: string;
+}
+
+/** Words around a change that the difference shows. */
+const CONTEXT_WORDS = 6;
+
+/** Describes what changed between two revisions. Unchanged text that is far from a change is omitted. */
+export function describeChanges(before: readonly EditableWord[], after: readonly EditableWord[]): DiffPart[] {
+  const parts: DiffPart[] = [];
+  let [unchanged, end] = [0, 0];
+  const push = (kind: DiffPart["kind"], texts: readonly string[]) => {
+    if (texts.length > 0) parts.push({ kind, text: texts.join(" ") });
+  };
+  const pushUnchanged = (to: number, isLast: boolean) => {
+    const texts = after.slice(unchanged, to).map(({ word }) => word);
+    if (texts.length <= 2 * CONTEXT_WORDS) {
+      push("same", texts);
+      return;
+    }
+    const head = parts.length === 0 ? [] : texts.slice(0, CONTEXT_WORDS);
+    push("same", [...head, "…", ...(isLast ? [] : texts.slice(-CONTEXT_WORDS))]);
+  };
+  for (const change of withSpeakers(compareWords(before, after), before, after)) {
+    pushUnchanged(change.after.from, false);
+    push(
+      "removed",
+      before.slice(change.before.from, change.before.to).map(({ word }) => word),
+    );
+    push("added", change.speaker === null ? [] : [`${change.speaker}:`]);
+    push(
+      "added",
+      after.slice(change.after.from, change.after.to).map(({ word }) => word),
+    );
+    unchanged = change.after.to;
+    end++;
+  }
+  if (end > 0) pushUnchanged(after.length, true);
+  return parts;
+}
+
+interface Change extends Difference {
+  /** The new speaker from here on; null if the speaker did not change. */
+  speaker: string | null;
+}
+
+/** Adds the places where the same words have another speaker. */
+function withSpeakers(
+  differences: readonly Difference[],
+  before: readonly EditableWord[],
+  after: readonly EditableWord[],
+): Change[] {
+  const changes: Change[] = [];
+  let [i, j] = [0, 0];
+  const end = { from: before.length, to: before.length };
+  for (const difference of [
+    ...differences,
+    { before: end, after: { from: after.length, to: after.length } },
+  ]) {
+    for (; j < difference.after.from; i++, j++) {
+      const speaker = after[j]!.speaker;
+      const isNew = speaker !== before[i]!.speaker && speaker !== after[j - 1]?.speaker;
+      if (!isNew) continue;
+      changes.push({
+        before: { from: i, to: i },
+        after: { from: j, to: j },
+        speaker: speaker ?? "No speaker",
+      });
+    }
+    if (difference.before !== end) changes.push({ ...difference, speaker: null });
+    [i, j] = [difference.before.to, difference.after.to];
+  }
+  return changes;
+}
