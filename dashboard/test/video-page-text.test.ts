@@ -28,6 +28,7 @@ function toView(words: { word: string; pause: number; duration: number; begins: 
     durations: words.map(({ duration }) => duration),
     confidences: null,
     paragraphs: words.flatMap((_, index) => (begins(index) ? [index] : [])),
+    speakers: null,
   } satisfies TranscriptWordsView;
 }
 
@@ -67,6 +68,7 @@ test("no word is active before the first word and during long pauses", () => {
     durations: [300, 300],
     confidences: null,
     paragraphs: [0],
+    speakers: null,
   });
   expect([0, 0.5, 0.85, 1.5, 2.79, 2.8, 3.15, 9].map((seconds) => wordAt(transcript, seconds))).toEqual([
     -1, 0, 0, -1, -1, 1, 1, -1,
@@ -103,7 +105,14 @@ test.each([
   ["(.*)", "a (.*) b", ["(.*)"]],
 ])("%s is found in %s", (wanted, text, found) => {
   const search = new TranscriptSearch([
-    { text, firstWord: 0, wordStarts: new Uint32Array(), wordEnds: new Uint32Array(), start: 0 },
+    {
+      text,
+      firstWord: 0,
+      wordStarts: new Uint32Array(),
+      wordEnds: new Uint32Array(),
+      start: 0,
+      speaker: null,
+    },
   ]);
   expect(search.find(wanted).map(({ from, to }) => text.slice(from, to))).toEqual(found);
 });
@@ -116,10 +125,11 @@ test("a selection is copied with its time range, a whole transcript with the tim
     durations: [1000, 1000, 1000, 1000, 1000],
     confidences: null,
     paragraphs: [0, 3],
+    speakers: ["Ada", null],
   });
   expect(quote(transcript, { first: 1, last: 3 })).toBe("[0:02–1:05] two three.\n\nFour");
   expect(quote(transcript, { first: 4, last: 4 })).toBe("[1:05–1:06] five.");
-  expect(textWithTimestamps(transcript)).toBe("[0:01] One two three.\n\n[1:04] Four five.");
+  expect(textWithTimestamps(transcript)).toBe("[0:01] Ada: One two three.\n\n[1:04] Four five.");
 });
 
 test("the waveform's bars show every peak and whether it is speech", () => {

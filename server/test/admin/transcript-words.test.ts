@@ -85,5 +85,19 @@ test("without words there are no paragraphs", () => {
     durations: [],
     confidences: [],
     paragraphs: [],
+    speakers: null,
+  });
+});
+
+test("a paragraph begins where the speaker changes, and has the speaker's name", () => {
+  const words = ["One", "two", "three"].map((word, index) => ({
+    word,
+    start: index,
+    end: index + 1,
+    speaker: index < 2 ? "Ada" : null,
+  }));
+  expect(transcriptWords(words, { language: "en", confidences: null })).toMatchObject({
+    paragraphs: [0, 2],
+    speakers: ["Ada", null],
   });
 });

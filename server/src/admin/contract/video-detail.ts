@@ -147,6 +147,8 @@ export interface TranscriptWordsView {
   confidences: (number | null)[] | null;
   /** Index of each paragraph's first word, ascending from 0; empty if there are no words. */
   paragraphs: number[];
+  /** Name of each paragraph's speaker, or null. The column is null if no speaker is named. */
+  speakers: (string | null)[] | null;
 }
 
 /**

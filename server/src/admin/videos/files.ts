@@ -19,7 +19,7 @@ import { getVideoFromParams } from "./videos.ts";
 /** Long, because an open player requests all ranges from the URL of the first redirect. */
 const MEDIA_URL_LIFETIME_SECONDS = 12 * 3600;
 /** Part of the ETag. Increase it if the response to the same words changes. */
-const WORDS_VERSION = 1;
+const WORDS_VERSION = 2;
 
 interface VideoFileDeps {
   db: Db;

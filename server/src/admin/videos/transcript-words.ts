@@ -8,10 +8,11 @@ interface FileWord {
   /** Seconds, 3 decimals. */
   start: number;
   end: number;
+  speaker?: string | null | undefined;
 }
 
 /**
- * Arranges the words in columns and splits them into paragraphs. Paragraphs break where the plain text does. Very long
+ * Arranges the words in columns and splits them into paragraphs. Paragraphs break where the plain text does and where the speaker changes. Very long
  * ones are split further, because the page renders paragraphs one by one.
  * @param confidences 0 … 1, one for each word
  */
@@ -26,14 +27,19 @@ export function transcriptWords(
     durations: [],
     confidences: confidences?.map((value) => (value === null ? null : Math.round(value * 100))) ?? null,
     paragraphs: [],
+    speakers: words.some(({ speaker }) => speaker) ? [] : null,
   };
   let previous: FileWord | undefined;
   let paragraphStart = 0;
   for (const [index, next] of words.entries()) {
     const startsParagraph =
-      !previous || beginsParagraph(previous, next) || isLongParagraph(index - paragraphStart, previous, next);
+      !previous ||
+      previous.speaker !== next.speaker ||
+      beginsParagraph(previous, next) ||
+      isLongParagraph(index - paragraphStart, previous, next);
     if (startsParagraph) {
       view.paragraphs.push(index);
+      view.speakers?.push(next.speaker ?? null);
       paragraphStart = index;
     }
     const spaced = !startsParagraph && previous && needsSpace(previous.word, next.word);

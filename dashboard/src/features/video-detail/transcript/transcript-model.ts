@@ -16,6 +16,8 @@ export interface Paragraph {
   wordEnds: Uint32Array;
   /** In seconds. */
   start: number;
+  /** Null if nobody has named the speaker. */
+  speaker: string | null;
 }
 
 export interface Transcript {
@@ -41,12 +43,19 @@ export function parseTranscript(view: TranscriptWordsView): Transcript {
   }
   const paragraphs = view.paragraphs.map((firstWord, index) => {
     const words = view.words.slice(firstWord, view.paragraphs[index + 1] ?? wordCount);
-    return parseParagraph(words, { firstWord, start: starts[firstWord]! });
+    return parseParagraph(words, {
+      firstWord,
+      start: starts[firstWord]!,
+      speaker: view.speakers?.[index] ?? null,
+    });
   });
   return { language: view.language, wordCount, starts, ends, confidences: view.confidences, paragraphs };
 }
 
-function parseParagraph(words: string[], position: Pick<Paragraph, "firstWord" | "start">): Paragraph {
+function parseParagraph(
+  words: string[],
+  position: Pick<Paragraph, "firstWord" | "start" | "speaker">,
+): Paragraph {
   const wordStarts = new Uint32Array(words.length);
   const wordEnds = new Uint32Array(words.length);
   let offset = 0;
@@ -86,11 +95,19 @@ export function wordAtOffset({ wordStarts, firstWord }: Paragraph, offset: numbe
 }
 
 export function plainText({ paragraphs }: Transcript): string {
-  return paragraphs.map(({ text }) => text).join("\n\n");
+  return paragraphs.map((paragraph, index) => speakerLabel(paragraphs, index) + paragraph.text).join("\n\n");
 }
 
 export function textWithTimestamps({ paragraphs }: Transcript): string {
-  return paragraphs.map(({ text, start }) => `[${formatClock(start)}] ${text}`).join("\n\n");
+  return paragraphs
+    .map(({ text, start }, index) => `[${formatClock(start)}] ${speakerLabel(paragraphs, index)}${text}`)
+    .join("\n\n");
+}
+
+/** Returns the name of the speaker if another one spoke before, e.g. `Ada: `. */
+function speakerLabel(paragraphs: readonly Paragraph[], index: number): string {
+  const { speaker } = paragraphs[index]!;
+  return speaker !== null && speaker !== paragraphs[index - 1]?.speaker ? `${speaker}: ` : "";
 }
 
 /** Returns the text from the first to the last word, with its time range. */

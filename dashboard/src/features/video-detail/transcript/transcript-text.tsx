@@ -33,6 +33,7 @@ export const TranscriptText = memo(function TranscriptText(props: TranscriptText
           index={index}
           paragraph={paragraph}
           confidences={transcript.confidences}
+          isNewSpeaker={paragraph.speaker !== transcript.paragraphs[index - 1]?.speaker}
           language={languageAt(segments, paragraph.start) ?? transcript.language}
         />
       ))}
@@ -44,9 +45,10 @@ const ParagraphText = memo(function ParagraphText(props: {
   index: number;
   paragraph: Paragraph;
   confidences: Transcript["confidences"];
+  isNewSpeaker: boolean;
   language: string;
 }) {
-  const { index, paragraph, confidences, language } = props;
+  const { index, paragraph, confidences, isNewSpeaker, language } = props;
   const lines = Math.ceil(paragraph.text.length / CHARACTERS_PER_LINE);
   return (
     <div
@@ -62,9 +64,12 @@ const ParagraphText = memo(function ParagraphText(props: {
       >
         {formatClock(paragraph.start)}
       </button>
-      <p dir="auto" lang={language}>
-        {confidences ? markLowConfidence(paragraph, confidences) : paragraph.text}
-      </p>
+      <div>
+        {isNewSpeaker && paragraph.speaker !== null && <div className={css.speaker}>{paragraph.speaker}</div>}
+        <p dir="auto" lang={language}>
+          {confidences ? markLowConfidence(paragraph, confidences) : paragraph.text}
+        </p>
+      </div>
     </div>
   );
 });
