@@ -186,6 +186,7 @@ describe("every route", () => {
             }),
           },
           ...(method === "PATCH" && { payload: path.startsWith("/api/v1/uploads") ? "x" : {} }),
+          ...(method === "PUT" && { payload: { words: [] } }),
           ...(path.endsWith("/redeliver-failed") && { payload: { since: "2026-01-01T00:00:00Z" } }),
         });
         const { requestId: _its, instance: _own, ...body } = method === "HEAD" ? {} : response.json();
