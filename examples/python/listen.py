@@ -1,4 +1,4 @@
-"""Receives webhooks from Subtext, verifies them with the caller's function, and downloads the transcripts."""
+"""Accepts webhooks from Subtext, verifies them with the caller's function, and downloads the transcripts."""
 
 import json
 import os
@@ -26,8 +26,31 @@ def read_secrets():
     return secrets
 
 
+def accept(verify, headers, body):
+    """Returns the status of the response, and handles a new event after that.
+
+    `verify(headers, body)` returns the event, or None if the signature is invalid.
+    """
+    try:
+        event = verify(headers, body)
+    except Exception:
+        # The service retries unless the status is 2xx. 500 means that the error is in this program.
+        traceback.print_exc()
+        return 500
+    if event is None:
+        return 400
+    event_id = headers["webhook-id"]
+    with SEEN_LOCK:
+        is_new = event_id not in SEEN
+        SEEN.add(event_id)
+    # Respond first: processing may take longer than the service waits.
+    if is_new:
+        WORKERS.submit(handle_once, event_id, event)
+    return 204
+
+
 def listen(verify):
-    """Runs the server. `verify(headers, body)` returns the event, or None if the signature is invalid."""
+    """Runs the server."""
 
     class Receiver(BaseHTTPRequestHandler):
         # Applies to each read and write on the connection.
@@ -42,23 +65,7 @@ def listen(verify):
             if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
                 return 413
             # The signature covers the raw bytes, so verify them before parsing.
-            body = self.rfile.read(int(length))
-            try:
-                event = verify(self.headers, body)
-            except Exception:
-                # The service retries unless the status is 2xx. 500 means that the error is in this program.
-                traceback.print_exc()
-                return 500
-            if event is None:
-                return 400
-            event_id = self.headers["webhook-id"]
-            with SEEN_LOCK:
-                is_new = event_id not in SEEN
-                SEEN.add(event_id)
-            # Respond first: processing may take longer than the service waits.
-            if is_new:
-                WORKERS.submit(handle_once, event_id, event)
-            return 204
+            return accept(verify, self.headers, self.rfile.read(int(length)))
 
         def log_message(self, *_):
             pass

@@ -17,12 +17,12 @@ def verify(headers, body):
     """Returns the event if a signature matches one of the secrets and the timestamp is recent."""
     if not KEYS or not all(KEYS):
         raise RuntimeError("SUBTEXT_WEBHOOK_SECRET is missing or empty")
-    event_id, timestamp = headers["webhook-id"] or "", headers["webhook-timestamp"] or ""
+    event_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not timestamp.isdecimal() or abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
         return None
     signed = f"{event_id}.{timestamp}.".encode() + body
     expected = [hmac.new(key, signed, hashlib.sha256).digest() for key in KEYS]
-    for token in (headers["webhook-signature"] or "").split(" "):
+    for token in headers.get("webhook-signature", "").split(" "):
         version, _, encoded = token.partition(",")
         try:
             signature = base64.b64decode(encoded, validate=True)
@@ -33,4 +33,5 @@ def verify(headers, body):
     return None
 
 
-listen(verify)
+if __name__ == "__main__":
+    listen(verify)

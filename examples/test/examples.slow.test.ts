@@ -111,8 +111,9 @@ async function expectDelivered(tenant: Tenant, receivers: Receiver[]): Promise<v
   for (const { next } of receivers) expect(await next()).toEqual(transcript);
 }
 
-const hasPython = (module: string) =>
-  run("python3", ["-c", `import ${module}`]).then(
+/** Whether the language of the program has what the program needs. */
+const isInstalled = (command: string, needs: string) =>
+  run(command, command === "ruby" ? ["-e", `require "${needs}"`] : ["-c", `import ${needs}`]).then(
     () => true,
     () => false,
   );
@@ -130,14 +131,17 @@ describe("the examples", () => {
   });
 
   test.for([
-    ["hmac", "python/receiver_standard_library.py"],
-    ["standardwebhooks", "python/receiver.py"],
+    ["Python with hmac", "python3", "hmac", "python/receiver_standard_library.py"],
+    ["Python with standardwebhooks", "python3", "standardwebhooks", "python/receiver.py"],
+    // Debian installs Django for its own Python, even if another one comes first in the path.
+    ["Django", "/usr/bin/python3", "django", "python/receiver_django.py"],
+    ["Rails", "ruby", "action_controller/railtie", "rails/receiver.rb"],
   ] as const)(
-    "in Python with %s accept a real delivery and reject a forged one",
-    async ([module, program], { skip }) => {
-      if (!(await hasPython(module))) skip(`python3 with ${module} is not installed`);
+    "in %s accept a real delivery and reject a forged one",
+    async ([name, command, needs, program], { skip }) => {
+      if (!(await isInstalled(command, needs))) skip(`${name} is not installed`);
       const tenant = await createTenant(service);
-      const start = (port: number, secret: string) => startProgram("python3", program, port, secret);
+      const start = (port: number, secret: string) => startProgram(command, program, port, secret);
       await expectDelivered(tenant, [await subscribe(tenant, start)]);
     },
   );

@@ -12,6 +12,7 @@ import { freePort, until } from "../../server/test/support/service.ts";
 import { POST } from "../nextjs-route/route.ts";
 
 const EXAMPLES = join(import.meta.dirname, "..");
+const DEBIAN_PYTHON = "/usr/bin/python3";
 const SECRET = `whsec_${Buffer.from("a secret of thirty-two bytes, ok").toString("base64")}`;
 
 interface Receiver {
@@ -74,29 +75,45 @@ const RECEIVERS: [string, (secret?: string) => Promise<Receiver>][] = [
   ["Fastify", node("fastify/receiver.ts")],
   ["a Next.js route", startRoute],
   ["Python", (secret) => startProgram("python3", "python/receiver_standard_library.py", secret)],
+  // Debian installs Django for its own Python, even if another one comes first in the path.
+  ["Django", (secret) => startProgram(DEBIAN_PYTHON, "python/receiver_django.py", secret)],
+  ["Rails", (secret) => startProgram("ruby", "rails/receiver.rb", secret)],
 ];
 
 /** Sends a signed event with this transcript URL. Returns the response status. */
-async function send({ port }: Receiver, id: string, fileUrl: string): Promise<number> {
+async function send({ port }: Receiver, id: string, fileUrl: string, sentAt = new Date()): Promise<number> {
   const event = structuredClone(EVENTS["transcriptions.transcription.completed"]);
   event.data.files.txt.url = fileUrl;
   const body = JSON.stringify(event);
-  const now = new Date();
   const headers = {
     "content-type": "application/json",
     "webhook-id": id,
-    "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
-    "webhook-signature": new Webhook(SECRET).sign(id, now, body),
+    "webhook-timestamp": String(Math.floor(sentAt.getTime() / 1000)),
+    "webhook-signature": new Webhook(SECRET).sign(id, sentAt, body),
   };
   const url = `http://127.0.0.1:${port}/webhooks/subtext`;
   return (await fetch(url, { method: "POST", headers, body })).status;
 }
 
 const newId = () => `event_${randomUUID()}`;
-const hasPython = spawnSync("python3", ["--version"]).status === 0;
+/** A command that fails if the receiver cannot run, and what to install. */
+const NEEDS: Record<string, { command: string; args: string[]; install: string }> = {
+  Python: { command: "python3", args: ["--version"], install: "python3" },
+  Django: { command: DEBIAN_PYTHON, args: ["-c", "import django"], install: "python3-django" },
+  Rails: {
+    command: "ruby",
+    args: ["-e", 'require "action_controller/railtie"; require "puma"'],
+    install: "ruby-railties and puma",
+  },
+};
+const missing = new Map(
+  Object.entries(NEEDS)
+    .filter(([, { command, args }]) => spawnSync(command, args).status !== 0)
+    .map(([name, { install }]) => [name, install]),
+);
 
 describe.each(RECEIVERS)("the receiver in %s", (name, start) => {
-  beforeEach(({ skip }) => skip(name === "Python" && !hasPython, "python3 is not installed"));
+  beforeEach(({ skip }) => skip(missing.has(name), `${missing.get(name)} is not installed`));
 
   test("responds before it fetches the transcript, and handles an event only once if a duplicate arrives meanwhile", async () => {
     const waiting: (() => void)[] = [];
@@ -129,6 +146,15 @@ describe.each(RECEIVERS)("the receiver in %s", (name, start) => {
       await send(receiver, id, `http://127.0.0.1:${port}/fresh`);
       return receiver.printed().includes("words");
     });
+  });
+
+  test("refuses an event that is replayed after the tolerance, and accepts its retry", async () => {
+    const port = await listen((_request, response) => response.end("words"));
+    const receiver = await start(SECRET);
+    const [id, url] = [newId(), `http://127.0.0.1:${port}/`];
+    expect(await send(receiver, id, url, new Date(Date.now() - 600_000))).toBe(400);
+    expect(await send(receiver, id, url)).toBe(204);
+    await until(async () => receiver.printed().includes("words"));
   });
 
   test("responds with 500 if the secret is missing", async () => {
