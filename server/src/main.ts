@@ -193,7 +193,7 @@ async function wire(
     version: packageJson.version,
   });
   closers.push(() => telemetry.close());
-  const models = openModels({ config, log, clock, terminal });
+  const models = openModels({ config, db, log, clock, terminal });
   await models.refresh();
   const speech = openSpeech(config, models, log, telemetry.onSpeechProcess);
   closers.push(() => speech.close());
@@ -234,6 +234,7 @@ async function wire(
     operators,
     commandLineToken,
     backups,
+    models,
     policy: endpointPolicy,
     version: packageJson.version,
     system: openSystem({ db, config, models, clock, log, version: packageJson.version }),

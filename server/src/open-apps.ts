@@ -26,7 +26,8 @@ const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
 /** A writer releases its upload to the next one well before this timeout. */
 const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
 
-export interface AppsOptions extends Pick<AdminDeps, "system" | "diagnose" | "checkFiles" | "backups"> {
+export interface AppsOptions
+  extends Pick<AdminDeps, "system" | "diagnose" | "checkFiles" | "backups" | "models"> {
   config: Config;
   log: Logger;
   clock: Clock;

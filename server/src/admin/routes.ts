@@ -19,7 +19,7 @@ import { ADMIN_OPERATIONS, type Call, type Handlers, type OperationKey } from ".
 import { operatorHandlers } from "./operators.ts";
 import { scopeOf } from "./scope.ts";
 import { searchHandlers } from "./search.ts";
-import { setupHandlers } from "./setup.ts";
+import { type SetupDeps, setupHandlers } from "./setup.ts";
 import { SignInLimits } from "./sign-in/limits.ts";
 import { signInHandlers } from "./sign-in/sign-in.ts";
 import { type StoreDeps, storeHandlers } from "./storage.ts";
@@ -41,6 +41,7 @@ export interface AdminDeps
     WebhookEndpointDeps,
     SystemDeps,
     StoreDeps,
+    SetupDeps,
     BackupDeps {}
 
 /** `/internal/…`: the API of the dashboard and the command line. It is not versioned. */

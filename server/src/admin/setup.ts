@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { recordAuditEvent } from "../audit/audit-events.ts";
+import type { Config } from "../config/config.ts";
 import type { Db } from "../db/schema.ts";
 import { createEnvironment } from "../environments/environments.ts";
 import { listEnvironments } from "../environments/queries.ts";
@@ -8,18 +9,28 @@ import { AppError } from "../lib/errors.ts";
 import { describeAccess } from "../operators/access.ts";
 import { acceptInvitation, lookUpInvitation } from "../operators/invitations.ts";
 import { type Credentials, checkEmail, type Operators } from "../operators/operators.ts";
+import { engineOptions, storeEngineChoice } from "../speech/engine-choice.ts";
+import type { Models } from "../speech/models.ts";
 import type { SetUpRequest } from "./contract/operator.ts";
 import { defineHandlers } from "./operation.ts";
 import { toInvitationView } from "./serializers.ts";
 import { beginSession } from "./sign-in/sign-in.ts";
 
+export interface SetupDeps {
+  db: Db;
+  clock: Clock;
+  operators: Operators;
+  config: Pick<Config, "isEngineSet" | "modelDownload">;
+  models: Pick<Models, "choose">;
+}
+
 /** Setup of the service and acceptance of invitations. The callers have a secret link but no account. */
-export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators }) {
-  const { db, clock, operators } = deps;
-  /** Creates the owner and, if requested, the first environment. */
+export function setupHandlers(deps: SetupDeps) {
+  const { db, clock, operators, config, models } = deps;
+  /** Creates the owner and, if requested, the first environment, and stores the choice of the engine. */
   async function setUp(
     token: string,
-    { environment, ...operator }: Omit<SetUpRequest, "token">,
+    { environment, engine, ...operator }: Omit<SetUpRequest, "token">,
     request: FastifyRequest,
   ): Promise<Credentials> {
     const credentials = await operators.setUp(token, operator, async (tx, id) => {
@@ -30,6 +41,7 @@ export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators
         address: request.ip,
       } as const;
       await recordAuditEvent({ tx, clock }, auditActor, { action: "service.set_up" });
+      if (engine !== undefined) await storeEngineChoice(tx, config, engine);
       if (!environment) return;
       await recordAuditEvent({ tx, clock }, auditActor, {
         action: "environment.created",
@@ -37,6 +49,7 @@ export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators
         detail: { aiTranscription: environment.aiTranscription },
       });
     });
+    if (engine !== undefined) models.choose(engine);
     request.log.info("the service was set up");
     return credentials;
   }
@@ -44,7 +57,11 @@ export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators
   return defineHandlers({
     "GET /setup": async () => {
       const [needed, environments] = await Promise.all([operators.needsSetUp(), listEnvironments(db)]);
-      return { needed, hasEnvironment: environments.length > 0 };
+      return {
+        needed,
+        hasEnvironment: environments.length > 0,
+        engines: needed ? engineOptions(config) : [],
+      };
     },
 
     "POST /setup": async ({ body: { token, ...owner }, request, reply }) => {

@@ -26,7 +26,7 @@ const INSTALLATION_CHECKS = ["database", "workers", ...STORAGE_CHECKS];
 export async function diagnoseWithoutService(config: Config, reason: unknown): Promise<Finding[]> {
   const filesFolder = join(config.dataFolder, "files");
   const log = createLog("silent");
-  const models = openModels({ config, log, clock: systemClock, terminal: null });
+  const models = openModels({ config, db: null, log, clock: systemClock, terminal: null });
   const findings = await diagnose(config, {
     async database() {
       const folder = join(config.dataFolder, "database");

@@ -2,7 +2,7 @@ import { addModelCommands } from "@subtext/speech/cli/model-commands";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { configOf, type Terminal } from "./context.ts";
-import { findRunning } from "./internal-client.ts";
+import { connectOverHttp, findRunning } from "./internal-client.ts";
 
 export function addModels(program: Command, terminal: Terminal): void {
   addModelCommands(program, {
@@ -26,9 +26,17 @@ export function addModels(program: Command, terminal: Terminal): void {
 
 /** @throws Error if a running service uses this model, or would use it after its engine restarts */
 async function requireUnused({ dataFolder, engine, whisperModel }: Config, name: string): Promise<void> {
-  if (name !== whisperModel || (engine !== "auto" && engine !== "whisper")) return;
   const running = await findRunning(dataFolder);
   if (running === null) return;
+  const byItsSettings = engine === "auto" || engine === "whisper" ? whisperModel : null;
+  // The choice made during setup counts as well.
+  const used = await connectOverHttp(running)
+    .send("GET /system")
+    .then(
+      ({ model }) => model.wanted,
+      () => byItsSettings,
+    );
+  if (name !== used) return;
   throw new Error(
     `The running service at ${running.url} uses ${name}. Stop it or choose another WHISPER_MODEL first; --force removes it anyway.`,
   );

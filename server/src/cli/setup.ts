@@ -1,9 +1,11 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { megabytes } from "@subtext/speech/cli/download-display";
 import type { Command } from "commander";
+import type { EngineOptionView } from "../admin/contract/system.ts";
 import { transcriptionSwitch } from "./arguments.ts";
 import { ask, configOf, type Terminal } from "./context.ts";
-import { onOff, properties } from "./text.ts";
+import { onOff, properties, table } from "./text.ts";
 
 const DEFAULT_ENVIRONMENT = "Production";
 
@@ -12,6 +14,7 @@ interface Options {
   email?: string;
   environment?: string;
   transcription?: "on" | "off";
+  engine?: string;
 }
 
 type Questions = ReturnType<typeof openQuestions>;
@@ -26,12 +29,16 @@ export function addSetup(program: Command, terminal: Terminal): void {
     .option("--email <email>", "the owner's email; the password is always read from standard input")
     .option("--environment <name>", "name of the first environment")
     .addOption(transcriptionSwitch())
+    .option(
+      "--engine <name>",
+      "the bundled engine (bundled), or a model to download; settings such as WHISPER_MODEL override it",
+    )
     .action(async (options: Options, command: Command) => {
       await ask(
         terminal,
         command,
         async (client) => {
-          const { needed, hasEnvironment } = await client.send("GET /setup");
+          const { needed, hasEnvironment, engines } = await client.send("GET /setup");
           if (!needed) {
             throw new Error("Subtext is set up already. To add people: npx subtext operators invite");
           }
@@ -39,17 +46,20 @@ export function addSetup(program: Command, terminal: Terminal): void {
           try {
             const owner = await askForOwner(questions, options);
             const environment = hasEnvironment ? undefined : await askForEnvironment(questions, options);
-            await client.send("POST /owner", { body: { ...owner, ...(environment && { environment }) } });
-            return { email: owner.email, environment: environment ?? null };
+            const engine = options.engine ?? (await askForEngine(questions, engines, terminal));
+            const choices = { ...(environment && { environment }), ...(engine !== null && { engine }) };
+            await client.send("POST /owner", { body: { ...owner, ...choices } });
+            return { email: owner.email, environment: environment ?? null, engine };
           } finally {
             questions.close();
           }
         },
-        ({ email, environment }) =>
+        ({ email, environment, engine }) =>
           properties([
             ["owner", email],
             ["environment", environment?.name ?? null],
             ["transcription", environment && onOff(environment.aiTranscription)],
+            ["engine", engine ?? "set by the settings"],
             ["next", `sign in at ${configOf(terminal).publicUrl}`],
           ]),
       );
@@ -69,6 +79,23 @@ async function askForEnvironment(questions: Questions, { environment, transcript
   const answer = transcription ?? ((await questions.ask("Transcribe its videos, on or off [on]")) || "on");
   if (answer !== "on" && answer !== "off") throw new Error(`"${answer}" is neither "on" nor "off".`);
   return { name, aiTranscription: answer === "on" };
+}
+
+/** Returns null if settings determine the engine. */
+async function askForEngine(
+  questions: Questions,
+  engines: readonly EngineOptionView[],
+  { err }: Terminal,
+): Promise<string | null> {
+  const preset = engines.find(({ isDefault }) => isDefault);
+  if (!preset) return null;
+  const rows = engines.map(({ name, languages, downloadBytes }) => [
+    name,
+    languages === 1 ? "English" : `${languages} languages`,
+    downloadBytes === 0 ? "comes with Subtext" : `downloads ${megabytes(downloadBytes)}`,
+  ]);
+  err(`${table(["engine", "languages", ""], rows, "")}\n`);
+  return (await questions.ask(`Speech engine [${preset.name}]`)) || preset.name;
 }
 
 /** Reads answers from standard input, one per line. */

@@ -32,6 +32,8 @@ export interface Config {
   /** Where recordings and transcripts are stored; null for the data folder. */
   bucket: ObjectStorageConfig | null;
   engine: EngineChoice;
+  /** Whether settings determine the engine and its model, so that the choice made during setup does not apply. */
+  isEngineSet: boolean;
   /** Engines that are configured entirely by settings, such as transcription servers. */
   configuredEngines: EngineSpec[];
   /** Name of a Whisper model in the catalog, or the absolute path of a folder that contains one. */

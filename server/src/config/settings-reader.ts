@@ -43,6 +43,11 @@ export class SettingsReader {
     }
   }
 
+  /** Returns whether somebody set it, to whatever value. */
+  isSet(name: SettingName): boolean {
+    return this.#given.has(name);
+  }
+
   /** Returns whether the value differs from the default. */
   isGiven(name: SettingName): boolean {
     const given = this.#given.get(name);

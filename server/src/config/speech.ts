@@ -10,6 +10,7 @@ import type { SettingsReader } from "./settings-reader.ts";
 
 export function readEngines(settings: SettingsReader): {
   engine: EngineChoice;
+  isEngineSet: boolean;
   configuredEngines: EngineSpec[];
 } {
   const engine = settings.oneOf("ENGINE");
@@ -27,7 +28,9 @@ export function readEngines(settings: SettingsReader): {
       );
     }
   }
-  return { engine, configuredEngines: readConfiguredEngines(settings) };
+  const configuredEngines = readConfiguredEngines(settings);
+  const isEngineSet = engine !== "auto" || configuredEngines.length > 0 || settings.isSet("WHISPER_MODEL");
+  return { engine, isEngineSet, configuredEngines };
 }
 
 /** Returns the name of a model in the catalog, or an absolute path. */

@@ -56,6 +56,7 @@ export interface Schema {
   store_record: StoreRecordTable;
   environment_queue: EnvironmentQueueTable;
   queue_clock: QueueClockTable;
+  engine_choice: EngineChoiceTable;
 }
 
 /** The open database, outside any transaction. */
@@ -491,6 +492,12 @@ interface EnvironmentQueueTable {
   retag_from: number | null;
   /** Moving average of completed transcriptions; null before the first. */
   work_seconds_per_byte: number | null;
+}
+
+interface EngineChoiceTable {
+  only: GeneratedAlways<boolean>;
+  /** A model of the catalog, or `bundled`. */
+  engine: string;
 }
 
 interface QueueClockTable {

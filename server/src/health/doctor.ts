@@ -76,7 +76,7 @@ export async function diagnose(config: Config, checks: HealthChecks): Promise<Fi
       ? [
           examineDecoders(config),
           examineEngine(config, checks),
-          examineMemory(config, checks),
+          examineMemory(checks),
           examineModel(config, checks),
         ]
       : []),
@@ -140,7 +140,7 @@ function lacksMemory(error: unknown): error is SpeechError {
   return error instanceof SpeechError && error.code === "insufficient_memory";
 }
 
-async function examineMemory({ engine, whisperModel }: Config, { memory }: HealthChecks): Promise<Finding> {
+async function examineMemory({ memory, model }: HealthChecks): Promise<Finding> {
   const name = "memory";
   const raise = "Raise the memory limit of the container, or add memory to the machine";
   try {
@@ -151,8 +151,9 @@ async function examineMemory({ engine, whisperModel }: Config, { memory }: Healt
     if (!lacksMemory(error)) {
       return { name, status: "warning", detail: "Unknown: no engine is available.", remedy: "See engine." };
     }
-    const smaller = `, or set WHISPER_MODEL to a model smaller than ${whisperModel}, or set ENGINE=moonshine`;
-    const remedy = `${raise}${engine === "moonshine" ? "" : smaller}.`;
+    const { wanted } = await model();
+    const smaller = `, or set WHISPER_MODEL to a model smaller than ${wanted}, or set ENGINE=moonshine`;
+    const remedy = `${raise}${wanted === null ? "" : smaller}.`;
     return { name, status: "missing", detail: error.message, remedy };
   }
 }

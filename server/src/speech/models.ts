@@ -10,9 +10,10 @@ import { isStillThere } from "@subtext/speech/models/stored-model";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
+import { BUNDLED } from "./engine-choice.ts";
 
 export interface ModelsState {
-  /** Name or absolute path; null if the configured engine needs no model. */
+  /** Name or absolute path; null if the configured or chosen engine needs no model. */
   wanted: string | null;
   state: "unwanted" | "installed" | "downloading" | "missing" | "failed";
   /** Null unless the model is installed. */
@@ -28,8 +29,10 @@ export interface ModelsState {
 }
 
 export interface Models {
-  /** Checks the disk. Does not start a download. */
+  /** Reads the choice made during setup, and checks the disk. Does not start a download. */
   refresh(): Promise<ModelsState>;
+  /** Uses another engine of `engineOptions` from now on. Ends the download of the previous model. */
+  choose(engine: string): void;
   /** Starts to monitor the model in the background, and to download it if it is missing and downloads are enabled. */
   start(): void;
   stop(): Promise<void>;
@@ -45,7 +48,10 @@ export interface Models {
   isExpected(): boolean;
   /** Whether the bundled engine recognizes English at least as well as the installed model. */
   prefersBundledForEnglish(): boolean;
-  /** Calls the listener when the model has been installed, or with null when the installation has failed. */
+  /**
+   * Calls the listener when the model has been installed, or with null when the installation has failed or the bundled
+   * engine was chosen.
+   */
   onChange(listener: (model: FoundModel | null) => void): void;
 }
 
@@ -68,6 +74,7 @@ export function createModels({
   log,
   clock,
   terminal,
+  readChoice,
   wait = async (ms, signal) => await delay(ms, undefined, { signal, ref: false }),
   persistence,
 }: {
@@ -78,15 +85,19 @@ export function createModels({
   clock: Clock;
   /** Shows a progress bar; null to log progress instead. */
   terminal: ProgressTerminal | null;
+  /** Returns the engine that was chosen during setup, or null. Without it, only the settings count. */
+  readChoice?: () => Promise<string | null>;
   /** Rejects when aborted. Tests pass a wait that they end. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
   persistence?: Persistence;
 }): Models {
-  const name = wanted ? config.whisperModel : null;
+  let name = wanted ? config.whisperModel : null;
   const store = openModelStore({ folder: config.modelsFolder, calledAs: "npx subtext models" });
-  const downloadable = name !== null && config.modelDownload ? knownModel(name) : undefined;
   const listeners: ((model: FoundModel | null) => void)[] = [];
   const shutdown = new AbortController();
+  let downloadable = findDownloadable();
+  /** Aborted when another engine is chosen. */
+  let superseded = new AbortController();
   let running: Promise<void> | undefined;
   let installed: FoundModel | null = null;
   let checkNow = () => {};
@@ -94,15 +105,17 @@ export function createModels({
   let isDue = downloadable !== undefined;
   let isAnnounced = false;
   let missingSince = clock.now().getTime();
-  let current: ModelsState = {
-    wanted: name,
-    state: name === null ? "unwanted" : "missing",
-    folder: null,
-    progress: null,
-    error: null,
-    hint: name === null ? null : hintFor(name),
-    nextTryAt: null,
-  };
+  let current = initialState();
+
+  function findDownloadable(): KnownModel | undefined {
+    return name !== null && config.modelDownload ? knownModel(name) : undefined;
+  }
+
+  function initialState(): ModelsState {
+    const state = name === null ? "unwanted" : "missing";
+    const hint = wanted ? hintFor(name) : null;
+    return { wanted: name, state, folder: null, progress: null, error: null, hint, nextTryAt: null };
+  }
 
   const change = (changes: Partial<ModelsState>) => {
     const cleared = { folder: null, progress: null, error: null, hint: null, nextTryAt: null };
@@ -112,17 +125,41 @@ export function createModels({
     for (const listener of listeners) listener(installed);
   };
 
+  function choose(engine: string): void {
+    const next = engine === BUNDLED ? null : engine;
+    if (next === name) return;
+    log.info({ engine }, "the speech engine chosen during setup is used");
+    name = next;
+    downloadable = findDownloadable();
+    installed = null;
+    isAnnounced = false;
+    isDue = downloadable !== undefined;
+    missingSince = clock.now().getTime();
+    current = initialState();
+    superseded.abort();
+    superseded = new AbortController();
+    checkNow();
+  }
+
   async function refresh(): Promise<ModelsState> {
-    if (name === null || current.state === "downloading") return current;
+    if (current.state === "downloading") return current;
+    // During an outage of the database, the last known choice stays.
+    const choice = (await readChoice?.().catch(() => null)) ?? null;
+    if (choice !== null) choose(choice);
+    const checked = name;
+    if (checked === null) return current;
     try {
-      installed = await store.find(name);
+      const found = await store.find(checked);
+      if (checked !== name) return current;
+      installed = found;
       change({ state: "installed", folder: installed.folder });
     } catch (error) {
+      if (checked !== name) return current;
       markMissing();
       const missing = error instanceof SpeechError && error.code === "model_not_found";
       // The error of the last download is more useful than the fact that the model is missing.
       if (missing && current.state === "failed") return current;
-      change({ state: missing ? "missing" : "failed", error: messageOf(error), hint: hintFor(name) });
+      change({ state: missing ? "missing" : "failed", error: messageOf(error), hint: hintFor(checked) });
     }
     return current;
   }
@@ -143,7 +180,10 @@ export function createModels({
     for (;;) {
       await refresh();
       if (installed === null && downloadable && (isDue || clock.now().getTime() >= nextTry)) {
-        const failed = await download(downloadable, signal);
+        const { signal: other } = superseded;
+        const failed = await download(downloadable, AbortSignal.any([signal, other]));
+        signal.throwIfAborted();
+        if (other.aborted) continue;
         isDue = false;
         if (failed !== null) {
           failures += 1;
@@ -159,6 +199,10 @@ export function createModels({
         isAnnounced = true;
         failures = 0;
         log.info({ model: installed.name, folder: installed.folder }, "the speech model is installed");
+        notify();
+      }
+      if (name === null && !isAnnounced) {
+        isAnnounced = true;
         notify();
       }
       // Another process may install or remove the model.
@@ -189,15 +233,17 @@ export function createModels({
         signal,
         ...(persistence && { persistence }),
         onProgress(progress) {
+          if (signal.aborted) return;
           change({ state: "downloading", progress });
           display.show(progress);
         },
       });
-      installed = await store.find(model.name);
+      const found = await store.find(model.name);
+      if (signal.aborted) return null;
+      installed = found;
       change({ state: "installed", folder: installed.folder });
       return null;
     } catch (error) {
-      signal.throwIfAborted();
       return error;
     } finally {
       display.end();
@@ -210,8 +256,8 @@ export function createModels({
       : drawBar(model, terminal);
   }
 
-  function hintFor(model: string): string {
-    if (!knownModel(model))
+  function hintFor(model: string | null): string {
+    if (model === null || !knownModel(model))
       return `Set WHISPER_MODEL to the path of a folder with a Whisper model, or to a name from \`npx subtext models list\`.`;
     const pull = `\`npx subtext models pull ${model}\` downloads it.`;
     const offline =
@@ -223,6 +269,7 @@ export function createModels({
 
   return {
     refresh,
+    choose,
     start() {
       if (name === null) return;
       running ??= run(shutdown.signal).catch((error) => {
@@ -240,7 +287,7 @@ export function createModels({
       const { folder } = installed;
       markMissing();
       const error = `The files in ${folder} were removed or changed.`;
-      change({ state: "missing", error, hint: hintFor(name ?? "") });
+      change({ state: "missing", error, hint: hintFor(name) });
       checkNow();
       return null;
     },

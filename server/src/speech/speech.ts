@@ -5,7 +5,9 @@ import { readMemoryLimit } from "@subtext/speech/processes/memory-limit";
 import { createSpeech, type Speech } from "@subtext/speech/processes/process-pool";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
+import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
+import { readEngineChoice } from "./engine-choice.ts";
 import { createModels, type Models } from "./models.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
@@ -20,13 +22,17 @@ function memoryBudget(): MemoryBudget | null {
 /** Opens the Whisper model, if the settings allow one. */
 export function openModels(options: {
   config: Config;
+  /** Null if the database cannot be opened. The choice made during setup then does not apply. */
+  db: Db | null;
   log: Logger;
   clock: Clock;
   terminal: ProgressTerminal | null;
 }): Models {
-  const { engine, configuredEngines } = options.config;
+  const { db, ...rest } = options;
+  const { engine, configuredEngines, isEngineSet } = options.config;
   const wanted = engine === "whisper" || (engine === "auto" && configuredEngines.length === 0);
-  return createModels({ ...options, wanted });
+  const hasChoice = db !== null && !isEngineSet;
+  return createModels({ ...rest, wanted, ...(hasChoice && { readChoice: () => readEngineChoice(db) }) });
 }
 
 /**

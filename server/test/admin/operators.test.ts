@@ -44,7 +44,11 @@ describe("setup", () => {
     const earlier = token;
     token = (await operators.newSetUpToken()) ?? "";
     expect(token.length).toBeGreaterThan(40);
-    expect((await send(subtext, "/setup")).json()).toEqual({ needed: true, hasEnvironment: false });
+    expect((await send(subtext, "/setup")).json()).toEqual({
+      needed: true,
+      hasEnvironment: false,
+      engines: [],
+    });
     expect(codeOf(await post("/setup", { ...OLIVE, token: earlier }))).toEqual([403, "set_up_link_invalid"]);
     const stored = await database.kysely
       .selectFrom("service_secret")

@@ -10,7 +10,7 @@ const SUBTEXT = join(import.meta.dirname, "../../bin/subtext.js");
 const PASSWORD = "a long password";
 
 test.each(["beside a running service", "without one"])(
-  "`setup` %s creates the owner and the first environment once, and does not print the password",
+  "`setup` %s creates the owner and the first environment once, stores the engine, and does not print the password",
   async (where) => {
     const folder = await temporaryFolder();
     await cp(inject("templateDataFolder"), folder, { recursive: true });
@@ -18,7 +18,8 @@ test.each(["beside a running service", "without one"])(
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const options = {
       cwd: folder,
-      env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: folder, PORT: port, MODEL_DOWNLOAD: "off" },
+      // No hub answers there.
+      env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: folder, PORT: port, MODEL_HUB_URL: "http://127.0.0.1:1" },
     };
     /** Runs a command with these lines as its standard input. */
     const run = (args: string[], input: string[] = []) =>
@@ -46,14 +47,34 @@ test.each(["beside a running service", "without one"])(
     expect([unanswered.exitCode, unanswered.out]).toEqual([1, ""]);
     expect(unanswered.err).toContain('No answer was given to "Email".');
 
+    const unknown = await run(
+      ["setup", "--engine", "whisper-huge"],
+      ["Olive", "o@subtext.example", PASSWORD, "", ""],
+    );
+    expect(unknown).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining("Choose one of bundled, whisper-tiny"),
+    });
+
     const email = "olive@subtext.example";
-    const { exitCode, out, err } = await run(["setup", "--email", email], ["Olive", PASSWORD, "", ""]);
-    expect(out).toMatch(/^owner +olive@subtext.example\nenvironment +Production\ntranscription +on\nnext /);
+    const { exitCode, out, err } = await run(
+      ["setup", "--email", email],
+      ["Olive", PASSWORD, "", "", "bundled"],
+    );
+    expect(out).toMatch(
+      /^owner +olive@subtext.example\nenvironment +Production\ntranscription +on\nengine +bundled\nnext /,
+    );
     expect([exitCode, out + err]).toEqual([0, expect.not.stringContaining(PASSWORD)]);
     const { operators } = JSON.parse((await run(["operators", "list", "--json"])).out);
     expect(operators).toMatchObject([{ name: "Olive", email, role: "owner" }]);
     const environments = JSON.parse((await run(["env", "list", "--json"])).out);
     expect(environments).toMatchObject([{ name: "Production", aiTranscription: true }]);
+
+    expect(err).toMatch(/^whisper-small +99 languages +downloads 252 MB$/m);
+    const { findings } = JSON.parse((await run(["doctor", "--json"])).out);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ name: "languages", status: "ok", detail: "English" }),
+    );
 
     const again = await run(["setup"], ["Mallory", "mallory@subtext.example", PASSWORD]);
     expect(again).toMatchObject({ exitCode: 1, out: "", err: expect.stringContaining("set up already") });

@@ -141,7 +141,11 @@ interface Started {
 async function service(
   hub: ModelHub,
   env: Record<string, string> = {},
-  { wanted = true, persistence = PERSISTENCE }: { wanted?: boolean; persistence?: Persistence } = {},
+  options: {
+    wanted?: boolean;
+    persistence?: Persistence;
+    readChoice?: () => Promise<string | null>;
+  } = {},
 ): Promise<Started> {
   const modelsFolder = await temporaryFolder();
   const config = readConfig({
@@ -161,11 +165,12 @@ async function service(
   let pauses = 0;
   const models = createModels({
     config,
-    wanted,
+    wanted: true,
     log,
     clock,
     terminal: null,
-    persistence,
+    persistence: PERSISTENCE,
+    ...options,
     wait: (_ms, signal) =>
       new Promise<void>((resolve, reject) => {
         pauses += 1;
@@ -237,6 +242,52 @@ describe("the service", () => {
     await nextLook();
     await reaches(models, "installed");
     expect(models.state()).toMatchObject({ error: null, hint: null, nextTryAt: null });
+  });
+
+  test("ends the download of its model if the bundled engine is chosen, and waits for no model", async () => {
+    const hub = await startHub();
+    hub.faults = { pieceDelayMs: 5 };
+    const { models } = await service(hub);
+    const changes: (string | null)[] = [];
+    models.onChange((model) => changes.push(model?.name ?? null));
+    models.start();
+    await until(async () => (models.state().progress?.receivedBytes ?? 0) > 0);
+    models.choose("bundled");
+    expect(models.state()).toMatchObject({ state: "unwanted", wanted: null, progress: null });
+    await until(async () => changes.length > 0);
+    expect([changes, models.isExpected(), models.installed()]).toEqual([[null], false, null]);
+    expect(models.state()).toMatchObject({
+      state: "unwanted",
+      hint: expect.stringContaining("WHISPER_MODEL"),
+    });
+  });
+
+  test("downloads the model that was chosen instead of the default one", async () => {
+    const hub = await startHub();
+    const { models } = await service(hub, { WHISPER_MODEL: "whisper-small" });
+    models.start();
+    await reaches(models, "failed");
+    models.choose(TINY.name);
+    expect(models.isExpected()).toBe(true);
+    await reaches(models, "installed");
+    expect(models.state()).toMatchObject({ wanted: TINY.name, error: null, nextTryAt: null });
+  });
+
+  test("follows a choice that another process stored, and keeps it while the database is unavailable", async () => {
+    const hub = await startHub();
+    let readChoice = async (): Promise<string | null> => null;
+    const { models } = await service(
+      hub,
+      { WHISPER_MODEL: "whisper-small" },
+      { readChoice: () => readChoice() },
+    );
+    expect(await models.refresh()).toMatchObject({ wanted: "whisper-small" });
+    readChoice = async () => "bundled";
+    expect(await models.refresh()).toMatchObject({ wanted: null, state: "unwanted" });
+    readChoice = async () => {
+      throw new Error("the database is unavailable");
+    };
+    expect(await models.refresh()).toMatchObject({ wanted: null, state: "unwanted" });
   });
 
   test("downloads nothing if downloads are off, and uses a model that someone installs", async () => {

@@ -1,12 +1,14 @@
-import type { SetUpRequest } from "@subtext/server/admin/contract/operator";
+import type { SetUpRequest, SetUpView } from "@subtext/server/admin/contract/operator";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
 import { useState } from "react";
 import { setupQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
+import { formatBytes } from "../../ui/format.ts";
 import { NameField, NewPasswordField } from "../../ui/forms/account-fields.tsx";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Form, Switch, TextField } from "../../ui/forms/controls.tsx";
+import { Select } from "../../ui/forms/form-fields.tsx";
 import { Loading } from "../../ui/page.tsx";
 import { FieldGroup, SignedOutPage } from "../../ui/signed-out-page.tsx";
 
@@ -39,10 +41,16 @@ export function SetupPage() {
       />
     );
   }
-  return <SetupForm token={token} withEnvironment={!state.data.hasEnvironment} />;
+  const { hasEnvironment, engines } = state.data;
+  return <SetupForm token={token} withEnvironment={!hasEnvironment} engines={engines} />;
 }
 
-function SetupForm({ token, withEnvironment }: { token: string; withEnvironment: boolean }) {
+interface SetupFormProps extends Pick<SetUpView, "engines"> {
+  token: string;
+  withEnvironment: boolean;
+}
+
+function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const [name, setName] = useState("");
@@ -50,6 +58,7 @@ function SetupForm({ token, withEnvironment }: { token: string; withEnvironment:
   const [password, setPassword] = useState("");
   const [environmentName, setEnvironmentName] = useState("Production");
   const [aiTranscription, setAiTranscription] = useState(true);
+  const [engine, setEngine] = useState(engines.find(({ isDefault }) => isDefault)?.name);
   const setup = useMutation({
     mutationFn: () => {
       const body: SetUpRequest = {
@@ -58,6 +67,7 @@ function SetupForm({ token, withEnvironment }: { token: string; withEnvironment:
         email,
         password,
         ...(withEnvironment && { environment: { name: environmentName, aiTranscription } }),
+        ...(engine !== undefined && { engine }),
       };
       return request("POST /setup", { body });
     },
@@ -104,10 +114,27 @@ function SetupForm({ token, withEnvironment }: { token: string; withEnvironment:
             </Switch>
           </FieldGroup>
         )}
+        {engine !== undefined && (
+          <FieldGroup title="Speech engine">
+            <Select
+              label="Engine"
+              hint="Whisper models know 99 languages. Until one is downloaded, only English is transcribed. For your own transcription server, set SPEECH_SERVERS."
+              options={Object.fromEntries(engines.map((each) => [each.name, describeEngine(each)]))}
+              value={engine}
+              onChange={setEngine}
+            />
+          </FieldGroup>
+        )}
         <Button type="submit" variant="primary" fullWidth isPending={setup.isPending}>
           Finish setup
         </Button>
       </Form>
     </SignedOutPage>
   );
+}
+
+/** Returns e.g. `whisper-small – 252 MB`. */
+function describeEngine({ name, downloadBytes }: SetUpView["engines"][number]): string {
+  if (downloadBytes === 0) return "Bundled – English only";
+  return `${name} – ${formatBytes(downloadBytes)}`;
 }

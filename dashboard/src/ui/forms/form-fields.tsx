@@ -49,13 +49,14 @@ export function CheckboxList<Id extends string>({ label, options, value, onChang
 
 interface SelectProps<Id extends string> {
   label: string;
+  hint?: string;
   options: Record<Id, string>;
   value: NoInfer<Id>;
   onChange(value: NoInfer<Id>): void;
 }
 
 /** A native select, which works best on phones. */
-export function Select<Id extends string>({ label, options, value, onChange }: SelectProps<Id>) {
+export function Select<Id extends string>({ label, hint, options, value, onChange }: SelectProps<Id>) {
   const id = useId();
   return (
     <div className={controls.field}>
@@ -65,6 +66,7 @@ export function Select<Id extends string>({ label, options, value, onChange }: S
       <select
         className={css.select}
         id={id}
+        aria-describedby={hint && `${id}-hint`}
         value={value}
         onChange={(event) => onChange(event.target.value as Id)}
       >
@@ -74,6 +76,11 @@ export function Select<Id extends string>({ label, options, value, onChange }: S
           </option>
         ))}
       </select>
+      {hint && (
+        <span className={controls.hint} id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
     </div>
   );
 }

@@ -112,6 +112,7 @@ export const OPERATIONS = {
         environment: Type.Optional(
           Type.Object({ name: PersonName, aiTranscription: Type.Boolean() }, strict),
         ),
+        engine: Type.Optional(Type.String({ maxLength: 100 })),
       },
       strict,
     ),

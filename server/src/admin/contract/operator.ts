@@ -1,4 +1,5 @@
 import type { OperatorAccess } from "../../db/enums.ts";
+import type { EngineOptionView } from "./system.ts";
 
 /** Allowed length of passwords, in characters. */
 export const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
@@ -19,6 +20,8 @@ export interface SetUpView {
   needed: boolean;
   /** False if the first environment must be created as well. */
   hasEnvironment: boolean;
+  /** The engines to choose from; empty if settings determine the engine. */
+  engines: EngineOptionView[];
 }
 
 export interface SetUpRequest {
@@ -29,6 +32,8 @@ export interface SetUpRequest {
   password: string;
   /** Omitted if an environment already exists. */
   environment?: { name: string; aiTranscription: boolean };
+  /** The name of one of `SetUpView.engines`. Without it, the default model is used. */
+  engine?: string;
 }
 
 export interface InvitationView extends OperatorAccess {

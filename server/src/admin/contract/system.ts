@@ -67,6 +67,16 @@ export interface ModelView {
   nextTryAt: string | null;
 }
 
+/** A speech engine that the owner can choose during setup. */
+export interface EngineOptionView {
+  /** `bundled` is the engine that comes with Subtext; the others are models, which are downloaded. */
+  name: string;
+  languages: number;
+  /** Approximate; 0 for the bundled engine. */
+  downloadBytes: number;
+  isDefault: boolean;
+}
+
 export interface DiskView {
   folder: string;
   /** Size of the file system that contains the folder. */

@@ -1,0 +1,43 @@
+import { DEFAULT_MODEL_NAME, KNOWN_MODELS } from "@subtext/speech/models/catalog";
+import type { EngineOptionView } from "../admin/contract/system.ts";
+import type { Config } from "../config/config.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import { AppError } from "../lib/errors.ts";
+
+/** The engine that comes with Subtext and transcribes English. */
+export const BUNDLED = "bundled";
+
+type ChoiceConfig = Pick<Config, "isEngineSet" | "modelDownload">;
+
+/** Returns no options if settings determine the engine, or if the service may not download models. */
+export function engineOptions({ isEngineSet, modelDownload }: ChoiceConfig): EngineOptionView[] {
+  if (isEngineSet || !modelDownload) return [];
+  const models = KNOWN_MODELS.map(({ name, languageCount, downloadBytes }) => ({
+    name,
+    languages: languageCount,
+    downloadBytes,
+    isDefault: name === DEFAULT_MODEL_NAME,
+  }));
+  return [{ name: BUNDLED, languages: 1, downloadBytes: 0, isDefault: false }, ...models];
+}
+
+/** Returns null if nothing was chosen. */
+export async function readEngineChoice(db: Db): Promise<string | null> {
+  const row = await db.selectFrom("engine_choice").select("engine").executeTakeFirst();
+  return row?.engine ?? null;
+}
+
+/** @throws AppError `invalid_request` if the engine cannot be chosen */
+export async function storeEngineChoice(tx: Tx, config: ChoiceConfig, engine: string): Promise<void> {
+  const names = engineOptions(config).map(({ name }) => name);
+  if (!names.includes(engine)) {
+    const expected =
+      names.length === 0 ? "Settings determine the engine." : `Choose one of ${names.join(", ")}.`;
+    throw new AppError("invalid_request", `The engine ${engine} cannot be chosen. ${expected}`);
+  }
+  await tx
+    .insertInto("engine_choice")
+    .values({ engine })
+    .onConflict((conflict) => conflict.column("only").doUpdateSet({ engine }))
+    .execute();
+}
