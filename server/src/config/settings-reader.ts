@@ -43,11 +43,6 @@ export class SettingsReader {
     }
   }
 
-  /** Returns whether somebody set it, to whatever value. */
-  isSet(name: SettingName): boolean {
-    return this.#given.has(name);
-  }
-
   /** Returns whether the value differs from the default. */
   isGiven(name: SettingName): boolean {
     const given = this.#given.get(name);

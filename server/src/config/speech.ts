@@ -29,7 +29,7 @@ export function readEngines(settings: SettingsReader): {
     }
   }
   const configuredEngines = readConfiguredEngines(settings);
-  const isEngineSet = engine !== "auto" || configuredEngines.length > 0 || settings.isSet("WHISPER_MODEL");
+  const isEngineSet = engine !== "auto" || configuredEngines.length > 0 || settings.isGiven("WHISPER_MODEL");
   return { engine, isEngineSet, configuredEngines };
 }
 

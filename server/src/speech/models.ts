@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type DownloadDisplay, drawBar, writeLines } from "@subtext/speech/cli/download-display";
 import type { ProgressTerminal } from "@subtext/speech/cli/terminal";
 import { SpeechError } from "@subtext/speech/errors";
-import { type KnownModel, knownModel } from "@subtext/speech/models/catalog";
+import { DEFAULT_MODEL_NAME, type KnownModel, knownModel } from "@subtext/speech/models/catalog";
 import type { Persistence } from "@subtext/speech/models/download";
 import type { DownloadProgress } from "@subtext/speech/models/download-progress";
 import { type FoundModel, openModelStore } from "@subtext/speech/models/store";
@@ -257,7 +257,10 @@ export function createModels({
   }
 
   function hintFor(model: string | null): string {
-    if (model === null || !knownModel(model))
+    if (model === null) {
+      return `The bundled engine was chosen during setup. Set ENGINE=whisper to use ${DEFAULT_MODEL_NAME}, or WHISPER_MODEL to another model of \`npx subtext models list\`.`;
+    }
+    if (!knownModel(model))
       return `Set WHISPER_MODEL to the path of a folder with a Whisper model, or to a name from \`npx subtext models list\`.`;
     const pull = `\`npx subtext models pull ${model}\` downloads it.`;
     const offline =
