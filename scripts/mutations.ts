@@ -50,6 +50,34 @@ export const mutations: Mutation[] = [
     ["if (!key.permissions.includes(permission)) {", "if (false) {"],
   ]),
 
+  // Vocabulary
+  ...of(
+    "speech/src/engines/vocabulary.ts",
+    ["speech/test/engines/vocabulary.test.ts"],
+    [["return addsTerm && isSimilar && isProbable ? prompted : plain;", "return prompted;"]],
+  ),
+  ...of(
+    "speech/src/engines/whisper/whisper.ts",
+    ["speech/test/engines/whisper/decoding.test.ts"],
+    [
+      ["temperature === 0 ? vocabularyTokens : []", "[]"],
+      [
+        "isLoop: (row, sequence) => this.#isLoop(utterances[row]!, languages[row] ?? null, sequence)",
+        "isLoop: () => false",
+      ],
+    ],
+  ),
+  ...of(
+    "speech/src/checkpoints/checkpoint-cache.ts",
+    ["speech/test/engines/vocabulary.test.ts"],
+    [['${languages?.[index] ?? ""}${terms}`', '${languages?.[index] ?? ""}`']],
+  ),
+  ...of(
+    "server/src/transcription/recognize.ts",
+    ["server/test/transcription/checkpoints.test.ts"],
+    [["await findVocabulary(deps.db, row.environment_id)", "[]"]],
+  ),
+
   // Documentation
   ...of(
     "server/src/api/docs.ts",

@@ -52,6 +52,24 @@ test("saving a retention rule asks for confirmation with the number of affected 
   expect(dashboard.errors).toEqual([]);
 });
 
+test("a vocabulary is saved, and a term that occurs twice is rejected with a message", async () => {
+  const { page } = await dashboard.visit();
+  await signIn(page, dashboard, OWNER);
+  await page.getByRole("link", { name: "Settings" }).click();
+  const vocabulary = page.getByRole("region", { name: "Vocabulary" });
+  const terms = vocabulary.getByLabel("Terms");
+  await terms.fill("Subtext\nsubtext");
+  await vocabulary.getByRole("button", { name: "Save" }).click();
+  await vocabulary.getByText("contains subtext twice").waitFor();
+  expect(await accessibilityViolations(page)).toEqual([]);
+  await terms.fill("Subtext, Anna Weber\n");
+  await vocabulary.getByRole("button", { name: "Save" }).click();
+  await vocabulary.getByText("twice").waitFor({ state: "detached" });
+  await page.reload();
+  expect(await terms.inputValue()).toBe("Subtext\nAnna Weber");
+  expect(dashboard.errors).toEqual([]);
+});
+
 test("listed websites may upload, an invalid origin is rejected with a message, and other websites are blocked", async () => {
   const { page } = await dashboard.visit();
   await signIn(page, dashboard, OWNER);

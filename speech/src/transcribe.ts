@@ -1,5 +1,6 @@
 import type { Checkpoint } from "./checkpoints/checkpoint.ts";
 import { CheckpointCache } from "./checkpoints/checkpoint-cache.ts";
+import { withVocabulary } from "./engines/vocabulary.ts";
 import { SpeechError } from "./errors.ts";
 import { prefetch } from "./lib/prefetch.ts";
 import { RemainingTime } from "./lib/remaining-time.ts";
@@ -35,6 +36,8 @@ export interface TranscribeOptions {
   onWaveform?: (waveform: Waveform) => void;
   /** Checkpoints of earlier attempts at the same recording, in any order. They save time and do not change the result. */
   checkpoints?: readonly Checkpoint[];
+  /** Names and terms that may be spoken, most important first. The bundled engine ignores them. */
+  vocabulary?: readonly string[];
   /** Called between batches with the results since the last call. */
   onCheckpoint?: (checkpoint: Checkpoint) => void;
   /** Minimum wall-clock time between two checkpoints; 0 by default. */
@@ -48,9 +51,11 @@ export interface TranscribeOptions {
  * @throws SpeechError
  */
 export async function transcribe(path: string, options: TranscribeOptions): Promise<TranscribeResult> {
-  const { decoder, voiceActivity, onCheckpoint, checkpoints = [] } = options;
+  const { decoder, voiceActivity, onCheckpoint, checkpoints = [], vocabulary = [] } = options;
   const cache = new CheckpointCache(checkpoints, { recordsNew: onCheckpoint !== undefined });
-  const engines = cache.engines(options.engines);
+  const cached = cache.engines(options.engines);
+  const multilingual = cached.multilingual && withVocabulary(cached.multilingual, vocabulary);
+  const engines = { ...cached, multilingual };
   const timer = new StageTimer();
   // Stops prefetching after an error.
   const ended = new AbortController();

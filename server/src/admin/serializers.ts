@@ -31,6 +31,7 @@ export function toEnvironmentView(row: EnvironmentRow, weight: number): Environm
     allowedOrigins: row.allowed_origins,
     retention: retentionOf(row),
     weight,
+    vocabulary: row.vocabulary,
     createdAt: row.created_at.toISOString(),
   };
 }

@@ -110,6 +110,7 @@ export function environmentChanges(before: WeightedEnvironment, after: WeightedE
     ["environment.origins_changed", before.allowed_origins, after.allowed_origins],
     ["environment.retention_changed", describeRetention(before), describeRetention(after)],
     ["environment.weight_changed", before.weight, after.weight],
+    ["environment.vocabulary_changed", before.vocabulary, after.vocabulary],
   ];
   return changes
     .filter(([, from, to]) => JSON.stringify(from) !== JSON.stringify(to))

@@ -12,6 +12,7 @@ type Change = Partial<Switch> & {
   keep?: number | "forever";
   deletes: RetentionPolicy["deletes"];
   weight?: number;
+  vocabulary?: string;
   yes?: boolean;
 };
 
@@ -47,7 +48,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
   group
     .command("set <environment>")
     .description(
-      "change AI Transcription (for videos that finish uploading from now on), allowed origins, retention or the share of transcription work",
+      "change AI Transcription (for videos that finish uploading from now on), allowed origins, retention, the share of transcription work or the vocabulary",
     )
     .addOption(transcriptionSwitch())
     .option(
@@ -72,14 +73,23 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
       "share of the transcription work relative to other environments",
       parseWeight,
     )
+    .option(
+      "--vocabulary <list>",
+      "names and terms that may be spoken, most important first: Subtext,Anna Weber,…; none for no terms",
+    )
     .option("--yes", "set --keep even if videos will be deleted immediately")
     .action(async (wanted: string, options: Change, command: Command) => {
-      const { transcription, origins, keep, deletes, weight, yes = false } = options;
-      const isEmpty = [transcription, origins, keep, weight].every((option) => option === undefined);
+      const { transcription, origins, keep, deletes, weight, vocabulary, yes = false } = options;
+      const isEmpty = [transcription, origins, keep, weight, vocabulary].every(
+        (option) => option === undefined,
+      );
       if (isEmpty) {
-        command.error("error: specify what to set: --transcription, --origins, --keep or --weight", {
-          code: "commander.nothingToSet",
-        });
+        command.error(
+          "error: specify what to set: --transcription, --origins, --keep, --weight or --vocabulary",
+          {
+            code: "commander.nothingToSet",
+          },
+        );
       }
       await ask(
         terminal,
@@ -93,6 +103,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
             ...(transcription !== undefined && { aiTranscription: transcription === "on" }),
             ...(origins !== undefined && { allowedOrigins: parseOrigins(origins) }),
             ...(weight !== undefined && { weight }),
+            ...(vocabulary !== undefined && { vocabulary: parseVocabulary(vocabulary) }),
           };
           return await client.send("PATCH /environments/:environment", { params: { environment: id }, body });
         },
@@ -140,6 +151,7 @@ function describe(environment: EnvironmentView): string {
     ["retention", describeRetention(environment.retention)],
     ["weight", String(environment.weight)],
     ["allowed origins", environment.allowedOrigins.join(", ") || "none"],
+    ["vocabulary", environment.vocabulary.join(", ") || "none"],
   ]);
 }
 
@@ -151,4 +163,12 @@ function describeRetention(retention: RetentionPolicy | null): string {
 
 function parseOrigins(list: string): string[] {
   return list === "none" ? [] : list.split(/[\s,]+/).filter(Boolean);
+}
+
+function parseVocabulary(list: string): string[] {
+  if (list === "none") return [];
+  return list
+    .split(",")
+    .map((term) => term.trim())
+    .filter((term) => term !== "");
 }

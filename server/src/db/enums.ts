@@ -7,6 +7,7 @@ export const AUDIT_ACTIONS = [
   "environment.origins_changed",
   "environment.retention_changed",
   "environment.weight_changed",
+  "environment.vocabulary_changed",
   "api_key.created",
   "api_key.revoked",
   "webhook_endpoint.created",

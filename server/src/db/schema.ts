@@ -70,6 +70,8 @@ interface EnvironmentTable {
   ai_transcription: boolean;
   /** Origins of pages that may upload, or `*` for any. */
   allowed_origins: ColumnType<string[], string | undefined, string>;
+  /** Names and terms that may be spoken, most important first. */
+  vocabulary: ColumnType<string[], string | undefined, string>;
   created_at: Date;
   /** Days since the transcription ended, or since the upload of a video without one. Null keeps everything. */
   retention_days: Generated<number | null>;

@@ -11,6 +11,7 @@ import {
   setAllowedOrigins,
   setRetention,
 } from "./queries.ts";
+import { changeVocabulary } from "./vocabulary.ts";
 
 /**
  * @param name 1 to 100 characters, unique
@@ -68,16 +69,21 @@ export async function lockEnvironment(tx: Tx, idOrName: string): Promise<Environ
 export async function changeEnvironment(
   tx: Tx,
   id: string,
-  {
-    allowedOrigins,
-    aiTranscription,
-    retention,
-  }: { allowedOrigins?: string[]; aiTranscription?: boolean; retention?: RetentionPolicy | null },
+  { allowedOrigins, aiTranscription, retention, vocabulary }: EnvironmentChange,
 ): Promise<EnvironmentRow> {
   if (allowedOrigins !== undefined) await setUploadOrigins(tx, id, allowedOrigins);
   if (aiTranscription !== undefined) await switchAiTranscription(tx, id, aiTranscription);
   if (retention !== undefined) await changeRetention(tx, id, retention);
+  if (vocabulary !== undefined) await changeVocabulary(tx, id, vocabulary);
   return await getEnvironment(tx, id);
+}
+
+export interface EnvironmentChange {
+  allowedOrigins?: string[];
+  aiTranscription?: boolean;
+  /** Null keeps all videos. */
+  retention?: RetentionPolicy | null;
+  vocabulary?: readonly string[];
 }
 
 /**

@@ -74,6 +74,24 @@ export async function findAllowedOrigins(db: Db, id: string): Promise<string[]> 
   return row?.allowed_origins ?? [];
 }
 
+export async function setVocabulary(
+  db: Db,
+  id: string,
+  vocabulary: readonly string[],
+): Promise<EnvironmentRow | undefined> {
+  return await db
+    .updateTable("environment")
+    .set({ vocabulary: JSON.stringify(vocabulary) })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function findVocabulary(db: Db, id: string): Promise<string[]> {
+  const row = await db.selectFrom("environment").select("vocabulary").where("id", "=", id).executeTakeFirst();
+  return row?.vocabulary ?? [];
+}
+
 /**
  * Returns whether AI Transcription is on, and prevents changes until the transaction ends.
  */

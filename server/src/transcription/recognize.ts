@@ -4,6 +4,7 @@ import type { TranscribeResult } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
 import type { Logger } from "pino";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
+import { findVocabulary } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { type JobTag, MIN_SLICE_SECONDS, startSlice, UNITS_PER_SECOND } from "../queue/fair-queueing.ts";
@@ -59,6 +60,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
   attempt.resumes = checkpoints.length > 0;
   if (attempt.resumes)
     log.info({ checkpoints: checkpoints.length }, "transcription resumes from its checkpoints");
+  const vocabulary = await findVocabulary(deps.db, row.environment_id);
   const source = await deps.recordings.open(row.video_id, signal);
   attempt.fetchedAt = deps.clock.now();
   const work = new WorkProgress();
@@ -66,6 +68,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
   try {
     return await deps.speech.transcribe(source.path, {
       maxDurationSeconds: deps.maxDurationSeconds,
+      vocabulary,
       signal,
       checkpoints,
       onCheckpoint: checkpointWriter(deps, attempt, sliceTimer),

@@ -87,6 +87,7 @@ describe("environments", () => {
       allowedOrigins: ["*"],
       retention: null,
       weight: 1,
+      vocabulary: [],
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     expect((await createEnvironment()).aiTranscription).toBe(true);
@@ -118,6 +119,52 @@ describe("environments", () => {
       .where("action", "=", "environment.weight_changed")
       .execute();
     expect(events).toEqual([{ action: "environment.weight_changed", detail: { from: 1, to: 5 } }]);
+  });
+
+  test("have a vocabulary of up to 100 terms, which is audited", async () => {
+    const { id } = await createEnvironment();
+    const set = async (vocabulary: unknown) =>
+      await ask(`/environments/${id}`, { method: "PATCH", body: { vocabulary } });
+    const vocabularyOf = async (terms: string[]) => (await set(terms)).json<EnvironmentView>().vocabulary;
+    expect(await vocabularyOf([" Subtext ", "Anna Weber", "नमस्ते"])).toEqual([
+      "Subtext",
+      "Anna Weber",
+      "नमस्ते",
+    ]);
+    for (const terms of [
+      [""],
+      ["  "],
+      ["x".repeat(51)],
+      ["a\u0000b"],
+      ["a\nb"],
+      ["a\u2028b"],
+      ["a, b"],
+      ["Subtext", "subtext"],
+      // The same letter, composed and decomposed.
+      ["\u00e9", "e\u0301"],
+      Array.from({ length: 101 }, (_, index) => `term ${index}`),
+      "Subtext",
+      null,
+      [1],
+    ]) {
+      expect(codeOf(await set(terms))).toEqual([400, "invalid_request"]);
+    }
+    const hundred = Array.from({ length: 100 }, (_, index) => `${"x".repeat(46)} ${index}`);
+    expect(await vocabularyOf(hundred)).toEqual(hundred);
+    expect(await vocabularyOf([])).toEqual([]);
+    const events = await subtext.service.parts.database.kysely
+      .selectFrom("audit_event")
+      .select("detail")
+      .where("environment_id", "=", id)
+      .where("action", "=", "environment.vocabulary_changed")
+      .orderBy("id")
+      .execute();
+    const terms = ["Subtext", "Anna Weber", "नमस्ते"];
+    expect(events.map(({ detail }) => detail)).toEqual([
+      { from: [], to: terms },
+      { from: terms, to: hundred },
+      { from: hundred, to: [] },
+    ]);
   });
 
   test("must have a unique, valid name", async () => {

@@ -159,7 +159,7 @@ describe("beside a running service", () => {
     const created = await run(["env", "create", "Production", "--transcription", "on"], options);
     expect(created).toMatchObject({ exitCode: 0, err: "" });
     expect(created.out).toMatch(
-      /^environment +Production\nid +env_\w+\ntranscription +on\nretention +forever\nweight +1\nallowed origins +\*\n$/,
+      /^environment +Production\nid +env_\w+\ntranscription +on\nretention +forever\nweight +1\nallowed origins +\*\nvocabulary +none\n$/,
     );
     const off = await runJson<EnvironmentView>(
       ["env", "set", "Production", "--transcription", "off"],
@@ -175,6 +175,12 @@ describe("beside a running service", () => {
     expect((await setOrigins("none")).allowedOrigins).toEqual([]);
     expect((await run(["env", "set", "Production", "--origins", "a.example"], options)).exitCode).toBe(1);
     expect(await setOrigins("*")).toEqual(off);
+    const setVocabulary = async (terms: string) =>
+      (await runJson<EnvironmentView>(["env", "set", "Production", "--vocabulary", terms], options))
+        .vocabulary;
+    expect(await setVocabulary("Subtext, Anna Weber,")).toEqual(["Subtext", "Anna Weber"]);
+    expect((await run(["env", "set", "Production", "--vocabulary", "a,a"], options)).exitCode).toBe(1);
+    expect(await setVocabulary("none")).toEqual([]);
     expect(await runJson(["env", "list"], options)).toEqual([off]);
 
     const keyOptions = ["--env", "Production", "--permissions", "get_video", "--expires-in", "90d"];

@@ -5,6 +5,7 @@ import type { TranscribeResult } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { Db } from "../../src/db/schema.ts";
+import { changeVocabulary } from "../../src/environments/vocabulary.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { databaseUnavailable } from "../../src/lib/lost-connection.ts";
 import type { JobTag } from "../../src/queue/fair-queueing.ts";
@@ -187,6 +188,22 @@ describe("checkpoints of a recording", () => {
     asleep.resolve(FAKE_TRANSCRIPT);
     await first;
     expect(given).toEqual([[], [300, 600], [300, 600, 900], [300, 600, 900, 1200]]);
+  });
+
+  test("are passed on with the environment's vocabulary, which may invalidate them", async () => {
+    const { db, videoId, run } = await pendingTranscription();
+    const { environment_id } = await db
+      .selectFrom("video")
+      .select("environment_id")
+      .where("id", "=", videoId)
+      .executeTakeFirstOrThrow();
+    await changeVocabulary(db, environment_id, ["Subtext", "Anna Weber"]);
+    let given: readonly string[] | undefined;
+    await run(async ({ vocabulary }) => {
+      given = vocabulary;
+      return FAKE_TRANSCRIPT;
+    });
+    expect(given).toEqual(["Subtext", "Anna Weber"]);
   });
 
   test.each([

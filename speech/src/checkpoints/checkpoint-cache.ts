@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Engine, RecognizeOptions } from "../engines/engine.ts";
 import { SAMPLE_RATE } from "../media/audio.ts";
 import type { Engines } from "../recognition/recognizer.ts";
@@ -11,8 +12,8 @@ type ResultOf<K extends Kind> = ModelResults[K][number][1];
 
 /**
  * Caches the models' results for one recording. The words depend only on the samples and these results, so a resumed
- * transcription produces the same words, and no other state needs to be saved. Keys contain the engine's name, so
- * engines do not share results.
+ * transcription produces the same words, and no other state needs to be saved. Keys contain the engine's name and the
+ * vocabulary, so results of another engine or vocabulary are not used.
  */
 export class CheckpointCache {
   /** Words before this time are final, in seconds of the media. */
@@ -84,14 +85,16 @@ export class CheckpointCache {
     };
   }
 
-  #recognize(engine: Engine, utterances: readonly Utterance[], { signal, languages }: RecognizeOptions) {
+  #recognize(engine: Engine, utterances: readonly Utterance[], options: RecognizeOptions) {
+    const { languages, vocabulary = [] } = options;
+    const terms = vocabulary.length === 0 ? "" : ` ${hashOf(vocabulary)}`;
     const keys = utterances.map(
-      (utterance, index) => `${keyOf(engine, utterance)} ${languages?.[index] ?? ""}`,
+      (utterance, index) => `${keyOf(engine, utterance)} ${languages?.[index] ?? ""}${terms}`,
     );
     return this.#cached("recognitions", keys, this.#recognitions, (indexes) =>
       engine.recognize(
         indexes.map((index) => utterances[index]!),
-        { signal, ...(languages && { languages: indexes.map((index) => languages[index] ?? null) }) },
+        { ...options, ...(languages && { languages: indexes.map((index) => languages[index] ?? null) }) },
       ),
     );
   }
@@ -131,6 +134,10 @@ function noResults(): ModelResults {
 
 function keyOf({ name }: Engine, { start, samples }: Utterance): string {
   return `${name} ${Math.round(start * SAMPLE_RATE)} ${samples.length}`;
+}
+
+function hashOf(vocabulary: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(vocabulary)).digest("base64url");
 }
 
 /** Removes the entry to free its memory: each is needed only once. */

@@ -28,6 +28,8 @@ export interface RecognizeOptions {
   signal: AbortSignal;
   /** The language of each utterance; null or omitted to let the engine detect it. */
   languages?: readonly (string | null)[];
+  /** Names and terms that may be spoken, most important first. Engines that cannot use them ignore them. */
+  vocabulary?: readonly string[];
 }
 
 /**

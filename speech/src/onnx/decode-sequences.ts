@@ -25,8 +25,8 @@ export interface DecodeOptions {
   processLogits?: (logits: Float32Array, tokens: readonly number[]) => void;
   /** Enables sampling. All rows use the same seed, so results do not depend on the rest of the batch. */
   sampling?: { temperature: number; seed: number };
-  /** Token whose probability after the first token of the prompt is returned. */
-  noSpeechToken?: number | null;
+  /** Token whose probability after a position of the prompts is returned. */
+  noSpeech?: { token: number; position: number } | null;
   signal: AbortSignal;
 }
 
@@ -114,9 +114,9 @@ export async function decodeSequences(
       });
       cache = step.cache;
       for (const [index, row] of active.entries()) {
-        if (!cached && typeof options.noSpeechToken === "number") {
-          const first = step.logits(index, 0);
-          row.noSpeechProbability = probabilitiesOf(first, [options.noSpeechToken])[0] ?? null;
+        if (!cached && options.noSpeech) {
+          const logits = step.logits(index, options.noSpeech.position);
+          row.noSpeechProbability = probabilitiesOf(logits, [options.noSpeech.token])[0] ?? null;
         }
         if (row.stop) continue;
         const choice = chooseNext(step, index, row, options);

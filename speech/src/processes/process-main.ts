@@ -54,7 +54,13 @@ class Transcriber {
     }
   }
 
-  async #transcribe({ job, path, maxDurationSeconds, checkpointing }: TranscribeJob): Promise<void> {
+  async #transcribe({
+    job,
+    path,
+    maxDurationSeconds,
+    vocabulary,
+    checkpointing,
+  }: TranscribeJob): Promise<void> {
     const { checkpoints, intervalSeconds } = checkpointing;
     const abort = new AbortController();
     try {
@@ -64,6 +70,7 @@ class Transcriber {
       const result = await transcribe(path, {
         ...(await this.#parts),
         maxDurationSeconds,
+        vocabulary,
         signal: abort.signal,
         onProgress: atMostEverySecond((progress) => send({ type: "progress", job, progress })),
         onWaveform: (waveform) => send({ type: "waveform", job, waveform }),

@@ -38,6 +38,7 @@ export type ToSpeechProcess =
       job: number;
       path: string;
       maxDurationSeconds: number;
+      vocabulary: readonly string[];
       checkpointing: Checkpointing;
     }
   | { type: "abort"; job: number };
@@ -86,7 +87,7 @@ export function fromErrorMessage({ code, message, stack }: ErrorMessage): Error 
 export function parseToSpeechProcess(value: unknown): ToSpeechProcess {
   return parse(value, {
     open: ["parts"],
-    transcribe: ["job", "path", "maxDurationSeconds", "checkpointing"],
+    transcribe: ["job", "path", "maxDurationSeconds", "vocabulary", "checkpointing"],
     abort: ["job"],
   });
 }

@@ -51,6 +51,8 @@ export interface JobOptions {
   onProgress?: (progress: TranscribeProgress) => void;
   /** Called at most once, when the recording is decoded, even if it fails later. */
   onWaveform?: (waveform: Waveform) => void;
+  /** See `TranscribeOptions`; none by default. */
+  vocabulary?: readonly string[];
   /** Checkpoints of earlier attempts at the same recording. They do not change the result. */
   checkpoints?: readonly Checkpoint[];
   /** Called at intervals with the results since the last call. */
@@ -127,7 +129,7 @@ export class SpeechProcess {
    * @throws SpeechError, or the signal's reason
    */
   async transcribe(path: string, options: JobOptions): Promise<TranscribeResult> {
-    const { signal, maxDurationSeconds, checkpoints = [], onCheckpoint } = options;
+    const { signal, maxDurationSeconds, vocabulary = [], checkpoints = [], onCheckpoint } = options;
     await this.ready;
     signal.throwIfAborted();
     this.#jobs += 1;
@@ -156,6 +158,7 @@ export class SpeechProcess {
         job: job.id,
         path,
         maxDurationSeconds,
+        vocabulary,
         checkpointing: { checkpoints, intervalSeconds },
       });
       return await job.settled.promise;

@@ -60,13 +60,14 @@ class WorkerEngine implements Engine {
 
   async recognize(
     utterances: readonly Utterance[],
-    { signal, languages }: RecognizeOptions,
+    { signal, languages, vocabulary = [] }: RecognizeOptions,
   ): Promise<RecognitionResult[]> {
     return await this.#distribute(utterances, signal, async (worker, indexes, workerSignal) => {
       const call = {
         method: "recognize" as const,
         utterances: indexes.map((index) => this.#toSend(utterances[index]!, worker)),
         languages: languages ? indexes.map((index) => languages[index] ?? null) : null,
+        vocabulary,
       };
       const results = await worker.call(call, workerSignal);
       this.#forget(

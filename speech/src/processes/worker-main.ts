@@ -53,6 +53,7 @@ async function compute({ engine, voiceActivity }: Loaded, call: WorkerCall, sign
     try {
       return await engine.recognize(utterances, {
         signal,
+        vocabulary: call.vocabulary,
         ...(call.languages && { languages: call.languages }),
       });
     } finally {

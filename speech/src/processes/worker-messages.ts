@@ -24,7 +24,12 @@ export interface SentUtterance {
 }
 
 export type WorkerCall =
-  | { method: "recognize"; utterances: SentUtterance[]; languages: readonly (string | null)[] | null }
+  | {
+      method: "recognize";
+      utterances: SentUtterance[];
+      languages: readonly (string | null)[] | null;
+      vocabulary: readonly string[];
+    }
   | { method: "detectLanguages"; utterances: SentUtterance[] }
   /** Samples in shared memory are not copied. */
   | { method: "probabilities"; samples: Float32Array; preceding: Float32Array };

@@ -9,6 +9,7 @@ export interface Question {
   model: string | null;
   language: string | null;
   responseFormat: string | null;
+  prompt: string | null;
   granularities: string[];
   fields: string[];
   audioBytes: number;

@@ -100,6 +100,7 @@ async function answer(
     model: text("model"),
     language: text("language"),
     responseFormat: text("response_format"),
+    prompt: text("prompt"),
     granularities: form.getAll("timestamp_granularities[]") as string[],
     fields: [...form.keys()],
     audioBytes: audio.length,

@@ -9,6 +9,7 @@ export const ACTION_NAMES: Record<AuditAction, string> = {
   "environment.origins_changed": "Upload origins changed",
   "environment.retention_changed": "Retention changed",
   "environment.weight_changed": "Weight changed",
+  "environment.vocabulary_changed": "Vocabulary changed",
   "api_key.created": "API key created",
   "api_key.revoked": "API key revoked",
   "webhook_endpoint.created": "Webhook endpoint created",
@@ -67,6 +68,7 @@ function describe(action: AuditAction, detail: AuditDetail): string[] {
     case "environment.created":
       return [detail.aiTranscription === true ? "AI Transcription on" : "AI Transcription off"];
     case "environment.origins_changed":
+    case "environment.vocabulary_changed":
       return [`from ${listText(detail.from, "none")} to ${listText(detail.to, "none")}`];
     case "environment.weight_changed":
       return [`from ${String(detail.from)} to ${String(detail.to)}`];

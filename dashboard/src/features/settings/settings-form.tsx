@@ -7,7 +7,7 @@ import { Button } from "../../ui/forms/controls.tsx";
 import css from "./settings-form.module.css";
 
 type EnvironmentChange = Partial<
-  Pick<EnvironmentView, "aiTranscription" | "allowedOrigins" | "retention" | "weight">
+  Pick<EnvironmentView, "aiTranscription" | "allowedOrigins" | "retention" | "weight" | "vocabulary">
 >;
 
 export function useChangeEnvironment({ id }: EnvironmentView) {

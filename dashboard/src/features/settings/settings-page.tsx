@@ -6,6 +6,7 @@ import { PageHeader, Section } from "../../ui/page.tsx";
 import { Retention } from "./retention.tsx";
 import { OwnerOnly, useChangeEnvironment } from "./settings-form.tsx";
 import { UploadOrigins } from "./upload-origins.tsx";
+import { Vocabulary } from "./vocabulary.tsx";
 import { Weight } from "./weight.tsx";
 
 export function SettingsPage() {
@@ -14,6 +15,7 @@ export function SettingsPage() {
     <>
       <PageHeader title="Settings" description={`${environment.name} settings.`} />
       <AiTranscription environment={environment} />
+      <Vocabulary key={`vocabulary ${environment.id}`} environment={environment} />
       <Retention key={environment.id} environment={environment} />
       <UploadOrigins key={`origins ${environment.id}`} environment={environment} />
       <Weight key={`weight ${environment.id}`} environment={environment} />

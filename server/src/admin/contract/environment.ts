@@ -10,6 +10,8 @@ export interface EnvironmentView {
   retention: RetentionPolicy | null;
   /** Share of the transcription work relative to other environments: 1 to `MAX_WEIGHT`. */
   weight: number;
+  /** Names and terms that may be spoken, most important first. */
+  vocabulary: string[];
   createdAt: string;
 }
 

@@ -239,6 +239,8 @@ export const OPERATIONS = {
         /** Null if everything is kept. */
         retention: Type.Optional(Type.Union([Retention, Type.Null()])),
         weight: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_WEIGHT })),
+        /** Names and terms that may be spoken, most important first. */
+        vocabulary: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1_000 })),
       },
       { ...strict, minProperties: 1 },
     ),

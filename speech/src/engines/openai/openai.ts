@@ -1,7 +1,9 @@
 import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, RecognitionResult, RecognizeOptions } from "../engine.ts";
+import { chooseSpelling, isDoubtful, vocabularyPrompt } from "../vocabulary.ts";
 import { recognitionResult } from "./recognition.ts";
 import { textLanguage } from "./text-language.ts";
+import type { TranscriptionRequest } from "./transcription-form.ts";
 import { TranscriptionServers } from "./transcription-servers.ts";
 import { wavFileBytes } from "./wav-file.ts";
 
@@ -37,6 +39,8 @@ export interface OpenAiOptions {
 const FORM_BYTES = 4_096;
 /** Whisper processes windows of 30 seconds. Servers split longer audio without regard to pauses. */
 const WINDOW_SECONDS = 29;
+/** Servers use at most 224 tokens, the last ones, and a token has about three bytes. */
+const MAX_PROMPT_BYTES = 600;
 const WHISPER_LANGUAGES =
   "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy " +
   "id is it ja jv ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru " +
@@ -80,16 +84,18 @@ class OpenAi implements Engine {
 
   async recognize(
     utterances: readonly Utterance[],
-    { signal, languages }: RecognizeOptions,
+    { signal, languages, vocabulary = [] }: RecognizeOptions,
   ): Promise<RecognitionResult[]> {
+    const prompt = vocabularyPrompt(vocabulary, (text) => Buffer.byteLength(text) <= MAX_PROMPT_BYTES);
     const givenUp = new AbortController();
     const ended = AbortSignal.any([signal, this.#closed.signal, givenUp.signal]);
     const results = utterances.map(async (utterance, index) => {
       const language = languages?.[index] ?? null;
       try {
-        const response = await this.#servers.transcribe(utterance, language, ended);
-        const detected = language ?? response.language ?? (await textLanguage(response.text));
-        return recognitionResult(response, utterance, detected);
+        const result = await this.#request(utterance, { language, prompt }, ended);
+        if (prompt === "" || !isDoubtful(result, vocabulary)) return result;
+        const plain = await this.#request(utterance, { language, prompt: "" }, ended);
+        return chooseSpelling(plain, result, vocabulary);
       } catch (error) {
         // The batch fails, so the other results are not needed.
         givenUp.abort(error);
@@ -98,6 +104,16 @@ class OpenAi implements Engine {
     });
     await Promise.allSettled(results);
     return Promise.all(results);
+  }
+
+  async #request(
+    utterance: Utterance,
+    request: TranscriptionRequest,
+    signal: AbortSignal,
+  ): Promise<RecognitionResult> {
+    const response = await this.#servers.transcribe(utterance, request, signal);
+    const detected = request.language ?? response.language ?? (await textLanguage(response.text));
+    return recognitionResult(response, utterance, detected);
   }
 
   async close(): Promise<void> {

@@ -14,7 +14,7 @@ export interface ServerFailure {
   /** Null if the response has no `Retry-After`. */
   retryAfterMs: number | null;
   /** Parameters that the server names as unsupported. */
-  rejects: readonly ("wordTimes" | "responseFormat")[];
+  rejects: readonly ("wordTimes" | "responseFormat" | "prompt")[];
 }
 
 const RETRYABLE = new Set([408, 425, 429]);
@@ -99,6 +99,7 @@ function rejectedParameters(body: string): ServerFailure["rejects"] {
   return [
     ...(body.includes("timestamp_granularities") ? (["wordTimes"] as const) : []),
     ...(/response_format|verbose_json/.test(body) ? (["responseFormat"] as const) : []),
+    ...(/\bprompt\b/.test(body) ? (["prompt"] as const) : []),
   ];
 }
 

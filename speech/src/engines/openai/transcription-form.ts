@@ -20,6 +20,14 @@ export interface ServerQuirks {
   /** The most detailed format that the server accepts. */
   format: RequestFormat;
   isWhisperCpp: boolean;
+  rejectsPrompt: boolean;
+}
+
+export interface TranscriptionRequest {
+  /** ISO code; null to let the server detect the language. */
+  language: string | null;
+  /** Terms that may be spoken, as text; may be empty. */
+  prompt: string;
 }
 
 /** whisper.cpp ignores audio shorter than a second, so silence is appended. */
@@ -28,11 +36,10 @@ const MIN_SECONDS = 1.1;
 /** Codes that Whisper uses instead of ISO 639-1. */
 const WHISPER_CODES: Readonly<Record<string, string>> = { jv: "jw", nb: "no", fil: "tl" };
 
-/** @param language ISO code; null to let the server detect the language */
 export function transcriptionForm(
   { samples }: Utterance,
   model: string,
-  language: string | null,
+  { language, prompt }: TranscriptionRequest,
   quirks: ServerQuirks,
 ): FormData {
   const form = new FormData();
@@ -47,6 +54,7 @@ export function transcriptionForm(
     form.set("language", "auto");
     form.set("suppress_nst", "true");
   }
+  if (prompt !== "" && !quirks.rejectsPrompt) form.set("prompt", prompt);
   if (language !== null) form.set("language", WHISPER_CODES[language] ?? language);
   const padded = new Float32Array(Math.max(samples.length, Math.ceil(MIN_SECONDS * SAMPLE_RATE)));
   padded.set(samples);

@@ -9,6 +9,7 @@ import {
   REQUEST_FORMATS,
   type RequestFormat,
   type ServerQuirks,
+  type TranscriptionRequest,
   transcriptionForm,
 } from "./transcription-form.ts";
 
@@ -52,7 +53,7 @@ export class TranscriptionServers {
     this.#servers = options.servers.map(({ url, apiKey }) => ({
       url: transcriptionUrl(url),
       apiKey,
-      quirks: { format: REQUEST_FORMATS[0], isWhisperCpp: false },
+      quirks: { format: REQUEST_FORMATS[0], isWhisperCpp: false, rejectsPrompt: false },
       wasReached: false,
       lastFailure: null,
     }));
@@ -74,12 +75,11 @@ export class TranscriptionServers {
 
   /**
    * Retries until a server returns a transcript of the utterance.
-   * @param language ISO code; null to let the server detect the language
    * @throws SpeechError `engine_refused`, `engine_unavailable`, `engine_answer_invalid`; the signal's reason
    */
   async transcribe(
     utterance: Utterance,
-    language: string | null,
+    form: TranscriptionRequest,
     signal: AbortSignal,
   ): Promise<TranscriptionResponse> {
     const { retryTimeoutMs, maxAttempts } = this.#options;
@@ -90,7 +90,7 @@ export class TranscriptionServers {
       if (slot === null) break;
       const { server } = slot;
       const { quirks } = server;
-      const outcome = await this.#attempt(server, utterance, language, signal).catch((error: unknown) => {
+      const outcome = await this.#attempt(server, utterance, form, signal).catch((error: unknown) => {
         slot.release();
         throw error;
       });
@@ -100,13 +100,18 @@ export class TranscriptionServers {
         if (!outcome.response.fromWhisperCpp || quirks.isWhisperCpp) return outcome.response;
         server.quirks = { ...server.quirks, isWhisperCpp: true };
         // Without `language`, whisper.cpp assumed English, so ask again.
-        if (language !== null) return outcome.response;
+        if (form.language !== null) return outcome.response;
         continue;
       }
       const { failure } = outcome;
       const format = acceptedFormat(quirks.format, failure);
       if (format !== undefined) {
         server.quirks = { ...server.quirks, format };
+        slot.release();
+        continue;
+      }
+      if (failure.rejects.includes("prompt") && form.prompt !== "" && !quirks.rejectsPrompt) {
+        server.quirks = { ...server.quirks, rejectsPrompt: true };
         slot.release();
         continue;
       }
@@ -130,12 +135,14 @@ export class TranscriptionServers {
   async #attempt(
     server: Server,
     utterance: Utterance,
-    language: string | null,
+    transcriptionRequest: TranscriptionRequest,
     signal: AbortSignal,
   ): Promise<{ response: TranscriptionResponse } | { failure: ServerFailure }> {
     const { apiKey, quirks } = server;
     const { responseFormat } = quirks.format;
-    const form = new Response(transcriptionForm(utterance, this.#options.model, language, quirks));
+    const form = new Response(
+      transcriptionForm(utterance, this.#options.model, transcriptionRequest, quirks),
+    );
     try {
       const { statusCode, headers, body } = await sendRequest(server.url, {
         method: "POST",

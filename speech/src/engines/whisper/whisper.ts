@@ -11,11 +11,13 @@ import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, LanguageProbabilities, RecognitionResult, RecognizeOptions } from "../engine.ts";
 import { findPhraseLoop, repeatsPhrase } from "../phrase-loops.ts";
 import { combineResults } from "../recognition-result.ts";
+import { chooseSpelling, vocabularyPrompt } from "../vocabulary.ts";
 import { LogMel } from "./log-mel.ts";
 import { createLogitsProcessor, type LogitsProcessor, TIMESTAMP_STEP_SECONDS } from "./logits-processors.ts";
 import { readWhisperModel, type WhisperModel } from "./model-files.ts";
 import { openGraphs, type WhisperGraphs } from "./open-graphs.ts";
 import { type Attempt, decodeWithFallback, isNoSpeech } from "./temperature-fallback.ts";
+import { TextTokenizer } from "./tokens-of-text.ts";
 import { type WordTimes, wordTimes } from "./word-times.ts";
 import { wordsOfTokens } from "./words-of-tokens.ts";
 
@@ -64,6 +66,7 @@ class Whisper implements Engine {
   readonly #timestamps: boolean;
   readonly #processLogits: LogitsProcessor;
   readonly #batchRows: number;
+  #tokenizer: TextTokenizer | null = null;
   /** Caches encoder states and languages, so each utterance is encoded only once. */
   readonly #states = new WeakMap<Utterance, Tensor>();
   readonly #detected = new WeakMap<Utterance, LanguageProbabilities>();
@@ -98,7 +101,28 @@ class Whisper implements Engine {
 
   async recognize(
     utterances: readonly Utterance[],
+    { vocabulary = [], ...options }: RecognizeOptions,
+  ): Promise<RecognitionResult[]> {
+    const results = await this.#recognize(utterances, options, []);
+    const vocabularyTokens = this.#vocabularyTokens(vocabulary);
+    const spoken = [...results.keys()].filter((index) => results[index]!.words.length > 0);
+    if (vocabularyTokens.length === 0 || spoken.length === 0) return results;
+    const prompted = await this.#recognize(
+      spoken.map((index) => utterances[index]!),
+      { ...options, languages: spoken.map((index) => results[index]!.language) },
+      vocabularyTokens,
+    );
+    for (const [position, index] of spoken.entries()) {
+      results[index] = chooseSpelling(results[index]!, prompted[position]!, vocabulary);
+    }
+    return results;
+  }
+
+  /** @param vocabularyTokens tokens before the prompt; may be empty */
+  async #recognize(
+    utterances: readonly Utterance[],
     { signal, languages }: RecognizeOptions,
+    vocabularyTokens: readonly number[],
   ): Promise<RecognitionResult[]> {
     const results = new Map<Utterance, RecognitionResult>();
     const remainders = new Map<Utterance, Utterance>();
@@ -106,7 +130,12 @@ class Whisper implements Engine {
     for (const batch of this.#batches(utterances)) {
       const batchLanguages = await this.#languagesOf(batch, requested, signal);
       const states = concatRows(await this.#encode(batch, signal));
-      const attempts = await this.#decode(batch, batchLanguages, states, signal);
+      const attempts = await this.#decode(batch, {
+        languages: batchLanguages,
+        vocabularyTokens,
+        states,
+        signal,
+      });
       for (const [row, utterance] of batch.entries()) {
         const attempt = attempts[row] as Attempt;
         const whole = this.#result(utterance, batchLanguages[row] ?? null, attempt);
@@ -115,7 +144,7 @@ class Whisper implements Engine {
         if (resumeAtSeconds !== null) remainders.set(utterance, remainderOf(utterance, resumeAtSeconds));
       }
     }
-    await this.#recognizeRemainders(results, remainders, signal);
+    await this.#recognizeRemainders(results, remainders, signal, vocabularyTokens);
     return utterances.map((utterance) => results.get(utterance) as RecognitionResult);
   }
 
@@ -147,10 +176,15 @@ class Whisper implements Engine {
     results: Map<Utterance, RecognitionResult>,
     remainders: ReadonlyMap<Utterance, Utterance>,
     signal: AbortSignal,
+    vocabularyTokens: readonly number[],
   ): Promise<void> {
     if (remainders.size === 0) return;
     const languages = [...remainders.keys()].map((utterance) => results.get(utterance)!.language);
-    const continued = await this.recognize([...remainders.values()], { signal, languages });
+    const continued = await this.#recognize(
+      [...remainders.values()],
+      { signal, languages },
+      vocabularyTokens,
+    );
     for (const [index, utterance] of [...remainders.keys()].entries()) {
       results.set(utterance, combineResults([results.get(utterance)!, continued[index]!]));
     }
@@ -222,25 +256,26 @@ class Whisper implements Engine {
 
   #decode(
     utterances: readonly Utterance[],
-    languages: readonly (string | null)[],
-    states: Tensor,
-    signal: AbortSignal,
+    { languages, vocabularyTokens, states, signal }: DecodeBatch,
   ): Promise<Attempt[]> {
     const { tokens, tokenBytes, maxTokens } = this.#model;
-    const prompts = languages.map((language) => this.#prompt(language));
-    const decode = (rows: readonly number[], temperature: number): Promise<DecodedSequence[]> =>
-      decodeSequences(this.#graphs.decoder, {
+    const decode = (rows: readonly number[], temperature: number): Promise<DecodedSequence[]> => {
+      // The vocabulary may be the cause of a failed decoding.
+      const previous = temperature === 0 ? vocabularyTokens : [];
+      const prompts = rows.map((row) => [...previous, ...this.#prompt(languages[row] ?? null)]);
+      return decodeSequences(this.#graphs.decoder, {
         encoderStates: rows.length === utterances.length ? states : selectRows(states, rows),
-        prompts: rows.map((row) => prompts[row] ?? []),
+        prompts,
         endToken: tokens.end,
-        maxTokens: rows.map((row) => Math.max(0, maxTokens - (prompts[row]?.length ?? 0))),
+        maxTokens: prompts.map((prompt) => Math.max(0, maxTokens - prompt.length)),
         attentionHeads: this.#wordTimes.heads,
         attentionFrames: rows.map((row) => this.#wordTimes.framesOf(utterances[row]?.samples.length ?? 0)),
         processLogits: this.#processLogits,
         ...(temperature > 0 && { sampling: { temperature, seed: Math.round(10 * temperature) } }),
-        noSpeechToken: tokens.noSpeech,
+        noSpeech: tokens.noSpeech === null ? null : { token: tokens.noSpeech, position: previous.length },
         signal,
       });
+    };
     return decodeWithFallback(utterances.length, decode, {
       textOf: (chosen) =>
         Buffer.concat(chosen.map((token) => tokenBytes[token] ?? new Uint8Array(0))).toString(),
@@ -253,6 +288,23 @@ class Whisper implements Engine {
     if (!repeatsPhrase(words.map(({ text }) => ({ word: text })))) return false;
     const timed = this.#wordTimes.timed(utterance, sequence, words);
     return findPhraseLoop({ words: timed, truncated: sequence.stop !== "end" }) !== null;
+  }
+
+  /** Returns the terms that fit, as text of an earlier window, which takes at most half of the prompt and text. */
+  #vocabularyTokens(vocabulary: readonly string[]): number[] {
+    const { tokens, tokenBytes, maxTokens } = this.#model;
+    if (tokens.previous === null || vocabulary.length === 0) return [];
+    const limit = Math.floor(maxTokens / 2) - 1;
+    this.#tokenizer ??= new TextTokenizer(tokenBytes);
+    let encoded: number[] = [];
+    const fits = (prompt: string) => {
+      const longer = this.#tokenizer!.encode(` ${prompt}`);
+      if (longer.length > limit) return false;
+      encoded = longer;
+      return true;
+    };
+    vocabularyPrompt(vocabulary, fits);
+    return encoded.length === 0 ? [] : [tokens.previous, ...encoded];
   }
 
   #prompt(language: string | null): number[] {
@@ -283,6 +335,13 @@ class Whisper implements Engine {
   close(): Promise<void> {
     return this.#graphs.close();
   }
+}
+
+interface DecodeBatch {
+  languages: readonly (string | null)[];
+  vocabularyTokens: readonly number[];
+  states: Tensor;
+  signal: AbortSignal;
 }
 
 interface WithinLimit {

@@ -168,6 +168,7 @@ describe("a request", () => {
         model: "whisper-1",
         language: null,
         responseFormat: "verbose_json",
+        prompt: null,
         granularities: ["word", "segment"],
         fields: expect.arrayContaining(["file", "model", "response_format", "temperature"]),
         audioBytes: 44 + 2 * utterance.samples.length,
@@ -305,4 +306,40 @@ test("anyone who asks for the name gets the model", async () => {
   const engine = await engineOf(["http://127.0.0.1:9"]);
   expect(engine.name).toBe("openai:whisper-1");
   expect(engine.languages).toHaveLength(100);
+});
+
+describe("a vocabulary", () => {
+  const recognize = async (engine: Engine, vocabulary: string[]) => {
+    const [result] = await engine.recognize([saying(ENGLISH_WORDS)], { signal, vocabulary });
+    return texts(result!);
+  };
+
+  test("is sent as the prompt, up to 600 bytes", async () => {
+    const server = await started();
+    const engine = await engineOf([`${server.origin}/v1`]);
+    await recognize(engine, []);
+    await recognize(engine, ["Subtext", "Anna Weber"]);
+    await recognize(
+      engine,
+      Array.from({ length: 100 }, (_, index) => `Überraschung${index}`),
+    );
+    const [none, two, hundred] = server.questions.map(({ prompt }) => prompt);
+    expect([none, two]).toEqual([null, "Subtext, Anna Weber."]);
+    expect(hundred).toMatch(/^Überraschung0, .*\d\.$/);
+    expect(Buffer.byteLength(hundred!)).toBeGreaterThan(580);
+    expect(Buffer.byteLength(hundred!)).toBeLessThanOrEqual(600);
+  });
+
+  test("is left out for servers that reject prompts", async () => {
+    const server = await started({
+      manner: (speech, question) =>
+        question.prompt === null
+          ? speaches(speech, question)
+          : "Prompt is not supported: unknown field prompt.",
+    });
+    const engine = await engineOf([`${server.origin}/v1`]);
+    expect(await recognize(engine, ["Subtext"])).toEqual(ENGLISH_WORDS);
+    expect(await recognize(engine, ["Subtext"])).toEqual(ENGLISH_WORDS);
+    expect(server.questions.map(({ prompt }) => prompt)).toEqual(["Subtext.", null, null]);
+  });
 });

@@ -17,6 +17,7 @@ const question = {
   model: null,
   language: "auto",
   responseFormat: "verbose_json",
+  prompt: null,
   granularities: ["word", "segment"],
   fields: [],
   audioBytes: 0,

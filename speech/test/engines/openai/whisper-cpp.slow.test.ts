@@ -54,6 +54,17 @@ describe.skipIf(FOLDER === "")("whisper.cpp's own server", () => {
     expect(results.map(({ language }) => language)).toEqual([null, null, null, null]);
   });
 
+  test("accepts a vocabulary", async () => {
+    const port = await freePort();
+    startServer(port);
+    const engine = await engineOf([url(port)]);
+    const results = await engine.recognize(many.slice(0, 1), {
+      signal,
+      vocabulary: ["Subtext", "Anna Weber"],
+    });
+    expect(results.map(texts)).toEqual([[]]);
+  });
+
   test("is waited for if it is killed during a request and started again", async () => {
     const port = await freePort();
     const first = startServer(port);

@@ -113,6 +113,15 @@ describe("a text", () => {
   });
 });
 
+test("the vocabulary precedes the prompt, and its spelling replaces a similar one", async () => {
+  // The made decoder reads the script by position, so the three tokens `<|startofprev|> k.` skip three steps.
+  const says = [" use", " kay", "<|endoftext|>", " use", " k", "<|endoftext|>"];
+  const engine = await made({ scripts: [{ says: steps(says, 0.9) }] });
+  expect(textOf(await recognizedBy(engine))).toBe("use kay");
+  expect(textOf(await recognizedBy(engine, { vocabulary: ["k"] }))).toBe("use k");
+  expect(textOf(await recognizedBy(engine, { vocabulary: ["q"] }))).toBe("use kay");
+});
+
 describe("a text longer than the token limit", () => {
   const words = Array.from({ length: 12 }, (_, index) => ` word${index}`);
   const end = [" the", " end"];

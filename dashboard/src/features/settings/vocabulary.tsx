@@ -1,0 +1,41 @@
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import { useState } from "react";
+import { messageOf } from "../../admin-client/request.ts";
+import { useRole } from "../../hooks/use-me.ts";
+import { Form } from "../../ui/forms/controls.tsx";
+import { MultilineField } from "../../ui/forms/form-fields.tsx";
+import { Section } from "../../ui/page.tsx";
+import { SaveButton, useChangeEnvironment } from "./settings-form.tsx";
+
+export function Vocabulary({ environment }: { environment: EnvironmentView }) {
+  const isOwner = useRole() === "owner";
+  const { vocabulary: saved } = environment;
+  const [text, setText] = useState(saved.join("\n"));
+  const change = useChangeEnvironment(environment);
+  const edited = text
+    .split(/[\n,]/)
+    .map((term) => term.trim())
+    .filter((term) => term !== "");
+  return (
+    <Section title="Vocabulary" description="Names and products to spell correctly in new transcripts.">
+      <Form onSubmit={() => change.mutate({ vocabulary: edited })} error={null}>
+        {isOwner ? (
+          <MultilineField
+            label="Terms"
+            hint="One per line, up to 100, most important first. Used by multilingual models and speech servers."
+            error={change.error && messageOf(change.error)}
+            value={text}
+            onChange={setText}
+          />
+        ) : (
+          <p>{saved.length === 0 ? "None" : saved.join(", ")}</p>
+        )}
+        <SaveButton
+          isOwner={isOwner}
+          isDisabled={edited.join() === saved.join()}
+          isPending={change.isPending}
+        />
+      </Form>
+    </Section>
+  );
+}

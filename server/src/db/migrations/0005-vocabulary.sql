@@ -1,0 +1,1 @@
+alter table environment add column vocabulary jsonb not null default '[]';

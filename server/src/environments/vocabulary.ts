@@ -1,0 +1,44 @@
+import type { Db, EnvironmentRow } from "../db/schema.ts";
+import { AppError } from "../lib/errors.ts";
+import { setVocabulary } from "./queries.ts";
+
+export const MAX_VOCABULARY_TERMS = 100;
+const MAX_TERM_CHARACTERS = 50;
+
+/**
+ * Sets the names and terms that the environment's recordings may contain, most important first. They apply to
+ * transcriptions that start from now on.
+ * @throws AppError `invalid_request`, `environment_not_found`
+ */
+export async function changeVocabulary(
+  db: Db,
+  id: string,
+  vocabulary: readonly string[],
+): Promise<EnvironmentRow> {
+  const terms = vocabulary.map((term) => term.trim().normalize("NFC"));
+  if (terms.length > MAX_VOCABULARY_TERMS) {
+    throw new AppError("invalid_request", `A vocabulary has at most ${MAX_VOCABULARY_TERMS} terms.`);
+  }
+  const wrong = terms.findIndex((term) => !isTerm(term));
+  if (wrong >= 0) {
+    throw new AppError(
+      "invalid_request",
+      `A term has 1 to ${MAX_TERM_CHARACTERS} printable characters and no comma. Change number ${wrong + 1}.`,
+    );
+  }
+  const seen = new Set<string>();
+  for (const term of terms) {
+    const key = term.toLowerCase();
+    if (seen.has(key)) throw new AppError("invalid_request", `The vocabulary contains ${term} twice.`);
+    seen.add(key);
+  }
+  const row = await setVocabulary(db, id, terms);
+  if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);
+  return row;
+}
+
+/** Terms are separated by commas. Invisible characters would reach the model's prompt unnoticed. */
+function isTerm(text: string): boolean {
+  const { length } = [...text];
+  return length >= 1 && length <= MAX_TERM_CHARACTERS && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp},]/u.test(text);
+}

@@ -1,0 +1,87 @@
+import type { Engine, RecognitionResult } from "./engine.ts";
+
+/** A result with more than this many times the letters of the result without vocabulary has words that nobody said. */
+const MAX_GROWTH = 1.5;
+/** A correct spelling is about as probable as the one without vocabulary, or more probable. */
+const MAX_LOG_PROBABILITY_LOSS = 0.1;
+/** A lower mean log-probability may be an effect of the vocabulary. */
+const MIN_MEAN_LOG_PROBABILITY = -0.5;
+
+/** Returns an engine that recognizes with a vocabulary. */
+export function withVocabulary(engine: Engine, vocabulary: readonly string[]): Engine {
+  if (vocabulary.length === 0) return engine;
+  const { name, languages, maxUtteranceSeconds, warnings, detectLanguages } = engine;
+  return {
+    name,
+    languages,
+    maxUtteranceSeconds,
+    ...(warnings && { warnings }),
+    recognize: (utterances, options) => engine.recognize(utterances, { ...options, vocabulary }),
+    ...(detectLanguages && { detectLanguages: detectLanguages.bind(engine) }),
+    close: () => engine.close(),
+  };
+}
+
+/** Joins the terms that fit, as the text before the utterance: `Subtext, PostgreSQL, Anna Weber.` */
+export function vocabularyPrompt(vocabulary: readonly string[], fits: (prompt: string) => boolean): string {
+  let prompt = "";
+  for (const [index] of vocabulary.entries()) {
+    const longer = `${vocabulary.slice(0, index + 1).join(", ")}.`;
+    if (!fits(longer)) break;
+    prompt = longer;
+  }
+  return prompt;
+}
+
+/**
+ * Chooses between the results without and with a vocabulary. A model may repeat its prompt where nobody speaks, or lose
+ * words. Therefore the second result is used only if it adds a term and is similar otherwise.
+ */
+export function chooseSpelling(
+  plain: RecognitionResult,
+  prompted: RecognitionResult,
+  vocabulary: readonly string[],
+): RecognitionResult {
+  const [before, after] = [normalizedText(plain), normalizedText(prompted)];
+  const addsTerm = termsOf(vocabulary).some((term) => after.includes(term) && !before.includes(term));
+  const isSimilar =
+    lettersOf(after) <= MAX_GROWTH * lettersOf(before) && lettersOf(before) <= MAX_GROWTH * lettersOf(after);
+  const isProbable = prompted.meanLogProbability >= plain.meanLogProbability - MAX_LOG_PROBABILITY_LOSS;
+  return addsTerm && isSimilar && isProbable ? prompted : plain;
+}
+
+/**
+ * Returns whether a result with a vocabulary may be wrong because of it: it is empty, has a low probability, consists only of
+ * terms, or contains two terms in the order of the vocabulary.
+ */
+export function isDoubtful(result: RecognitionResult, vocabulary: readonly string[]): boolean {
+  if (result.words.length === 0 || result.meanLogProbability < MIN_MEAN_LOG_PROBABILITY) return true;
+  const text = normalizedText(result);
+  const terms = termsOf(vocabulary);
+  const longestFirst = terms.toSorted((a, b) => b.length - a.length);
+  const rest = longestFirst.reduce((left, term) => left.replaceAll(doubled(term), " "), doubled(text));
+  if (rest.trim() === "") return true;
+  return terms.slice(1).some((term, index) => text.includes(terms[index]! + term.slice(1)));
+}
+
+/** Lowercase words without punctuation, each between single spaces. */
+function normalizedText({ words }: RecognitionResult): string {
+  return normalized(words.map(({ word }) => word).join(" "));
+}
+
+function termsOf(vocabulary: readonly string[]): string[] {
+  return vocabulary.map(normalized).filter((term) => term.trim() !== "");
+}
+
+function normalized(text: string): string {
+  return ` ${text.toLowerCase().replace(/[^\p{L}\p{N}\p{M}]+/gu, " ")} `.replace(/ +/g, " ");
+}
+
+/** Doubles the spaces between words, so that adjacent terms do not share one. */
+function doubled(text: string): string {
+  return ` ${text.trim().replaceAll(" ", "  ")} `;
+}
+
+function lettersOf(text: string): number {
+  return text.replaceAll(" ", "").length;
+}
