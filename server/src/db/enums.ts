@@ -88,6 +88,12 @@ export const VIDEO_STATES = [
 ] as const;
 export type VideoState = (typeof VIDEO_STATES)[number];
 
+/** Orders of the video list. */
+export const VIDEO_SORTS = ["uploaded", "name", "duration", "words"] as const;
+export type VideoSort = (typeof VIDEO_SORTS)[number];
+export const SORT_DIRECTIONS = ["asc", "desc"] as const;
+export type SortDirection = (typeof SORT_DIRECTIONS)[number];
+
 /**
  * `returned`: failed and will be retried; `handed_back`: the service stopped; `yielded`: paused so that other jobs can
  * run; `lost`: the worker crashed.

@@ -2,39 +2,9 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import { type RawBuilder, sql } from "kysely";
 import type { VideoState } from "../db/enums.ts";
 import type { Db, VideoRow } from "../db/schema.ts";
-import { listVideos } from "./queries.ts";
 
 /** Later queue positions are not computed. */
 const MAX_POSITION = 1_000;
-
-export async function listVideosInState(
-  db: Db,
-  environmentId: string,
-  { state, before, limit }: { state: VideoState | null; before: string | null; limit: number },
-): Promise<VideoRow[]> {
-  if (state === "uploading" || state === "untranscribed") {
-    return await db
-      .selectFrom("video")
-      .selectAll()
-      .where("environment_id", "=", environmentId)
-      .$if(state === "uploading", (query) => query.where("uploaded_at", "is", null))
-      .$if(state === "untranscribed", (query) => query.where(sql<boolean>`ai_transcription is false`))
-      .$if(before !== null, (query) => query.where("id", "<", before!))
-      .orderBy("id", "desc")
-      .limit(limit)
-      .execute();
-  }
-  const transcriptionStatus = state === null ? null : STATUSES[state];
-  return await listVideos(db, environmentId, { transcriptionStatus, before, limit });
-}
-
-const STATUSES = {
-  pending: "PENDING",
-  processing: "PROCESSING",
-  completed: "COMPLETED",
-  failed: "FAILED",
-  skipped: "SKIPPED",
-} as const;
 
 /**
  * Returns the queue positions of waiting videos, keyed by video id. All environments share one queue. The video at

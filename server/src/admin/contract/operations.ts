@@ -26,6 +26,8 @@ import {
   MAX_WEIGHT,
   OPERATOR_ROLES,
   RETENTION_DELETES,
+  SORT_DIRECTIONS,
+  VIDEO_SORTS,
   VIDEO_STATES,
 } from "../../db/enums.ts";
 import type { ApiKeyPageView, NewApiKeyView } from "./api-key.ts";
@@ -44,7 +46,14 @@ import { SEARCH_LIMITS, type SearchPageView } from "./search.ts";
 import type { FindingView, SystemView } from "./system.ts";
 import type { RevisionView, RevisionWordsView } from "./transcript-words.ts";
 import type { TranscriptionView } from "./transcription.ts";
-import type { TranscriptionSummaryView, UploadOfferView, VideoCountsView, VideoPageView } from "./video.ts";
+import {
+  MAX_VIDEO_TEXT,
+  type TranscriptionSummaryView,
+  type UploadOfferView,
+  type VideoCountsView,
+  type VideoFilterValuesView,
+  type VideoPageView,
+} from "./video.ts";
 import type { TranscriptWordsView, VideoDetailView, WaveformView } from "./video-detail.ts";
 import type { DeliveryDetailView, DeliveryPageView, UrlCheckView, WebhookEndpointView } from "./webhook.ts";
 
@@ -80,6 +89,18 @@ const ACCESS = {
       { minItems: 1, maxItems: 1000 },
     ),
   ),
+};
+
+const VIDEO_FILTER = {
+  state: Type.Optional(Type.Enum(VIDEO_STATES)),
+  language: Type.Optional(Type.String({ pattern: "^[A-Za-z-]{2,20}$" })),
+  failure: Type.Optional(Type.String({ pattern: "^[a-z_]{1,64}$" })),
+  /** The upload began at this time or later. */
+  from: Type.Optional(Type.String({ format: "date-time" })),
+  /** The upload began before this time. */
+  until: Type.Optional(Type.String({ format: "date-time" })),
+  /** Part of a name or of other metadata, or a whole id. */
+  text: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_VIDEO_TEXT, pattern: WITHOUT_NUL })),
 };
 
 /** The response body `{}`. */
@@ -350,11 +371,18 @@ export const OPERATIONS = {
   "GET /environments/:environment/videos": {
     callers: EVERY_ROLE,
     query: Type.Object({
-      state: Type.Optional(Type.Enum(VIDEO_STATES)),
-      cursor: Type.Optional(Type.String({ maxLength: 200 })),
+      ...VIDEO_FILTER,
+      sort: Type.Optional(Type.Enum(VIDEO_SORTS)),
+      order: Type.Optional(Type.Enum(SORT_DIRECTIONS)),
+      // Contains the name of a video.
+      cursor: Type.Optional(Type.String({ maxLength: 2000 })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
     }),
     response: json<VideoPageView>(),
+  },
+  "GET /environments/:environment/video-filters": {
+    callers: EVERY_ROLE,
+    response: json<VideoFilterValuesView>(),
   },
   "GET /environments/:environment/video-counts": { callers: EVERY_ROLE, response: json<VideoCountsView>() },
   "POST /environments/:environment/videos": {

@@ -50,6 +50,16 @@ export interface VideoView {
 export const MAX_COUNTED_VIDEOS = 10_000;
 export type VideoCountsView = Record<VideoState, number>;
 
+/** Length of the text that the list's filter accepts. */
+export const MAX_VIDEO_TEXT = 200;
+
+/** Values that occur in the environment. */
+export interface VideoFilterValuesView {
+  languages: string[];
+  /** Failure codes of FAILED transcriptions. */
+  failures: string[];
+}
+
 export interface VideoPageView {
   data: VideoView[];
   /** Null on the last page. */

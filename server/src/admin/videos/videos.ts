@@ -1,16 +1,18 @@
+import { DEFAULT_PAGE_SIZE } from "@subtext/client/contract/page";
 import type { VideoState } from "../../db/enums.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
 import { getEnvironment } from "../../environments/environments.ts";
-import { cutPage, readPageRequest } from "../../http/cursor.ts";
 import { representVideo } from "../../resources/serializers.ts";
 import { waitsForModel } from "../../transcription/model-wait-queries.ts";
 import { type OfferDeps, offerUpload } from "../../uploads/upload-offer.ts";
-import { countVideosByState, listVideosInState, queuePositions } from "../../videos/list-queries.ts";
+import { countVideosByState, queuePositions } from "../../videos/list-queries.ts";
+import { listFilterValues, listMatchingVideos } from "../../videos/list-view.ts";
 import { findTranscriptionsByVideo, getVideo } from "../../videos/queries.ts";
 import { MAX_COUNTED_VIDEOS, type VideoView } from "../contract/video.ts";
 import { defineHandlers } from "../operation.ts";
 import { toTranscriptionSummaryView } from "../serializers.ts";
 import type { UploadedBytes } from "../uploaded-bytes.ts";
+import { decodePosition, encodePosition, readFilter } from "./list-request.ts";
 
 export interface VideoListDeps {
   db: Db;
@@ -29,11 +31,24 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
   return defineHandlers({
     "GET /environments/:environment/videos": async ({ params, query }) => {
       const environment = await getEnvironment(db, params.environment);
-      const { before, limit } = readPageRequest(query);
-      const { state = null } = query;
-      const found = await listVideosInState(db, environment.id, { state, before, limit: limit + 1 });
-      const { rows, nextCursor } = cutPage(found, limit);
-      return { data: await toVideoViews(deps, rows), nextCursor };
+      const { sort: by = "uploaded", order: direction = "desc", limit = DEFAULT_PAGE_SIZE } = query;
+      const found = await listMatchingVideos(db, environment.id, {
+        filter: readFilter(query),
+        order: { by, direction },
+        after: query.cursor === undefined ? null : decodePosition(query.cursor, by),
+        limit: limit + 1,
+      });
+      const rows = found.slice(0, limit);
+      const last = found.length > limit ? rows.at(-1) : undefined;
+      return {
+        data: await toVideoViews(deps, rows),
+        nextCursor: last ? encodePosition(last.position) : null,
+      };
+    },
+
+    "GET /environments/:environment/video-filters": async ({ params }) => {
+      const environment = await getEnvironment(db, params.environment);
+      return await listFilterValues(db, environment.id);
     },
 
     "GET /environments/:environment/video-counts": async ({ params }) => {

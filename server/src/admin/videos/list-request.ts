@@ -1,0 +1,68 @@
+import type { VideoSort, VideoState } from "../../db/enums.ts";
+import { AppError } from "../../lib/errors.ts";
+import { isPlausibleId } from "../../lib/ids.ts";
+import type { Position, VideoFilter } from "../../videos/list-view.ts";
+
+interface FilterQuery {
+  state?: VideoState;
+  language?: string;
+  failure?: string;
+  from?: string;
+  until?: string;
+  text?: string;
+}
+
+/** @throws AppError `invalid_request` */
+export function readFilter({ state, language, failure, from, until, text }: FilterQuery): VideoFilter {
+  return {
+    ...(state && { state }),
+    ...(language !== undefined && { language }),
+    ...(failure !== undefined && { failure }),
+    ...(from !== undefined && { from: readTime(from) }),
+    ...(until !== undefined && { until: readTime(until) }),
+    ...(text !== undefined && { text }),
+  };
+}
+
+/** The format of a date and time allows leap seconds, which `Date` does not. */
+function readTime(text: string): Date {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw new AppError("invalid_request", `${text} is not a valid time.`);
+  return time;
+}
+
+/** Encodes the position of a page's last video as a cursor. */
+export function encodePosition({ value, id }: Position): string {
+  return Buffer.from(JSON.stringify([value, id])).toString("base64url");
+}
+
+/** @throws AppError `invalid_request` for a cursor of another order, or one that was made up */
+export function decodePosition(cursor: string, by: VideoSort): Position {
+  const position = parse(Buffer.from(cursor, "base64url").toString());
+  const isOfOrder = position && isValueOf(by, position.value);
+  if (!isOfOrder) {
+    throw new AppError("invalid_request", "The cursor is invalid. Use `nextCursor` of the previous page.");
+  }
+  return position;
+}
+
+function isValueOf(sort: VideoSort, value: Position["value"]): boolean {
+  if (sort === "uploaded") return value === null;
+  if (sort === "name") return typeof value === "string";
+  if (value === null) return true;
+  return sort === "words"
+    ? Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31
+    : typeof value === "number";
+}
+
+function parse(json: string): Position | undefined {
+  try {
+    const [value, id] = JSON.parse(json) as unknown[];
+    if (typeof id !== "string" || !isPlausibleId(id)) return undefined;
+    if (typeof value === "string")
+      return value.includes("\0") || !value.isWellFormed() ? undefined : { value, id };
+    return value === null || Number.isFinite(value) ? { value: value as number | null, id } : undefined;
+  } catch {
+    return undefined;
+  }
+}
