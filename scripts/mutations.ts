@@ -38,7 +38,15 @@ export const mutations: Mutation[] = [
       "await advanceRevision(tx, row, revision);",
     ],
   ]),
-
+  // The list of videos
+  ...of(
+    "server/src/videos/list-view.ts",
+    ["server/test/admin/video-list.test.ts"],
+    [
+      ['      .where("video.environment_id", "=", environmentId)\n', ""],
+      ['text.replace(/[\\\\%_]/g, "\\\\$&")', "text"],
+    ],
+  ),
   // API keys
   ...of("server/src/api-keys/api-keys.ts", KEYS, [
     ['!row || !timingSafeEqual(hash(key), Buffer.from(row.key_hash, "hex"))', "!row"],

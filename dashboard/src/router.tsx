@@ -1,5 +1,5 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
-import { OPERATOR_ROLES, type OperatorRole, VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
+import { OPERATOR_ROLES, type OperatorRole } from "@subtext/server/db/enums";
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,
@@ -12,6 +12,7 @@ import {
 } from "@tanstack/react-router";
 import { environmentsQuery, meQuery } from "./admin-client/queries.ts";
 import { ProblemError } from "./admin-client/request.ts";
+import { parseVideoListView } from "./admin-client/video-list-view.ts";
 import { AccountPage } from "./features/account/account-page.tsx";
 import { parseAuditFilter } from "./features/audit/queries.ts";
 import { FirstEnvironmentPage } from "./features/environments/first-environment-page.tsx";
@@ -121,10 +122,7 @@ const videosRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/videos",
   staticData: { page: "Videos" },
-  validateSearch: ({ state }: Record<string, unknown>): { state?: VideoState } => {
-    const valid = VIDEO_STATES.find((value) => value === state);
-    return valid ? { state: valid } : {};
-  },
+  validateSearch: parseVideoListView,
   component: VideoListPage,
 });
 

@@ -42,14 +42,14 @@ const STATES: Record<string, State> = {
     language: "und",
     text: SENTENCE,
     tone: "good",
-    onList: "Language not recognized · 9 words",
+    onList: "Language not recognized",
     onPage: "naïve captions follow",
   },
   "3 hours with 30,000 words": {
     language: "en",
     text: Array.from({ length: WORDS / 10 }, () => `${SENTENCE} Really.`).join(" "),
     transcription: { duration: 3 * 3600 },
-    onList: "English · 30,000 words",
+    onList: "30,000",
     onPage: "naïve captions follow",
   },
   SKIPPED: {
@@ -89,7 +89,7 @@ const STATES: Record<string, State> = {
     language: "en",
     text: SENTENCE,
     video: { recording_deleted_at: new Date() },
-    onList: "English · 9 words",
+    onList: "English",
     onPage: "The recording was deleted",
   },
   "a deleted video": {

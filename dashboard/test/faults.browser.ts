@@ -11,7 +11,7 @@ const STREAM = "**/videos/changes";
 
 let environmentId: string;
 const environmentPath = (path: string) => `/environments/${environmentId}${path}`;
-const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
+const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
 
 async function addVideo(filename: string): Promise<string> {
   const seed = { environmentId, language: "en", text: "Hello there.", filename };

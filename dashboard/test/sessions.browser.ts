@@ -7,7 +7,7 @@ import { untilTrue } from "./video-page.ts";
 
 const dashboard = openDashboard();
 const row = (page: Page, name: string) =>
-  page.getByRole("list", { name: "Videos" }).getByRole("listitem").filter({ hasText: name });
+  page.getByRole("table", { name: "Videos" }).getByRole("row").filter({ hasText: name });
 
 async function endSessions(): Promise<void> {
   await dashboard.service.parts.database.kysely.deleteFrom("operator_session").execute();

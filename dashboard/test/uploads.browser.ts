@@ -9,7 +9,7 @@ const LIMIT_BYTES = 4_000_000;
 const dashboard = openDashboard({ MAX_UPLOAD_BYTES: String(LIMIT_BYTES) });
 const panel = (page: Page) => page.getByRole("region", { name: "Uploads" });
 const row = (page: Page, name: string) =>
-  page.getByRole("list", { name: "Videos" }).getByRole("listitem").filter({ hasText: name });
+  page.getByRole("table", { name: "Videos" }).getByRole("row").filter({ hasText: name });
 
 test("an upload interrupted by a reload resumes when the same file is dropped again", async () => {
   const { page, context } = await dashboard.visit();

@@ -2,7 +2,8 @@ import type { VideoView } from "@subtext/server/admin/contract/video";
 import { VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyVideoChanges } from "../src/hooks/video-changes.ts";
+import { parseVideoListView, toListQuery } from "../src/admin-client/video-list-view.ts";
+import { applyVideoChanges, updateLoadedVideos } from "../src/hooks/video-changes.ts";
 
 const PAGE_SIZE = 3;
 
@@ -76,4 +77,39 @@ test("the loaded pages are not mutated", () => {
   const videos = [video(2, "completed"), video(3, "uploading")];
   applyVideoChanges(pages, null, { videos, deleted: [video(1, "pending").id] });
   expect(pages).toEqual(copy);
+});
+
+test("in any order, loaded videos change in place, and the list is outdated if a video may have moved", () => {
+  const pages = listPages([video(1, "pending"), video(2, "pending"), video(3, "failed")], null, 1);
+  const shown = (changes: Parameters<typeof updateLoadedVideos>[1]) => {
+    const { pages: updated, isOutdated } = updateLoadedVideos(pages, changes);
+    return [updated.flatMap(({ data }) => data.map(({ state }) => state)), isOutdated];
+  };
+  const waits = { ...video(2, "pending"), queuePosition: 3 };
+  expect(shown({ videos: [waits], deleted: [] })).toEqual([["failed", "pending", "pending"], false]);
+  expect(shown({ videos: [video(2, "completed")], deleted: [] })).toEqual([
+    ["failed", "completed", "pending"],
+    true,
+  ]);
+  expect(shown({ videos: [video(4, "pending")], deleted: [] })[1]).toBe(true);
+  expect(shown({ videos: [], deleted: [waits.id] })).toEqual([["failed", "pending"], false]);
+});
+
+test.each([
+  [
+    { q: 2026, state: "failed", order: "asc" },
+    { q: "2026", state: "failed", order: "asc" },
+  ],
+  [{ q: "  ", state: "lost", sort: "size", from: "2026-13-01", failure: "'", language: {} }, {}],
+  [
+    { from: "2026-02-01", to: "2026-02-28" },
+    { from: "2026-02-01", to: "2026-02-28" },
+  ],
+])("the address's parameters %j are read as %j", (params, view) => {
+  expect(parseVideoListView(params)).toEqual(view);
+});
+
+test("a filter by days includes the last day", () => {
+  const { from, until } = toListQuery({ from: "2026-02-27", to: "2026-02-28" });
+  expect(Date.parse(until!) - Date.parse(from!)).toBe(2 * 86_400_000);
 });

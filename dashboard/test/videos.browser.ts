@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { expect, inject, test } from "vitest";
+import { createEnvironment } from "../../server/src/environments/environments.ts";
+import { newId } from "../../server/src/lib/ids.ts";
+import { insertVideo } from "../../server/src/videos/queries.ts";
 import { accessibilityViolations } from "./accessibility.ts";
 import { drop } from "./drop.ts";
 import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
@@ -12,7 +15,8 @@ const dashboard = openDashboard();
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 const FIRST_LOAD_LIMIT_BYTES = 250 * 1024;
 
-const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
+const deps = () => ({ db: dashboard.service.parts.database.kysely, clock: dashboard.service.parts.clock });
+const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
 
 test("dropped videos are uploaded and transcribed without a reload of the page", async () => {
   const { page } = await dashboard.visit();
@@ -29,9 +33,7 @@ test("dropped videos are uploaded and transcribed without a reload of the page",
 
   // A real transcription, which is slow on a busy machine.
   await row(page, "sample.mp4").getByText("Completed").waitFor({ timeout: 100_000 });
-  await row(page, "sample.mp4")
-    .getByText(/English · \d+ words/)
-    .waitFor();
+  await row(page, "sample.mp4").getByText("English").waitFor();
   await row(page, "no video.mp4").getByText("Failed").waitFor();
   await row(page, "no video.mp4").getByText("Upload the original again.").waitFor();
   expect(await page.evaluate("window.notReloaded")).toBe(true);
@@ -80,6 +82,95 @@ test("a new environment shows its own videos in every state, in both themes and 
     expect(await accessibilityViolations(page)).toEqual([]);
   }
 });
+
+test("the address holds the order and the filters; a search by name, metadata or language finds one video", async () => {
+  const { page } = await dashboard.visit();
+  await signIn(page, dashboard, OWNER);
+  const { id } = await createEnvironment(deps(), { name: "Filtered", aiTranscription: true });
+  await seedEveryState(dashboard.service, id);
+  await page.goto(`${dashboard.url}/environments/${id}/videos`);
+  const names = () => page.locator("a[data-video]").allTextContents();
+  await row(page, "phone-recording").waitFor();
+
+  await page.getByRole("link", { name: "Name" }).click();
+  await page.getByRole("columnheader", { name: "Name" }).and(page.locator("[aria-sort=ascending]")).waitFor();
+  await expect.poll(async () => (await names())[0]).toBe("all-hands-2026-03.mp4");
+  await page.getByRole("link", { name: "Words" }).click();
+  await expect.poll(async () => (await names())[0]).toBe("all-hands-2026-03.mp4");
+  await page.getByRole("link", { name: "Words" }).click();
+  await expect.poll(async () => (await names())[0]).toBe("entrevista con la directora.mov");
+  expect(page.url()).toContain("?sort=words&order=asc");
+
+  await page.getByText("Filters and order").click();
+  await page.getByLabel("Failure").selectOption("This isn't a valid media file.");
+  await expect.poll(names).toEqual(["notes.pdf.mp4"]);
+  expect(await accessibilityViolations(page)).toEqual([]);
+  await page.getByLabel("Failure").selectOption("Any or none");
+  await page.getByLabel("Language").selectOption("Spanish");
+  await expect.poll(names).toEqual(["entrevista con la directora.mov"]);
+  await page.reload();
+  await expect.poll(names).toEqual(["entrevista con la directora.mov"]);
+  await page.getByLabel("Find videos").fill("keynote");
+  await page.getByText("No matching videos").waitFor();
+  expect(await accessibilityViolations(page)).toEqual([]);
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await row(page, "phone-recording").waitFor();
+  expect(await page.getByLabel("Find videos").inputValue()).toBe("");
+  await page.getByLabel("Find videos").fill("keynote");
+  await expect.poll(names).toEqual(["keynote.mkv"]);
+  // A change to a video that matches, in a view whose order only the server knows.
+  await insertVideo(deps().db, {
+    id: newId("video"),
+    environmentId: id,
+    metadata: { filename: "keynote 2.mkv" },
+    sizeBytes: 1,
+    now: new Date(),
+  });
+  await expect.poll(names, { timeout: 30_000 }).toEqual(["keynote 2.mkv", "keynote.mkv"]);
+}, 120_000);
+
+test("of hundreds of videos only those in view are rendered, and the keyboard reaches all of them", async () => {
+  const { page } = await dashboard.visit();
+  await signIn(page, dashboard, OWNER);
+  const { id } = await createEnvironment(deps(), { name: "Many", aiTranscription: true });
+  const now = new Date();
+  const videos = Array.from({ length: 250 }, (_, index) => ({
+    id: `video_many${String(index + 1).padStart(4, "0")}`,
+    environment_id: id,
+    metadata: JSON.stringify({ filename: `Take ${index + 1}` }),
+    created_at: now,
+  }));
+  await deps().db.insertInto("video").values(videos).execute();
+  await page.goto(`${dashboard.url}/environments/${id}/videos`);
+  await row(page, "Take 250").waitFor();
+  expect(await page.getByRole("row").count()).toBeLessThan(60);
+  const focused = () => page.evaluate("document.activeElement?.textContent");
+  await page.getByRole("link", { name: "Take 250" }).focus();
+  await page.keyboard.press("ArrowDown");
+  await expect.poll(focused).toBe("Take 249");
+  await page.keyboard.press("k");
+  await expect.poll(focused).toBe("Take 250");
+  // Each press moves to the last video that is loaded; the next ones load when it comes into view.
+  await expect
+    .poll(
+      async () => {
+        await page.keyboard.press("End");
+        return await focused();
+      },
+      { timeout: 30_000 },
+    )
+    .toBe("Take 1");
+  expect(await page.getByRole("row").count()).toBeLessThan(60);
+  await page.getByRole("table", { name: "Videos" }).and(page.locator("[aria-rowcount='251']")).waitFor();
+  // The focused row stays while it is out of view.
+  await page.evaluate("scrollTo(0, 0)");
+  await row(page, "Take 250").waitFor();
+  expect(await focused()).toBe("Take 1");
+  await page.keyboard.press("Home");
+  await expect.poll(focused).toBe("Take 250");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Take 250" }).waitFor();
+}, 120_000);
 
 test("the selected theme persists", async () => {
   const { page } = await dashboard.visit({ colorScheme: "light" });

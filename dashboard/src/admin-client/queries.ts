@@ -1,8 +1,9 @@
-import type { VideoState } from "@subtext/server/db/enums";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { request } from "./request.ts";
+import { toListQuery, type VideoListView } from "./video-list-view.ts";
 
-const PAGE_SIZE = 50;
+const PAGE_SIZE = 100;
+const MAX_REFETCHED_PAGES = 10;
 
 export const meQuery = queryOptions({
   queryKey: ["me"],
@@ -55,19 +56,51 @@ export function videoCountsQuery(environmentId: string) {
   });
 }
 
-export function videosQuery(environmentId: string, state: VideoState | null) {
+export function videoFiltersQuery(environmentId: string) {
+  return queryOptions({
+    queryKey: ["video-filters", environmentId],
+    queryFn: ({ signal }) =>
+      request("GET /environments/:environment/video-filters", {
+        params: { environment: environmentId },
+        signal,
+      }),
+    staleTime: 30_000,
+  });
+}
+
+export function videosQuery(environmentId: string, view: VideoListView) {
   return infiniteQueryOptions({
-    queryKey: [...videosKey(environmentId), state] as const,
+    queryKey: [...videosKey(environmentId), view] as const,
     queryFn: ({ pageParam, signal }) =>
       request("GET /environments/:environment/videos", {
         params: { environment: environmentId },
-        query: { limit: PAGE_SIZE, state: state ?? undefined, cursor: pageParam ?? undefined },
+        query: { ...toListQuery(view), limit: PAGE_SIZE, cursor: pageParam ?? undefined },
         signal,
       }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
     // Covers changes that the event stream missed.
-    refetchInterval: 5 * 60_000,
+    refetchInterval: (query) => isShort(query.state.data) && 5 * 60_000,
+    refetchOnMount: (query) => isShort(query.state.data),
+    refetchOnWindowFocus: (query) => isShort(query.state.data),
+    refetchOnReconnect: (query) => isShort(query.state.data),
+    // Comparing 100,000 videos after each change would take longer than a frame.
+    structuralSharing: false,
+  });
+}
+
+/** Returns whether a list is refetched. A longer one is not, because that takes one request per page. */
+export function isShort(list: { pages: readonly unknown[] } | undefined): boolean {
+  return (list?.pages.length ?? 0) <= MAX_REFETCHED_PAGES;
+}
+
+/** Whether changes to a list that is too long to be refetched were missed. */
+export function outdatedQuery(environmentId: string, view: VideoListView) {
+  return queryOptions({
+    queryKey: ["videos-outdated", environmentId, view] as const,
+    queryFn: () => false,
+    enabled: false,
+    initialData: false as boolean,
   });
 }

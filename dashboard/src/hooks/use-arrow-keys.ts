@@ -19,7 +19,7 @@ export function useArrowKeys(root: RefObject<HTMLElement | null>, selector: stri
  * Focuses the next or previous matching element, or the first one if none has the focus.
  * @returns false if there is no such element
  */
-export function moveFocus(root: HTMLElement, selector: string, by: 1 | -1): boolean {
+function moveFocus(root: HTMLElement, selector: string, by: 1 | -1): boolean {
   const elements = [...root.querySelectorAll<HTMLElement>(selector)];
   const index = elements.indexOf(document.activeElement as HTMLElement);
   const next = index < 0 ? elements[0] : elements[index + by];

@@ -1,14 +1,16 @@
 import type { VideoChangesView, VideoPageView } from "@subtext/server/admin/contract/video";
-import type { VideoState } from "@subtext/server/db/enums";
-import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
+import { type InfiniteData, type QueryClient, type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, useState } from "react";
-import { meQuery, videosKey } from "../admin-client/queries.ts";
+import { isShort, meQuery, outdatedQuery, videosKey } from "../admin-client/queries.ts";
 import { urlOf } from "../admin-client/request.ts";
-import { applyVideoChanges } from "./video-changes.ts";
+import { isNewestFirst, type VideoListView } from "../admin-client/video-list-view.ts";
+import { applyVideoChanges, updateLoadedVideos } from "./video-changes.ts";
 
 const HIDDEN_GRACE_MS = 20_000;
 const MIN_RECONNECT_MS = 1_000;
 const MAX_RECONNECT_MS = 30_000;
+/** Minimum interval between refetches because of changes whose place in a list only the server knows. */
+const REFETCH_INTERVAL_MS = 3_000;
 
 /** Called when the connection for live updates is opened or lost. */
 export const LiveUpdatesContext = createContext<(isConnected: boolean) => void>(() => {});
@@ -34,18 +36,33 @@ export function useLiveVideos(
     let stream: EventSource;
     let failures = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let refetchTimer: ReturnType<typeof setTimeout> | undefined;
+    const outdated = new Set<QueryKey>();
     const refetch = () => {
-      queryClient.invalidateQueries({ queryKey: key });
+      for (const query of queryClient.getQueryCache().findAll({ queryKey: key })) {
+        refetchList(queryClient, query.queryKey);
+      }
       onGap?.();
+    };
+    const refetchSoon = (queryKey: QueryKey) => {
+      outdated.add(queryKey);
+      refetchTimer ??= setTimeout(() => {
+        refetchTimer = undefined;
+        for (const each of outdated) refetchList(queryClient, each);
+        outdated.clear();
+      }, REFETCH_INTERVAL_MS);
     };
     const receive = ({ data }: MessageEvent<string>) => {
       const changes = JSON.parse(data) as VideoChangesView;
-      for (const query of queryClient.getQueryCache().findAll({ queryKey: key })) {
-        const state = query.queryKey[2] as VideoState | null;
-        queryClient.setQueryData<InfiniteData<VideoPageView>>(
-          query.queryKey,
-          (list) => list && { ...list, pages: applyVideoChanges(list.pages, state, changes) },
-        );
+      for (const { queryKey } of queryClient.getQueryCache().findAll({ queryKey: key })) {
+        const list = queryClient.getQueryData<InfiniteData<VideoPageView>>(queryKey);
+        if (!list) continue;
+        const view = queryKey[2] as VideoListView;
+        const { pages, isOutdated } = isNewestFirst(view)
+          ? { pages: applyVideoChanges(list.pages, view.state ?? null, changes), isOutdated: false }
+          : updateLoadedVideos(list.pages, changes);
+        queryClient.setQueryData<InfiniteData<VideoPageView>>(queryKey, { ...list, pages });
+        if (isOutdated) refetchSoon(queryKey);
       }
       onChanges(changes);
     };
@@ -72,10 +89,22 @@ export function useLiveVideos(
     connect();
     return () => {
       clearTimeout(timer);
+      clearTimeout(refetchTimer);
       stream.close();
       setConnected(true);
     };
   }, [environmentId, queryClient, onChanges, onGap, setConnected, isVisible]);
+}
+
+/** A list that is too long is only marked as outdated. The page then offers to load it again. */
+function refetchList(queryClient: QueryClient, queryKey: QueryKey): void {
+  const list = queryClient.getQueryData<InfiniteData<VideoPageView>>(queryKey);
+  if (isShort(list)) {
+    queryClient.invalidateQueries({ queryKey, exact: true });
+    return;
+  }
+  const [, environmentId, view] = queryKey as [string, string, VideoListView];
+  queryClient.setQueryData(outdatedQuery(environmentId, view).queryKey, true);
 }
 
 /** Exponential backoff with jitter, so that not all pages reconnect simultaneously. */

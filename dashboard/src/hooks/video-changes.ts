@@ -38,3 +38,28 @@ export function applyVideoChanges(
   }
   return updated;
 }
+
+/**
+ * Updates and removes the loaded videos of a list in any order and with any filter. A video stays where it is until the
+ * list is loaded again.
+ * @returns the pages, and whether the server may now list other videos or another order
+ */
+export function updateLoadedVideos(
+  pages: readonly VideoPageView[],
+  { videos, deleted }: VideoChangesView,
+): { pages: VideoPageView[]; isOutdated: boolean } {
+  const changed = new Map(videos.map((video) => [video.id, video]));
+  const deletedIds = new Set(deleted);
+  let isOutdated = false;
+  const updated = pages.map((page) => {
+    if (!page.data.some(({ id }) => changed.has(id) || deletedIds.has(id))) return page;
+    const data = page.data.flatMap((video) => {
+      const current = changed.get(video.id) ?? video;
+      changed.delete(video.id);
+      isOutdated ||= current.state !== video.state;
+      return deletedIds.has(video.id) ? [] : [current];
+    });
+    return { ...page, data };
+  });
+  return { pages: updated, isOutdated: isOutdated || changed.size > 0 };
+}

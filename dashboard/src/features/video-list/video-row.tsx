@@ -5,6 +5,7 @@ import {
   formatAgo,
   formatBytes,
   formatClock,
+  formatDateTime,
   formatEstimate,
   formatPercent,
   languageName,
@@ -19,88 +20,86 @@ import {
   videoName,
   WAITING_FOR_MODEL,
 } from "../../ui/video-state.tsx";
+import { COLUMNS } from "./columns.ts";
 import css from "./video-row.module.css";
 
+/** The cells of a row. The second line of the first cell says what matters most about the video now. */
 export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoView; now: number }) {
-  const { duration = null, wordCount = null, language = null } = video.transcription ?? {};
-  const empty = emptyTranscriptText(video.transcription);
-  const facts = [
-    formatAgo(video.createdAt, now),
-    video.sizeBytes !== null && formatBytes(video.sizeBytes),
-    duration !== null && formatClock(duration),
-    empty ?? (language !== null && languageName(language)),
-    empty === null && wordCount !== null && `${wordCount.toLocaleString("en")} words`,
-  ];
+  const { state, transcription, sizeBytes, uploadedBytes } = video;
+  const { duration = null, wordCount = null, language = null, progress = 0 } = transcription ?? {};
+  const detail = detailOf(video);
+  const name = videoName(video);
   return (
-    <div className={css.row}>
-      <div>
-        <h2 className={css.name}>
+    <>
+      <td className={css.name}>
+        <div className={css.title}>
           <Link
             to="/environments/$environmentId/videos/$videoId"
             params={{ environmentId: video.environmentId, videoId: video.id }}
-            data-video=""
+            data-video={video.id}
+            title={name}
           >
-            <bdi>{videoName(video)}</bdi>
+            <bdi>{name}</bdi>
           </Link>
-        </h2>
-        <p className={css.facts}>{facts.filter(Boolean).join(" · ")}</p>
-      </div>
-      <div className={css.state}>
+        </div>
+        <div className={css.detail} title={detail}>
+          {detail}
+        </div>
+      </td>
+      <td className={css.state}>
         <StateBadge video={video} />
-        <Detail video={video} />
-      </div>
-    </div>
+        {state === "uploading" && (
+          <Progress label={`Upload of ${name}`} value={sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0} />
+        )}
+        {state === "processing" && <Progress label={`Transcription of ${name}`} value={progress} />}
+      </td>
+      <td className={css.cell}>{language !== null && languageName(language)}</td>
+      <td className={`${css.cell} ${css.number}`}>{duration !== null && formatClock(duration)}</td>
+      <td className={`${css.cell} ${css.number}`}>
+        {wordCount !== null && (
+          <>
+            {wordCount.toLocaleString("en")}
+            <span className={css.unit}> words</span>
+          </>
+        )}
+      </td>
+      <td className={css.cell}>
+        <time dateTime={video.createdAt} title={formatDateTime(video.createdAt)}>
+          {formatAgo(video.createdAt, now)}
+        </time>
+      </td>
+    </>
   );
 });
 
-function Detail({ video }: { video: VideoView }) {
+/** The cells of a row that is being loaded. */
+export function SkeletonCells() {
+  return COLUMNS.map(({ name }) => <td key={name} className={css.bar} />);
+}
+
+function detailOf(video: VideoView): string {
   const { state, transcription, sizeBytes, uploadedBytes, queuePosition } = video;
+  const size = sizeBytes === null ? "" : formatBytes(sizeBytes);
   if (state === "uploading") {
-    const share = sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0;
-    return (
-      <>
-        <Progress label={`Upload of ${videoName(video)}`} value={share} />
-        <span className={css.detail}>
-          {sizeBytes === null ? formatBytes(uploadedBytes ?? 0) : formatPercent(share)}
-        </span>
-      </>
-    );
+    if (sizeBytes === null) return formatBytes(uploadedBytes ?? 0);
+    return `${formatPercent(sizeBytes === 0 ? 0 : (uploadedBytes ?? 0) / sizeBytes)} of ${size}`;
   }
-  if (state === "untranscribed") {
-    return <span className={css.detail}>AI Transcription was off at upload.</span>;
-  }
-  if (!transcription) return null;
-  if (video.waitsFor === "model") return <span className={css.detail}>{WAITING_FOR_MODEL}</span>;
+  if (state === "untranscribed") return "AI Transcription was off at upload.";
+  if (!transcription) return size;
+  if (video.waitsFor === "model") return WAITING_FOR_MODEL;
   if (state === "pending") {
     const failure = transcription.failure && failureText(transcription.failure);
-    return (
-      <span className={css.detail}>
-        {failure && `${failure.problem} Retrying. `}
-        {queuePositionText(queuePosition)}
-      </span>
-    );
+    return `${failure ? `${failure.problem} Retrying. ` : ""}${queuePositionText(queuePosition)}`;
   }
   if (state === "processing") {
     const { progress, remainingSeconds } = transcription;
-    return (
-      <>
-        <Progress label={`Transcription of ${videoName(video)}`} value={progress} />
-        <span className={css.detail}>
-          {formatPercent(progress)}
-          {remainingSeconds !== null && `, ${formatEstimate(remainingSeconds)} left`}
-        </span>
-      </>
-    );
+    const left = remainingSeconds === null ? "" : `, ${formatEstimate(remainingSeconds)} left`;
+    return formatPercent(progress) + left;
   }
   if (state === "failed" && transcription.failure) {
     const { problem, remedy } = failureText(transcription.failure);
-    return (
-      <span className={css.detail}>
-        {problem} {remedy}
-      </span>
-    );
+    return `${problem} ${remedy}`;
   }
-  if (state === "skipped")
-    return <span className={css.detail}>{skipReasonText(transcription.skipReason)}</span>;
-  return null;
+  if (state === "skipped") return skipReasonText(transcription.skipReason);
+  return emptyTranscriptText(transcription) ?? size;
 }

@@ -1,0 +1,31 @@
+import type { SortDirection, VideoSort } from "@subtext/server/db/enums";
+import type { VideoListView } from "../../admin-client/video-list-view.ts";
+
+export const COLUMNS: readonly { name: string; sort?: VideoSort; isNumber?: true }[] = [
+  { name: "Name", sort: "name" },
+  { name: "State" },
+  { name: "Language" },
+  { name: "Duration", sort: "duration", isNumber: true },
+  { name: "Words", sort: "words", isNumber: true },
+  { name: "Uploaded", sort: "uploaded" },
+];
+
+export function sortState({ sort = "uploaded", order = "desc" }: VideoListView, column: VideoSort) {
+  if (sort !== column) return "none";
+  return order === "asc" ? "ascending" : "descending";
+}
+
+/** Returns the order that a press on the column selects. Names start with A; everything else with the newest or largest. */
+export function nextOrder(state: ReturnType<typeof sortState>, sort: VideoSort): SortDirection {
+  if (state === "none") return sort === "name" ? "asc" : "desc";
+  return state === "ascending" ? "desc" : "asc";
+}
+
+/** Leaves out the default order, so that one view has one address. */
+export function withSort(
+  { sort: _, order: __, ...view }: VideoListView,
+  sort: VideoSort,
+  order: SortDirection,
+): VideoListView {
+  return { ...view, ...(sort !== "uploaded" && { sort }), ...(order !== "desc" && { order }) };
+}

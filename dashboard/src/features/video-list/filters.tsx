@@ -1,0 +1,203 @@
+import { MAX_COUNTED_VIDEOS, type VideoCountsView } from "@subtext/server/admin/contract/video";
+import { SORT_DIRECTIONS, VIDEO_SORTS, VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { Input, Label, SearchField } from "react-aria-components";
+import { videoCountsQuery, videoFiltersQuery } from "../../admin-client/queries.ts";
+import type { VideoListView } from "../../admin-client/video-list-view.ts";
+import { languageName } from "../../ui/format.ts";
+import controls from "../../ui/forms/controls.module.css";
+import { Button } from "../../ui/forms/controls.tsx";
+import { Select } from "../../ui/forms/form-fields.tsx";
+import { CloseIcon, SearchIcon } from "../../ui/icons.tsx";
+import { failureText, STATE_NAMES } from "../../ui/video-state.tsx";
+import { withSort } from "./columns.ts";
+import css from "./filters.module.css";
+
+const DEBOUNCE_MS = 200;
+const ANY = "any";
+
+export function StateFilter({ environmentId, view }: { environmentId: string; view: VideoListView }) {
+  const { data: counts } = useQuery(videoCountsQuery(environmentId));
+  const { state: current, ...rest } = view;
+  const link = (state: VideoState | undefined) => (
+    <li key={state ?? "all"}>
+      <Link
+        className={css.filter}
+        to="/environments/$environmentId/videos"
+        params={{ environmentId }}
+        search={{ ...rest, ...(state && { state }) }}
+        activeOptions={{ exact: true, includeSearch: true }}
+        aria-current={state === current ? "page" : undefined}
+      >
+        {state === undefined ? "All" : STATE_NAMES[state]}{" "}
+        <span className={css.count}>{hasFilter(rest) ? "" : countText(counts, state)}</span>
+      </Link>
+    </li>
+  );
+  return (
+    <nav aria-label="Filter videos">
+      <ul className={css.filters}>{[undefined, ...VIDEO_STATES].map(link)}</ul>
+    </nav>
+  );
+}
+
+/** Returns whether the view shows only some videos. */
+export function hasFilter({ sort: _, order: __, ...filter }: VideoListView): boolean {
+  return Object.keys(filter).length > 0;
+}
+
+/** Returns e.g. `12` or `10,000+`, or an empty text for zero and until the counts are loaded. */
+function countText(counts: VideoCountsView | undefined, state: VideoState | undefined): string {
+  if (!counts) return "";
+  const counted = state === undefined ? Object.values(counts) : [counts[state]];
+  const sum = counted.reduce((total, count) => total + count, 0);
+  if (sum === 0) return "";
+  return `${sum.toLocaleString("en")}${counted.includes(MAX_COUNTED_VIDEOS) ? "+" : ""}`;
+}
+
+export function NameFilter({ view, onChange }: { view: VideoListView; onChange(view: VideoListView): void }) {
+  const { q = "", ...rest } = view;
+  const [text, setText] = useState(q);
+  const lastQuery = useRef(q);
+  const change = useRef(onChange);
+  change.current = (next) => onChange(next);
+  const others = useRef(rest);
+  others.current = rest;
+  useEffect(() => {
+    // A link or the back button changed the query.
+    if (q === lastQuery.current) return;
+    lastQuery.current = q;
+    setText(q);
+  }, [q]);
+  useEffect(() => {
+    const next = text.trim();
+    if (next === lastQuery.current.trim()) return;
+    const timer = setTimeout(() => {
+      lastQuery.current = next;
+      change.current({ ...others.current, ...(next && { q: next }) });
+    }, DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <SearchField className={css.field ?? ""} value={text} onChange={setText} maxLength={200}>
+      <Label className={controls.hidden ?? ""}>Find videos</Label>
+      <SearchIcon />
+      <Input className={css.input ?? ""} placeholder="Name, ID or metadata" enterKeyHint="search" />
+      {text !== "" && (
+        <Button variant="quiet" iconOnly aria-label="Clear">
+          <CloseIcon />
+        </Button>
+      )}
+    </SearchField>
+  );
+}
+
+const SORT_NAMES = {
+  "uploaded desc": "Newest first",
+  "uploaded asc": "Oldest first",
+  "name asc": "Name, A to Z",
+  "name desc": "Name, Z to A",
+  "duration desc": "Longest first",
+  "duration asc": "Shortest first",
+  "words desc": "Most words",
+  "words asc": "Fewest words",
+} as const;
+
+export function MoreFilters({
+  environmentId,
+  view,
+  onChange,
+}: {
+  environmentId: string;
+  view: VideoListView;
+  onChange(view: VideoListView): void;
+}) {
+  const { data = { languages: [], failures: [] } } = useQuery(videoFiltersQuery(environmentId));
+  const { language, failure, from, to, sort = "uploaded", order = "desc" } = view;
+  const set = (key: "language" | "failure" | "from" | "to", value: string) => {
+    const { [key]: _, ...rest } = view;
+    onChange({ ...rest, ...(value !== "" && value !== ANY && { [key]: value }) });
+  };
+  const count = [language, failure, from, to].filter((value) => value !== undefined).length;
+  const [isOpen, setOpen] = useState(count > 0);
+  return (
+    <details className={css.more} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        Filters and order
+        {count > 0 && <span className={css.count}> {count}</span>}
+      </summary>
+      <div className={css.fields}>
+        <Select
+          label="Language"
+          options={optionsOf(data.languages, language, "All languages", languageName)}
+          value={language ?? ANY}
+          onChange={(value) => set("language", value)}
+        />
+        <Select
+          label="Failure"
+          options={optionsOf(data.failures, failure, "Any or none", failureName)}
+          value={failure ?? ANY}
+          onChange={(value) => set("failure", value)}
+        />
+        <Day label="Uploaded from" value={from} onChange={(value) => set("from", value)} />
+        <Day label="Uploaded until" value={to} onChange={(value) => set("to", value)} />
+        <Select
+          label="Order"
+          options={SORT_NAMES}
+          value={`${sort} ${order}`}
+          onChange={(value) => {
+            const [by, direction] = value.split(" ");
+            const valid = VIDEO_SORTS.find((each) => each === by)!;
+            onChange(withSort(view, valid, SORT_DIRECTIONS.find((each) => each === direction)!));
+          }}
+        />
+      </div>
+    </details>
+  );
+}
+
+/** Includes the selected value even if it no longer occurs. */
+function optionsOf(
+  values: readonly string[],
+  selected: string | undefined,
+  any: string,
+  nameOf: (value: string) => string,
+): Record<string, string> {
+  const all = new Set([...values, ...(selected === undefined ? [] : [selected])]);
+  return { [ANY]: any, ...Object.fromEntries([...all].map((value) => [value, nameOf(value)])) };
+}
+
+function failureName(code: string): string {
+  return failureText({ code, message: code }).problem;
+}
+
+function Day({
+  label,
+  value = "",
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange(value: string): void;
+}) {
+  return (
+    <label className={controls.field}>
+      <span className={controls.label}>{label}</span>
+      <input
+        className={css.day}
+        type="date"
+        value={value}
+        max="2999-12-31"
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
+  );
+}
+
+/** Returns a function that shows another view of the list in place of the current one. */
+export function useChangeView(): (view: VideoListView) => void {
+  const navigate = useNavigate({ from: "/environments/$environmentId/videos" });
+  return (view) => void navigate({ search: view, replace: true });
+}

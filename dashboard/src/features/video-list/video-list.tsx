@@ -1,0 +1,104 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useCallback, useEffect, useMemo } from "react";
+import { outdatedQuery, videosQuery } from "../../admin-client/queries.ts";
+import type { VideoListView } from "../../admin-client/video-list-view.ts";
+import controls from "../../ui/forms/controls.module.css";
+import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
+import { EmptyState } from "../../ui/page.tsx";
+import { STATE_NAMES } from "../../ui/video-state.tsx";
+import { hasFilter } from "./filters.tsx";
+import css from "./video-list-page.module.css";
+import { TableSkeleton, VideoTable } from "./video-table.tsx";
+
+/** The videos of a view. Loads more as the end comes into view. */
+export function VideoList({
+  environmentId,
+  view,
+  canUpload,
+}: {
+  environmentId: string;
+  view: VideoListView;
+  canUpload: boolean;
+}) {
+  const list = useInfiniteQuery(videosQuery(environmentId, view));
+  const videos = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
+  const { refetch, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
+  // All loaded videos have left the list, but there are more pages.
+  const needsRefetch = videos.length === 0 && hasNextPage;
+  useEffect(() => {
+    if (needsRefetch) void refetch();
+  }, [needsRefetch, refetch]);
+  const canLoad = hasNextPage && !isFetchingNextPage && !isFetchNextPageError && !list.isPlaceholderData;
+  const loadMore = useCallback(() => {
+    if (canLoad) void fetchNextPage();
+  }, [canLoad, fetchNextPage]);
+
+  if (list.error && !list.data) return <ErrorNotice error={list.error} />;
+  if (list.isPending || needsRefetch) {
+    return (
+      <>
+        <p className={controls.hidden} role="status">
+          Loading…
+        </p>
+        <TableSkeleton />
+      </>
+    );
+  }
+  if (videos.length === 0) return <NoVideos view={view} canUpload={canUpload} />;
+  return (
+    <div data-stale={list.isPlaceholderData || undefined} className={css.list}>
+      <Outdated environmentId={environmentId} view={view} />
+      <VideoTable videos={videos} isComplete={!hasNextPage} onEndVisible={loadMore} />
+      {isFetchNextPageError && (
+        <div className={css.failed}>
+          <ErrorNotice error={list.error} />
+          <Button onPress={() => fetchNextPage()}>Try again</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function NoVideos({ view, canUpload }: { view: VideoListView; canUpload: boolean }) {
+  const { state, ...rest } = view;
+  if (hasFilter(rest)) {
+    return (
+      <EmptyState title="No matching videos">
+        <Link
+          from="/environments/$environmentId/videos"
+          to="."
+          search={state === undefined ? {} : { state }}
+          replace
+        >
+          Clear filters
+        </Link>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      title={state === undefined ? "No videos yet" : `No ${STATE_NAMES[state].toLowerCase()} videos`}
+    >
+      {state === undefined && canUpload && "Drag and drop files here, or upload with the API."}
+    </EmptyState>
+  );
+}
+
+function Outdated({ environmentId, view }: { environmentId: string; view: VideoListView }) {
+  const queryClient = useQueryClient();
+  const { data: isOutdated } = useQuery(outdatedQuery(environmentId, view));
+  if (!isOutdated) return null;
+  const reload = () => {
+    queryClient.setQueryData(outdatedQuery(environmentId, view).queryKey, false);
+    scrollTo({ top: 0, behavior: "instant" });
+    void queryClient.resetQueries({ queryKey: videosQuery(environmentId, view).queryKey, exact: true });
+  };
+  return (
+    <div className={css.outdated}>
+      <Notice tone="plain">
+        There are newer changes. <Button onPress={reload}>Reload</Button>
+      </Notice>
+    </div>
+  );
+}

@@ -1,0 +1,173 @@
+import type { VideoView } from "@subtext/server/admin/contract/video";
+import type { VideoSort } from "@subtext/server/db/enums";
+import { Link, useSearch } from "@tanstack/react-router";
+import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useCallback, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from "react";
+import type { VideoListView } from "../../admin-client/video-list-view.ts";
+import { useNow } from "../../hooks/use-now.ts";
+import { DownIcon, UpIcon } from "../../ui/icons.tsx";
+import { COLUMNS, nextOrder, sortState, withSort } from "./columns.ts";
+import { useRowFocus } from "./use-row-focus.ts";
+import { SkeletonCells, VideoRow } from "./video-row.tsx";
+import css from "./video-table.module.css";
+
+const OVERSCAN = 8;
+/** Must match `--row` in the style sheet. */
+const ROW_REM = { table: 4.25, cards: 6.5 };
+const CARDS = matchMedia("(max-width: 52rem)");
+
+/** @param props.isComplete whether `videos` are all videos of the list */
+export function VideoTable({
+  videos,
+  isComplete,
+  onEndVisible,
+}: {
+  videos: readonly VideoView[];
+  isComplete: boolean;
+  onEndVisible(): void;
+}) {
+  const now = useNow(30_000);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const ids = useMemo(() => videos.map(({ id }) => id), [videos]);
+  const rowHeight = useRowHeight();
+  const focused = useRef<number | null>(null);
+  const virtualizer = useWindowVirtualizer({
+    count: videos.length,
+    estimateSize: () => rowHeight,
+    overscan: OVERSCAN,
+    scrollMargin: body.current?.offsetTop ?? 0,
+    scrollPaddingStart: 4 * rowHeight,
+    scrollPaddingEnd: rowHeight,
+    getItemKey: (index) => ids[index]!,
+    // The focused row must stay, or it would lose the focus when it scrolls out of view.
+    rangeExtractor: (range) => {
+      const rows = defaultRangeExtractor(range);
+      const { current } = focused;
+      return current === null || rows.includes(current) || current >= videos.length
+        ? rows
+        : [...rows, current].sort((a, b) => a - b);
+    },
+  });
+  const scrollTo = useCallback((index: number) => virtualizer.scrollToIndex(index), [virtualizer]);
+  focused.current = useRowFocus(body, ids, scrollTo);
+  useLayoutEffect(() => {
+    if (rowHeight > 0) virtualizer.measure();
+  }, [virtualizer, rowHeight]);
+  useScrollAnchor(ids, rowHeight, virtualizer.options.scrollMargin);
+
+  const rows = virtualizer.getVirtualItems();
+  const last = rows.at(-1)?.index ?? 0;
+  const isNearEnd = !isComplete && last >= videos.length - 3 * OVERSCAN;
+  useLayoutEffect(() => {
+    if (isNearEnd) onEndVisible();
+  }, [isNearEnd, onEndVisible]);
+
+  return (
+    <table className={css.table} aria-label="Videos" aria-rowcount={isComplete ? videos.length + 1 : -1}>
+      <Header />
+      <tbody
+        className={css.body}
+        ref={body}
+        style={{ height: virtualizer.getTotalSize() + (isComplete ? 0 : rowHeight) }}
+      >
+        {rows.map(({ index, key, start }) => (
+          <tr
+            key={key}
+            className={css.row}
+            aria-rowindex={index + 2}
+            style={{ transform: `translateY(${start - virtualizer.options.scrollMargin}px)` }}
+          >
+            <VideoRow video={videos[index]!} now={now} />
+          </tr>
+        ))}
+        {!isComplete && (
+          <tr className={css.row} style={{ transform: `translateY(${virtualizer.getTotalSize()}px)` }}>
+            <SkeletonCells />
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+const SKELETON_ROWS = [1, 2, 3, 4, 5, 6, 7, 8];
+
+export function TableSkeleton() {
+  return (
+    <table className={css.table} aria-hidden="true">
+      <thead className={css.header} />
+      <tbody className={css.skeleton}>
+        {SKELETON_ROWS.map((number) => (
+          <tr key={number} className={css.row}>
+            <SkeletonCells />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Header() {
+  const view = useSearch({ from: "/signed-in/environments/$environmentId/videos" });
+  return (
+    <thead className={css.header}>
+      <tr className={css.headerRow} aria-rowindex={1}>
+        {COLUMNS.map(({ name, sort, isNumber }) => (
+          <th
+            key={name}
+            scope="col"
+            data-number={isNumber}
+            {...(sort && { "aria-sort": sortState(view, sort) })}
+          >
+            {sort ? <SortLink name={name} sort={sort} view={view} /> : name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function SortLink({ name, sort, view }: { name: string; sort: VideoSort; view: VideoListView }) {
+  const state = sortState(view, sort);
+  return (
+    <Link
+      className={css.sort}
+      from="/environments/$environmentId/videos"
+      to="."
+      search={withSort(view, sort, nextOrder(state, sort))}
+      replace
+    >
+      {name}
+      {state === "ascending" && <UpIcon />}
+      {state === "descending" && <DownIcon />}
+    </Link>
+  );
+}
+
+/** When rows are inserted or removed above, scrolls along, so that the rows in view stay where they are. */
+function useScrollAnchor(ids: readonly string[], rowHeight: number, top: number): void {
+  const before = useRef(ids);
+  useLayoutEffect(() => {
+    const previous = before.current;
+    before.current = ids;
+    if (previous === ids) return;
+    const index = Math.floor((scrollY - top) / rowHeight);
+    const id = previous[index];
+    // At the top, new videos must appear.
+    if (index < 1 || id === undefined || ids[index] === id) return;
+    const moved = ids.indexOf(id) - index;
+    if (ids.includes(id) && moved !== 0) scrollBy({ top: moved * rowHeight, behavior: "instant" });
+  }, [ids, rowHeight, top]);
+}
+
+function useRowHeight(): number {
+  const areCards = useSyncExternalStore(
+    (onChange) => {
+      CARDS.addEventListener("change", onChange);
+      return () => CARDS.removeEventListener("change", onChange);
+    },
+    () => CARDS.matches,
+  );
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  return (areCards ? ROW_REM.cards : ROW_REM.table) * rem;
+}
