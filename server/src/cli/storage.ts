@@ -35,7 +35,7 @@ export function addStorage(program: Command, terminal: Terminal): void {
 
   group
     .command("create-bucket")
-    .description("create S3_BUCKET if it does not exist, and check access to it")
+    .description(`create ${BUCKET_SETTING} if it does not exist, and check access to it`)
     .action(async (_options: object, command: Command) => {
       const { bucket } = configOf(terminal);
       if (bucket === null)

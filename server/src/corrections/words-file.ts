@@ -1,12 +1,9 @@
 import { json } from "node:stream/consumers";
-import { renderJson } from "@subtext/captions/json";
-import { renderText } from "@subtext/captions/text";
-import { renderVtt } from "@subtext/captions/vtt";
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
-import type { FileFormat } from "@subtext/client/contract/transcription";
 import { AppError } from "../lib/errors.ts";
 import { confidenceKey, fileKey, wordsKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
+import { renderFiles, storeFiles } from "../transcription/render.ts";
 
 /**
  * Reads the words of a revision.
@@ -38,18 +35,9 @@ export async function storeWords(
   prefix: string,
   { words, language }: { words: readonly EditableWord[]; language: string },
 ): Promise<void> {
-  const files: [FileFormat, string][] = [
-    ["vtt", renderVtt(words.map(asSpoken), { language })],
-    ["json", renderJson(words.map(asSpoken))],
-    ["txt", renderText(words.map(asSpoken))],
-  ];
-  const utf8 = new TextEncoder();
-  for (const [format, content] of files) await transcripts.put(fileKey(prefix, format), utf8.encode(content));
-  await transcripts.put(wordsKey(prefix), utf8.encode(JSON.stringify(words)));
-}
-
-function asSpoken({ word, start, end }: EditableWord) {
-  return { word, start, end };
+  const spoken = words.map(({ word, start, end }) => ({ word, start, end }));
+  await storeFiles(transcripts, prefix, renderFiles(spoken, language));
+  await transcripts.put(wordsKey(prefix), new TextEncoder().encode(JSON.stringify(words)));
 }
 
 async function readJson(transcripts: TranscriptStore, key: string): Promise<unknown> {

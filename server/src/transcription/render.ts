@@ -1,7 +1,7 @@
 import { renderJson } from "@subtext/captions/json";
 import { renderText } from "@subtext/captions/text";
 import { renderVtt } from "@subtext/captions/vtt";
-import { normalizeWords } from "@subtext/captions/words";
+import { normalizeWords, type Word } from "@subtext/captions/words";
 import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { Transcript } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
@@ -18,15 +18,21 @@ export interface RenderedTranscript {
 /** Renders all formats from the same list of words. */
 export function renderTranscript(transcript: Transcript): RenderedTranscript {
   const words = normalizeWords(transcript.words, transcript.duration);
-  const utf8 = new TextEncoder();
+  const confidences = JSON.stringify(words.map(({ confidence }) => rounded(confidence)));
   return {
     wordCount: words.length,
-    files: {
-      vtt: utf8.encode(renderVtt(words, { language: transcript.language })),
-      json: utf8.encode(renderJson(words)),
-      txt: utf8.encode(renderText(words)),
-    },
-    confidences: utf8.encode(JSON.stringify(words.map(({ confidence }) => rounded(confidence)))),
+    files: renderFiles(words, transcript.language),
+    confidences: new TextEncoder().encode(confidences),
+  };
+}
+
+/** @param words normalized; see `normalizeWords` */
+export function renderFiles(words: readonly Word[], language: string): Record<FileFormat, Uint8Array> {
+  const utf8 = new TextEncoder();
+  return {
+    vtt: utf8.encode(renderVtt(words, { language })),
+    json: utf8.encode(renderJson(words)),
+    txt: utf8.encode(renderText(words)),
   };
 }
 
@@ -35,10 +41,18 @@ export async function storeTranscript(
   prefix: string,
   { files, confidences }: RenderedTranscript,
 ): Promise<void> {
+  await storeFiles(transcripts, prefix, files);
+  await transcripts.put(confidenceKey(prefix), confidences);
+}
+
+export async function storeFiles(
+  transcripts: TranscriptStore,
+  prefix: string,
+  files: Record<FileFormat, Uint8Array>,
+): Promise<void> {
   for (const [format, content] of Object.entries(files)) {
     await transcripts.put(fileKey(prefix, format as FileFormat), content);
   }
-  await transcripts.put(confidenceKey(prefix), confidences);
 }
 
 export async function storeWaveform(
