@@ -135,6 +135,7 @@ describe("the types of the published package", () => {
           if (event.data.error.code === "unreadable_file") return "";
           return event.data.error.code;
         case "transcriptions.transcription.skipped": return event.data.reason;
+        case "transcriptions.transcription.updated": return event.data.files?.vtt.contentType ?? "";
         case "webhooks.endpoint.test": return event.data.webhookEndpointId;
       }
     }
