@@ -102,14 +102,14 @@ test("undo, find and replace, and a speaker's name", async () => {
   await page.getByLabel("Name", { exact: true }).fill("Ada");
   expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("button", { name: "Speaker Ada. Change" }).waitFor();
+  await page.getByRole("button", { name: "Change speaker: Ada" }).waitFor();
   await saved(page).waitFor();
 
   await page.getByRole("button", { name: "Revisions" }).click();
   await page.getByRole("button", { name: /Olive Owner/ }).click();
   await page.getByText("Ada:", { exact: true }).waitFor();
   expect(await accessibilityViolations(page)).toEqual([]);
-  await page.getByRole("button", { name: /^Recognized/ }).click();
+  await page.getByRole("button", { name: /^Original transcript/ }).click();
   await page.getByRole("button", { name: "Restore this revision" }).click();
   await expect.poll(() => textOf(page)).toBe(TEXT);
 });

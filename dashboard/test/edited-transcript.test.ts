@@ -6,7 +6,7 @@ import {
   changeText,
   confirmWord,
   type EditedTranscript,
-  findDoubtfulWord,
+  findLowConfidenceWord,
   findSpokenWord,
   paragraphText,
   renameSpeaker,
@@ -82,6 +82,12 @@ describe("a change of the text", () => {
       "a 0-0.5",
       "b 0.5-1",
     ]);
+  });
+
+  test("inserts next to a paragraph that was emptied without overlapping the words beyond it", () => {
+    const transcript = [speak("a"), [], speak("b", { from: 1 })];
+    expect(times(changeText(transcript, 0, "a new words here", DURATION)[0]!).at(-1)).toMatch(/-1$/);
+    expect(times(changeText(transcript, 2, "new b", DURATION)[2]!)[0]).toBe("new 0.5-1");
   });
 
   test("deletes words without changing others", () => {
@@ -219,12 +225,12 @@ test("a named speaker gets a paragraph, and a new name replaces the old one ever
 test("the review steps through words of low confidence in both directions, and skips confirmed ones", () => {
   const doubtful = (text: string) => speak(text).map((word) => ({ ...word, confidence: 0.3 }));
   const transcript = [speak("a"), doubtful("b c"), speak("d"), doubtful("e")];
-  const first = findDoubtfulWord(transcript, { paragraph: 0, word: -1 }, 1);
+  const first = findLowConfidenceWord(transcript, { paragraph: 0, word: -1 }, 1);
   expect(first).toEqual({ paragraph: 1, word: 0 });
   const confirmed = confirmWord(transcript, { paragraph: 1, word: 1 });
-  expect(findDoubtfulWord(confirmed, first!, 1)).toEqual({ paragraph: 3, word: 0 });
-  expect(findDoubtfulWord(transcript, { paragraph: 3, word: 0 }, -1)).toEqual({ paragraph: 1, word: 1 });
-  expect(findDoubtfulWord(transcript, { paragraph: 3, word: 0 }, 1)).toBeNull();
+  expect(findLowConfidenceWord(confirmed, first!, 1)).toEqual({ paragraph: 3, word: 0 });
+  expect(findLowConfidenceWord(transcript, { paragraph: 3, word: 0 }, -1)).toEqual({ paragraph: 1, word: 1 });
+  expect(findLowConfidenceWord(transcript, { paragraph: 3, word: 0 }, 1)).toBeNull();
 });
 
 test("the spoken word is found by its time, and none in a pause", () => {
@@ -324,5 +330,8 @@ test("the difference of two revisions names removed and added words and omits di
     { kind: "added", text: "Ada:" },
     { kind: "same", text: "w0 w1 w2 w3 w4 w5 …" },
   ]);
+  const dialog = [...speak("a", { speaker: "Ada" }), ...speak("b", { speaker: "Bob", from: 1 })];
+  const monolog = dialog.map((word) => ({ ...word, speaker: "Ada" }));
+  expect(describeChanges(dialog, monolog)).toContainEqual({ kind: "added", text: "Ada:" });
   expect(describeChanges(before, before)).toEqual([]);
 });

@@ -195,6 +195,46 @@ describe("a change by another person", () => {
   });
 });
 
+test("a save is not lost if the words of another person cannot be loaded", async () => {
+  const server = new Fake();
+  const session = await server.open();
+  type(session, "cat", "dog");
+  const { load } = server.api;
+  server.api.load = () => Promise.reject(new Unreachable());
+  const update = session.update();
+  const save = session.save();
+  await Promise.all([update, save]);
+  server.api.load = load;
+  expect(server.text).toBe("the dog sat on the mat");
+  expect(session.state.save).toBe("saved");
+});
+
+test("typing without a pause is saved after twenty seconds", async () => {
+  const server = new Fake();
+  const session = await server.open();
+  let word = "cat";
+  for (let seconds = 0; seconds < 21; seconds++) {
+    type(session, word, `${word}t`);
+    word = `${word}t`;
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  expect(server.saves).toHaveLength(1);
+});
+
+test("a closed session does not try to save again", async () => {
+  const server = new Fake();
+  const session = await server.open();
+  server.failWith = new Unreachable();
+  type(session, "cat", "dog");
+  const save = session.save();
+  await session.close();
+  await save;
+  server.failWith = null;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(server.saves).toEqual([]);
+  expect(server.draft?.words.map(({ word }) => word)).toContain("dog");
+});
+
 test("undo reverts a group of changes at once, and redo repeats it", async () => {
   const session = await new Fake().open();
   type(session, "cat", "ca");

@@ -1,3 +1,4 @@
+import { joinWords } from "@subtext/captions/script";
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
 
 /** Half-open ranges of words that differ. */
@@ -43,15 +44,15 @@ export interface DiffPart {
   text: string;
 }
 
-/** Words around a change that the difference shows. */
+/** Number of unchanged words shown before and after each change. */
 const CONTEXT_WORDS = 6;
 
 /** Describes what changed between two revisions. Unchanged text that is far from a change is omitted. */
 export function describeChanges(before: readonly EditableWord[], after: readonly EditableWord[]): DiffPart[] {
   const parts: DiffPart[] = [];
-  let [unchanged, end] = [0, 0];
+  let [unchanged, changeCount] = [0, 0];
   const push = (kind: DiffPart["kind"], texts: readonly string[]) => {
-    if (texts.length > 0) parts.push({ kind, text: texts.join(" ") });
+    if (texts.length > 0) parts.push({ kind, text: joinTexts(texts) });
   };
   const pushUnchanged = (to: number, isLast: boolean) => {
     const texts = after.slice(unchanged, to).map(({ word }) => word);
@@ -74,10 +75,15 @@ export function describeChanges(before: readonly EditableWord[], after: readonly
       after.slice(change.after.from, change.after.to).map(({ word }) => word),
     );
     unchanged = change.after.to;
-    end++;
+    changeCount++;
   }
-  if (end > 0) pushUnchanged(after.length, true);
+  if (changeCount > 0) pushUnchanged(after.length, true);
   return parts;
+}
+
+/** Scripts such as Thai have no spaces between words. */
+export function joinTexts(texts: readonly string[]): string {
+  return joinWords(texts.map((word) => ({ word })));
 }
 
 interface Change extends Difference {
@@ -85,7 +91,7 @@ interface Change extends Difference {
   speaker: string | null;
 }
 
-/** Adds the places where the same words have another speaker. */
+/** Adds the places where unchanged words have a different speaker. */
 function withSpeakers(
   differences: readonly Difference[],
   before: readonly EditableWord[],
@@ -93,6 +99,8 @@ function withSpeakers(
 ): Change[] {
   const changes: Change[] = [];
   let [i, j] = [0, 0];
+  /** The new speaker of the word before; undefined if its speaker did not change. */
+  let named: string | null | undefined;
   const end = { from: before.length, to: before.length };
   for (const difference of [
     ...differences,
@@ -100,8 +108,10 @@ function withSpeakers(
   ]) {
     for (; j < difference.after.from; i++, j++) {
       const speaker = after[j]!.speaker;
-      const isNew = speaker !== before[i]!.speaker && speaker !== after[j - 1]?.speaker;
-      if (!isNew) continue;
+      const isChanged = speaker !== before[i]!.speaker;
+      const continues = isChanged && speaker === named;
+      named = isChanged ? speaker : undefined;
+      if (!isChanged || continues) continue;
       changes.push({
         before: { from: i, to: i },
         after: { from: j, to: j },

@@ -1,9 +1,9 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import { del, get, set } from "idb-keyval";
 
-/** Unsaved changes of a transcript. */
+/** Unsaved changes to a transcript. */
 export interface Draft {
-  /** The saved words that were changed, which a merge needs if others change them too. */
+  /** ETag and words that the changes are based on. A merge needs them if someone else has changed the transcript. */
   etag: string;
   base: readonly EditableWord[];
   words: readonly EditableWord[];
@@ -17,7 +17,7 @@ export interface DraftStore {
   remove(): Promise<void>;
 }
 
-/** Keeps an operator's draft of a video in the browser. If the browser denies access, a draft lasts until the page is closed. */
+/** Stores an operator's draft for a video in the browser. If the browser denies access, no draft is stored. */
 export function browserDrafts(operatorId: string, videoId: string): DraftStore {
   const key = `subtext.draft.${operatorId}.${videoId}`;
   return {

@@ -4,22 +4,24 @@ import { normalizeWords } from "@subtext/captions/words";
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
 
 export type Paragraph = readonly EditableWord[];
-/** The words of a transcript, in paragraphs. Never mutated, so unchanged paragraphs stay identical. */
+/** The words of a transcript, in paragraphs. Never mutated, so unchanged paragraphs keep their identity. */
 export type EditedTranscript = readonly Paragraph[];
 
-/** A range of words in a paragraph. */
+/** The position of a word. */
 export interface WordPosition {
   paragraph: number;
   word: number;
 }
 
-/** Words below this confidence are highlighted and reviewed. */
+/** Words below this confidence are highlighted and offered for review. */
 export const LOW_CONFIDENCE = 0.5;
 
-/** Maximum duration of each inserted word in a long pause. */
+/** Maximum duration of each word inserted into a pause. */
 const MAX_INSERTED_SECONDS = 0.5;
 
-/** Breaks paragraphs where the plain text does, where the speaker changes, and where they become very long. */
+/**
+ * Starts a new paragraph where the plain text does, where the speaker changes, and where a paragraph would become too long.
+ */
 export function splitIntoParagraphs(words: readonly EditableWord[]): EditedTranscript {
   const paragraphs: EditableWord[][] = [];
   let previous: EditableWord | undefined;
@@ -35,7 +37,7 @@ export function splitIntoParagraphs(words: readonly EditableWord[]): EditedTrans
     else paragraph.push(word);
     previous = word;
   }
-  // Words can be typed into an empty transcript.
+  // An empty transcript needs a paragraph to type into.
   return paragraphs.length === 0 ? [[]] : paragraphs;
 }
 
@@ -63,8 +65,8 @@ export function paragraphText(paragraph: Paragraph): ParagraphText {
 
 /**
  * Changes the text of a paragraph. Words outside the changed text keep their times, speakers and confidences. New words
- * take over the time of the words that they replace, in proportion to their length. Inserted words share the pause at
- * their place, so they have no duration if there is none.
+ * take over the time of the words that they replace, in proportion to their length. Inserted words share the pause where
+ * they are inserted; without a pause, their duration is zero.
  * @param durationSeconds length of the recording
  * @returns the same transcript if no word changes
  */
@@ -101,7 +103,7 @@ function startsAfter(start: number, oldEnd: number, newText: string, newEnd: num
   return start === oldEnd && (newEnd === 0 || isSpace(newText[newEnd - 1]!));
 }
 
-/** Replaces the words `from` … `to - 1` of a paragraph by the words of a text; see `changeText`. */
+/** Replaces the words `from` … `to - 1` of a paragraph with the words of a text; see `changeText`. */
 function replaceWords(
   transcript: EditedTranscript,
   { paragraph: index, from, to }: { paragraph: number; from: number; to: number },
@@ -137,12 +139,13 @@ function newWords(
 ): EditableWord[] {
   const paragraph = transcript[index]!;
   const replaced = paragraph.slice(from, to);
-  const after = paragraph[from - 1] ?? transcript[index - 1]?.at(-1);
-  const before = paragraph[to] ?? transcript[index + 1]?.[0];
+  const isFilled = (words: Paragraph) => words.length > 0;
+  const previous = paragraph[from - 1] ?? transcript.slice(0, index).findLast(isFilled)?.at(-1);
+  const next = paragraph[to] ?? transcript.slice(index + 1).find(isFilled)?.[0];
   const { start, end } =
     replaced.length > 0
       ? { start: replaced[0]!.start, end: replaced.at(-1)!.end }
-      : timeOfInsertion({ from: after?.end, to: before?.start }, texts.length, durationSeconds);
+      : timeOfInsertion({ from: previous?.end, to: next?.start }, texts.length, durationSeconds);
   const speaker = (replaced[0] ?? paragraph[from - 1] ?? paragraph[to])?.speaker ?? null;
   const totalLength = texts.reduce((sum, text) => sum + text.length, 0);
   let lengthBefore = 0;
@@ -155,12 +158,12 @@ function newWords(
   });
 }
 
-/** Splits text as the server does. */
+/** Splits text into words the way the server does. */
 function wordsOf(text: string): string[] {
   return normalizeWords([{ word: text, start: 0, end: text.length }], Number.NaN).map(({ word }) => word);
 }
 
-/** @param pause end of the word before, and start of the word after; undefined if there is none */
+/** @param pause end of the previous word and start of the next word; each is undefined if there is no such word */
 function timeOfInsertion(
   pause: { from: number | undefined; to: number | undefined },
   count: number,
@@ -169,7 +172,7 @@ function timeOfInsertion(
   const from = pause.from ?? 0;
   const to = pause.to ?? Math.max(from, durationSeconds);
   const seconds = Math.min(to - from, count * MAX_INSERTED_SECONDS);
-  // Next to the word before; at the beginning, next to the word after.
+  // Directly after the previous word or, at the beginning of the transcript, directly before the next one.
   const isBeginning = pause.from === undefined && pause.to !== undefined;
   return isBeginning ? { start: to - seconds, end: to } : { start: from, end: from + seconds };
 }
@@ -183,13 +186,14 @@ export function confirmWord(
   return transcript.with(paragraph, words.with(word, { ...words[word]!, confidence: null }));
 }
 
-/** Names the speaker of the words `from` … `to - 1`. The words get paragraphs of their own. */
+/** Names the speaker of the words `from` … `to - 1`. They become a separate paragraph. */
 export function setSpeaker(
   transcript: EditedTranscript,
   { paragraph, from, to }: { paragraph: number; from: number; to: number },
   speaker: string | null,
 ): EditedTranscript {
   const words = transcript[paragraph]!;
+  if (from === to) return transcript;
   const parts = [
     words.slice(0, from),
     words.slice(from, to).map((word) => ({ ...word, speaker })),
@@ -217,8 +221,11 @@ export function speakersOf(transcript: EditedTranscript): string[] {
   return [...names].filter((name) => name !== null);
 }
 
-/** Returns the next word of low confidence after a position, or before it; null if there is none. */
-export function findDoubtfulWord(
+/**
+ * Returns the position of the nearest low-confidence word after or before `from`, depending on `direction`; null if there
+ * is none.
+ */
+export function findLowConfidenceWord(
   transcript: EditedTranscript,
   from: WordPosition,
   direction: 1 | -1,
@@ -235,7 +242,7 @@ export function findDoubtfulWord(
   return null;
 }
 
-/** Returns the word that is spoken at a time; null in pauses. */
+/** Returns the position of the word spoken at a time; null during pauses. */
 export function findSpokenWord(transcript: EditedTranscript, seconds: number): WordPosition | null {
   const paragraph = transcript.findLastIndex((words) => words.length > 0 && words[0]!.start <= seconds);
   const word = transcript[paragraph]?.findLastIndex(({ start }) => start <= seconds) ?? -1;

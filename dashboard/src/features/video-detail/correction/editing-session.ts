@@ -4,10 +4,13 @@ import { type EditedTranscript, splitIntoParagraphs } from "./edited-transcript.
 import { type Conflict, mergeWords } from "./merge-words.ts";
 import { UndoHistory } from "./undo-history.ts";
 
-/** Saves follow the last change after this time. */
+/** Delay between the last change and the save. */
 const SAVE_DELAY_MS = 2_000;
+/** Maximum delay of a save while changes continue. */
+const MAX_SAVE_DELAY_MS = 20_000;
+/** Delay between the first change and the draft that contains it. */
 const DRAFT_DELAY_MS = 1_000;
-/** Changes after this time without any begin a new revision. */
+/** A change after a break of this length starts a new revision. */
 const SITTING_MS = 10 * 60_000;
 const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
@@ -20,7 +23,7 @@ export interface SaveRequest {
 
 export interface WordsApi {
   load(): Promise<TranscriptWords>;
-  /** @throws the error for which `isOutdated` returns true, if the words were changed in the meantime */
+  /** @throws an error for which `isOutdated` returns true if the words have changed in the meantime */
   save(request: SaveRequest): Promise<SavedWords>;
   isOutdated(error: unknown): boolean;
   /** Whether the same request may succeed later. */
@@ -36,11 +39,11 @@ export interface SessionState {
   error: unknown;
   canUndo: boolean;
   canRedo: boolean;
-  /** Places that another person changed differently. The transcript contains the changes made here. */
+  /** Passages that someone else changed differently. The transcript keeps the changes made in this session. */
   conflicts: readonly Conflict[];
-  /** Number of times that changes of others were merged into the transcript. */
+  /** Number of times that other people's changes were merged into the transcript. */
   merges: number;
-  /** Whether unsaved changes of an earlier visit were restored. */
+  /** Whether unsaved changes from an earlier visit were restored. */
   wasRestored: boolean;
 }
 
@@ -53,8 +56,8 @@ interface SessionOptions {
 }
 
 /**
- * The changes of one person to a transcript: undo, autosave, drafts, and merges with the changes of others. Nothing that
- * was typed is lost unless it is undone: it is in the draft until the server has it.
+ * One person's editing of a transcript, with undo, autosave, drafts, and merging of other people's changes. Changes stay
+ * in the draft until the server has saved them.
  */
 export class EditingSession {
   readonly #options: Required<SessionOptions>;
@@ -68,6 +71,9 @@ export class EditingSession {
   #failures = 0;
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
   #draftTimer: ReturnType<typeof setTimeout> | undefined;
+  /** When the oldest unsaved change was made. */
+  #unsavedSince = 0;
+  #isClosed = false;
   #running: Promise<void> | null = null;
 
   /** Loads the words and the draft. */
@@ -104,7 +110,7 @@ export class EditingSession {
     return this.#state;
   }
 
-  /** ETag of the words on the server that the changes are based on. */
+  /** ETag of the server's words on which the changes are based. */
   get etag(): string {
     return this.#etag;
   }
@@ -137,31 +143,29 @@ export class EditingSession {
     this.#set({ conflicts: [] });
   }
 
-  /** Saves immediately. Resolves when the save succeeded or failed; see `state`. */
+  /** Saves immediately. Resolves when the save has succeeded or failed; see `state`. */
   async save(): Promise<void> {
     clearTimeout(this.#saveTimer);
-    while (this.#running) await this.#running;
-    if (this.#state.save === "saved") return;
-    this.#running = this.#save().finally(() => {
-      this.#running = null;
+    await this.#runAlone(async () => {
+      if (this.#state.save !== "saved") await this.#save();
     });
-    await this.#running;
   }
 
-  /** Merges the current words of the server, which another person changed. */
-  async update(): Promise<void> {
-    while (this.#running) await this.#running;
-    this.#running = this.#merge().finally(() => {
-      this.#running = null;
-    });
-    await this.#running.catch(() => {
-      // The next save finds the same words and tries again.
+  /**
+   * Merges in the server's current words after they have changed.
+   * @param isOwn whether this person changed them, for example by restoring a revision
+   */
+  async update({ isOwn = false } = {}): Promise<void> {
+    await this.#runAlone(async () => {
+      // If it fails, the next save detects the change and merges again.
+      await this.#merge({ isOwn }).catch(() => {});
     });
   }
 
   /** Stores the draft now, for example because the page is being closed. */
   async storeDraft(): Promise<void> {
     clearTimeout(this.#draftTimer);
+    this.#draftTimer = undefined;
     if (this.#state.save === "saved") return;
     const draft = {
       etag: this.#etag,
@@ -172,10 +176,11 @@ export class EditingSession {
     await this.#options.drafts.save(draft);
   }
 
-  /** Forgets the unsaved changes. */
+  /** Discards the unsaved changes. */
   async discard(): Promise<void> {
     clearTimeout(this.#saveTimer);
     clearTimeout(this.#draftTimer);
+    this.#draftTimer = undefined;
     this.#history.clear();
     this.#set({
       transcript: splitIntoParagraphs(this.#base),
@@ -188,6 +193,7 @@ export class EditingSession {
 
   /** Stops all timers. Unsaved changes stay in the draft. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearTimeout(this.#saveTimer);
     await this.storeDraft();
   }
@@ -203,14 +209,25 @@ export class EditingSession {
     const { now, newSitting } = this.#options;
     if (now() - this.#changedAt >= SITTING_MS && this.#changedAt > 0) this.#sitting = newSitting();
     this.#changedAt = now();
+    if (this.#state.save === "saved") this.#unsavedSince = now();
     this.#set({ transcript, save: "unsaved" });
-    this.#scheduleSave(SAVE_DELAY_MS);
-    clearTimeout(this.#draftTimer);
-    this.#draftTimer = setTimeout(() => void this.storeDraft(), DRAFT_DELAY_MS);
+    this.#scheduleSave(Math.min(SAVE_DELAY_MS, this.#unsavedSince + MAX_SAVE_DELAY_MS - now()));
+    this.#draftTimer ??= setTimeout(() => void this.storeDraft(), DRAFT_DELAY_MS);
+  }
+
+  /** One save or merge runs at a time. */
+  async #runAlone(work: () => Promise<void>): Promise<void> {
+    while (this.#running) await this.#running;
+    if (this.#isClosed) return;
+    this.#running = work().finally(() => {
+      this.#running = null;
+    });
+    await this.#running;
   }
 
   #scheduleSave(delayMs: number): void {
     clearTimeout(this.#saveTimer);
+    if (this.#isClosed) return;
     this.#saveTimer = setTimeout(() => void this.save(), delayMs);
   }
 
@@ -228,17 +245,20 @@ export class EditingSession {
           this.#failures = 0;
           onSaved(saved);
           if (this.#state.transcript !== transcript) {
+            this.#unsavedSince = this.#options.now();
             this.#set({ save: "unsaved" });
             this.#scheduleSave(SAVE_DELAY_MS);
             return;
           }
           clearTimeout(this.#draftTimer);
+          this.#draftTimer = undefined;
           this.#set({ save: "saved", wasRestored: false });
-          await drafts.remove();
+          // A session that was opened later may have stored another draft.
+          if (!this.#isClosed) await drafts.remove();
           return;
         } catch (error) {
           if (!api.isOutdated(error)) throw error;
-          await this.#merge();
+          await this.#merge({ isOwn: false });
         }
       }
     } catch (error) {
@@ -250,18 +270,18 @@ export class EditingSession {
     }
   }
 
-  async #merge(): Promise<void> {
+  async #merge({ isOwn }: { isOwn: boolean }): Promise<void> {
     const current = await this.#options.api.load();
     if (current.etag === this.#etag) return;
     const { words, conflicts } = mergeWords(this.#base, this.#state.transcript.flat(), current.words);
     this.#etag = current.etag;
     this.#base = current.words;
-    // The states before the merge lack the changes of the other person, so an undo would revert them.
+    // States from before the merge lack the other person's changes, so an undo would revert those changes.
     this.#history.clear();
     this.#set({
       transcript: splitIntoParagraphs(words),
       conflicts: [...this.#state.conflicts, ...conflicts],
-      merges: this.#state.merges + 1,
+      merges: this.#state.merges + (isOwn ? 0 : 1),
     });
   }
 

@@ -1,7 +1,7 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
-import { compareWords, hasSameText } from "./compare-words.ts";
+import { compareWords, hasSameText, joinTexts } from "./compare-words.ts";
 
-/** A place that two people changed differently. The merged words contain `mine`. */
+/** A passage that two people changed differently. The merged words contain `mine`. */
 export interface Conflict {
   mine: string;
   theirs: string;
@@ -19,8 +19,8 @@ interface Versions {
 }
 
 /**
- * Merges two changes of the same words. Text, speaker and confidence of a word are merged separately, so that one person
- * can name a speaker while another corrects words.
+ * Merges two people's changes to the same words. A word's text, speaker and confidence are merged separately, so one
+ * person can name a speaker while another corrects words.
  */
 export function mergeWords(
   base: readonly EditableWord[],
@@ -98,7 +98,7 @@ function mergeDetails(
   return isUnchanged ? mine : { ...mine, speaker, confidence };
 }
 
-/** Applies one person's names of speakers to the words that the other changed. */
+/** Applies one person's speaker names to the words that the other person changed. */
 function withSpeakers(
   words: readonly EditableWord[],
   base: readonly EditableWord[],
@@ -114,13 +114,13 @@ function withSpeakers(
   );
 }
 
-/** A conflict of a long passage, such as the name of its speaker, is reported once. */
+/** Adds the conflict only once, because every word of a passage can have the same speaker conflict. */
 function addConflict({ conflicts }: Merge, mine: string, theirs: string): void {
   if (conflicts.some((each) => each.mine === mine && each.theirs === theirs)) return;
   conflicts.push({ mine, theirs });
 }
 
-/** Two people may have used the same pause for new words. */
+/** Removes overlaps, because two people may have inserted words into the same pause. */
 function inOrder(words: readonly EditableWord[]): EditableWord[] {
   let end = 0;
   return words.map((word) => {
@@ -142,5 +142,5 @@ function isEqual(a: readonly EditableWord[], b: readonly EditableWord[]): boolea
 }
 
 function textOf(words: readonly EditableWord[]): string {
-  return words.map(({ word }) => word).join(" ");
+  return joinTexts(words.map(({ word }) => word));
 }

@@ -1,7 +1,7 @@
 import { memo, useLayoutEffect, useRef } from "react";
 import { formatClock } from "../../../ui/format.ts";
 import { PlusIcon } from "../../../ui/icons.tsx";
-import { createTextRange, highlightDoubtful } from "../transcript/text-ranges.ts";
+import { createTextRange, highlightLowConfidence } from "../transcript/text-ranges.ts";
 import css from "../transcript/transcript.module.css";
 import { LOW_CONFIDENCE, type Paragraph, paragraphText } from "./edited-transcript.ts";
 import editorCss from "./transcript-editor.module.css";
@@ -14,20 +14,20 @@ export interface ParagraphActions {
   /** @param words indexes of the selected words; null for the entire paragraph */
   nameSpeaker(paragraph: number, words: { from: number; to: number } | null): void;
   play(seconds: number): void;
-  /** The caret moved into a word. */
+  /** Called when the caret moves into a word. */
   moveTo(paragraph: number, word: number): void;
 }
 
 interface ParagraphEditorProps {
   index: number;
   paragraph: Paragraph;
-  /** Whether the speaker differs from that of the paragraph before. */
+  /** Whether the speaker differs from that of the previous paragraph. */
   isNewSpeaker: boolean;
   language: string;
   actions: ParagraphActions;
 }
 
-/** An editable paragraph. React does not render its text, because the browser changes it. */
+/** An editable paragraph. React does not render its text, because the browser edits it in place. */
 export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEditorProps) {
   const { index, paragraph, isNewSpeaker, language, actions } = props;
   const element = useRef<HTMLDivElement>(null);
@@ -39,7 +39,7 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
   useLayoutEffect(() => {
     const target = element.current!;
     const { text } = paragraphText(paragraph);
-    // While the text has the focus, spaces that separate no words yet stay.
+    // While the paragraph has focus, keeps typed spaces that do not separate words yet.
     const isTyped = document.activeElement === target && sameWords(target.textContent ?? "", text);
     if (!isTyped && target.textContent !== text) showText(target, text);
     typed.current = target.textContent ?? "";
@@ -48,7 +48,7 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
       if (!place || confidence === null || confidence >= LOW_CONFIDENCE) return [];
       return createTextRange(target, place.start, place.end) ?? [];
     });
-    return highlightDoubtful(doubtful);
+    return highlightLowConfidence(doubtful);
   }, [paragraph]);
 
   const read = () => {
@@ -77,8 +77,8 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
           type="button"
           className={editorCss.speaker}
           data-quiet={!isNewSpeaker || speaker === null || undefined}
-          aria-label={speaker === null ? "Name the speaker" : `Speaker ${speaker}. Change`}
-          // Keeps the selection, which may be the words of the speaker.
+          aria-label={speaker === null ? "Name the speaker" : `Change speaker: ${speaker}`}
+          // Keeps the selection, which may be the words to assign to a speaker.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => actions.nameSpeaker(index, selectedWords(element.current!, paragraph))}
         >
@@ -131,7 +131,7 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
   );
 });
 
-/** Replaces the text. If it has the caret, the caret keeps its offset. */
+/** Replaces the text. If the element contains the caret, the caret keeps its offset. */
 function showText(element: HTMLElement, text: string): void {
   const selection = getSelection();
   const hasCaret = selection?.focusNode != null && element.contains(selection.focusNode);
@@ -144,7 +144,7 @@ function sameWords(a: string, b: string): boolean {
   return a.replace(/\s+/g, "") === b.replace(/\s+/g, "");
 }
 
-/** Finds the words in the element's text, which may contain more spaces. Null for a word that is not found. */
+/** Finds the words in the element's text, which may contain extra spaces. An entry is null if its word is not found. */
 export function locateWords(text: string, paragraph: Paragraph): ({ start: number; end: number } | null)[] {
   let offset = 0;
   return paragraph.map(({ word }) => {

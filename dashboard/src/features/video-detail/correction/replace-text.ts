@@ -1,7 +1,7 @@
 import { changeText, type EditedTranscript, paragraphText } from "./edited-transcript.ts";
 
 /** A match with the text around it, for the preview. */
-export interface Replacement {
+export interface Match {
   paragraph: number;
   before: string;
   match: string;
@@ -15,8 +15,8 @@ export interface Search {
   matchCase: boolean;
 }
 
-/** Finds whole words and parts of words, but not across paragraphs. */
-export function findMatches(transcript: EditedTranscript, search: Search): Replacement[] {
+/** Matches whole words and parts of words. A match does not span paragraphs. */
+export function findMatches(transcript: EditedTranscript, search: Search): Match[] {
   const pattern = patternOf(search);
   if (!pattern) return [];
   return transcript.flatMap((words, paragraph) => {
@@ -30,7 +30,7 @@ export function findMatches(transcript: EditedTranscript, search: Search): Repla
   });
 }
 
-/** Replaces every match. Each one changes only the times of its own words. */
+/** Replaces every match. Each replacement changes the times only of the words that it touches. */
 export function replaceAll(
   transcript: EditedTranscript,
   search: Search,
@@ -41,7 +41,7 @@ export function replaceAll(
   let changed = transcript;
   transcript.forEach((words, paragraph) => {
     const { text } = paragraphText(words);
-    // From the last to the first, so that the offsets of the others stay valid.
+    // From last to first, so that the offsets of the remaining matches stay valid.
     for (const { 0: match, index } of [...text.matchAll(pattern)].reverse()) {
       const current = paragraphText(changed[paragraph]!).text;
       const next = current.slice(0, index) + replacement + current.slice(index + match.length);

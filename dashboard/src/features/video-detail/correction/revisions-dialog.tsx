@@ -18,7 +18,7 @@ interface RevisionsDialogProps {
   onClose(): void;
 }
 
-/** Lists the revisions, and compares each with the one before. */
+/** Lists the revisions and compares each with the previous one. */
 export function RevisionsDialog({ address, etag, onRestored, onClose }: RevisionsDialogProps) {
   const [selected, setSelected] = useState<number | null>(null);
   const revisions = useQuery({
@@ -29,7 +29,7 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
         signal,
       }),
   });
-  const restored = useMutation({
+  const restore = useMutation({
     mutationFn: (revision: number) =>
       request("POST /environments/:environment/videos/:video/revisions/:revision/restore", {
         params: { ...videoParams(address), revision: String(revision) },
@@ -50,7 +50,7 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
     >
       {(close) => (
         <>
-          <ErrorNotice error={revisions.error ?? restored.error} />
+          <ErrorNotice error={revisions.error ?? restore.error} />
           {revisions.isLoading && <Loading />}
           <ol className={css.revisions}>
             {revisions.data?.data.map((revision) => (
@@ -71,10 +71,7 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
                   <div className={css.revision}>
                     <Changes address={address} revision={revision.revision} />
                     {!revision.isCurrent && (
-                      <Button
-                        isPending={restored.isPending}
-                        onPress={() => restored.mutate(revision.revision)}
-                      >
+                      <Button isPending={restore.isPending} onPress={() => restore.mutate(revision.revision)}>
                         Restore this revision
                       </Button>
                     )}
@@ -93,14 +90,14 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
 }
 
 function nameOf({ actor }: RevisionView): string {
-  if (actor === null) return "Recognized";
+  if (actor === null) return "Original transcript";
   return actor.name ?? (actor.kind === "api_key" ? "API key" : "Command line");
 }
 
 function Changes({ address, revision }: { address: VideoAddress; revision: number }) {
   const after = useRevision(address, revision);
   const before = useRevision(address, revision === 0 ? null : revision - 1);
-  if (revision === 0) return <p>The transcript as it was recognized.</p>;
+  if (revision === 0) return <p>The original transcript, before any corrections.</p>;
   if (after.error ?? before.error) return <ErrorNotice error={after.error ?? before.error} />;
   if (!after.data || !before.data) return <Loading />;
   const parts = describeChanges(before.data.words, after.data.words);

@@ -6,7 +6,7 @@ export interface SpeakerChoice {
   everywhere: boolean;
 }
 
-/** Asks for the name of a speaker. An empty name removes it. */
+/** Asks for the name of a speaker. An empty name removes the speaker. */
 export function SpeakerDialog({
   current,
   speakers,
@@ -16,7 +16,7 @@ export function SpeakerDialog({
 }: {
   current: string | null;
   speakers: readonly string[];
-  /** Whether only the selected words get the name. */
+  /** Whether the name applies only to the selected words. */
   isSelection: boolean;
   onChoose(choice: SpeakerChoice): void;
   onClose(): void;

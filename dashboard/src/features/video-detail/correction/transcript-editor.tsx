@@ -12,9 +12,10 @@ import css from "../transcript/transcript.module.css";
 import {
   confirmWord,
   type EditedTranscript,
-  findDoubtfulWord,
+  findLowConfidenceWord,
   findSpokenWord,
   LOW_CONFIDENCE,
+  type Paragraph,
   renameSpeaker,
   setSpeaker,
   speakersOf,
@@ -25,12 +26,12 @@ import type { EditingSession, SessionState } from "./editing-session.ts";
 import { FindAndReplace } from "./find-and-replace.tsx";
 import { locateWords, type ParagraphActions, ParagraphEditor } from "./paragraph-editor.tsx";
 import { RevisionsDialog } from "./revisions-dialog.tsx";
-import { SpeakerDialog } from "./speaker-dialog.tsx";
+import { type SpeakerChoice, SpeakerDialog } from "./speaker-dialog.tsx";
 import editorCss from "./transcript-editor.module.css";
 import { Typing } from "./typing.ts";
 import { useEditingSession, useSessionState } from "./use-editing-session.ts";
 
-/** A reviewed word is played with this much of the recording before and after it. */
+/** Seconds of the recording to play before and after a word under review. */
 const REVIEW_CONTEXT_SECONDS = 1;
 
 interface EditorProps {
@@ -40,7 +41,7 @@ interface EditorProps {
   onDone(): void;
 }
 
-/** Corrects the transcript while the video plays. */
+/** An editor for correcting the transcript while the video plays. */
 export function TranscriptEditor(props: EditorProps) {
   const { session, error } = useEditingSession(props.address);
   if (error) return <ErrorNotice error={error} />;
@@ -55,19 +56,16 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
   const [typing] = useState(() => new Typing(durationSeconds));
   const position = useRef<WordPosition>({ paragraph: 0, word: -1 });
   const [panel, setPanel] = useState<"find" | "revisions" | null>(null);
-  const [naming, setNaming] = useState<{
-    paragraph: number;
-    words: { from: number; to: number } | null;
-  } | null>(null);
-  const doubtful = useMemo(() => countDoubtful(transcript), [transcript]);
+  const [naming, setNaming] = useState<Naming | null>(null);
+  const doubtful = useMemo(() => countLowConfidence(transcript), [transcript]);
   const language = video.transcription?.language ?? "und";
 
-  useChangesOfOthers(session, state, video.transcription?.wordsEtag ?? null);
+  useRemoteChanges(session, state, video.transcription?.wordsEtag ?? null);
   useSpokenWord(root, session, playback);
 
   const review = useCallback(
     (direction: 1 | -1) => {
-      const found = findDoubtfulWord(session.state.transcript, position.current, direction);
+      const found = findLowConfidenceWord(session.state.transcript, position.current, direction);
       if (!found) return;
       position.current = found;
       const word = session.state.transcript[found.paragraph]![found.word]!;
@@ -84,7 +82,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
       },
       undo: () => session.undo(),
       redo: () => session.redo(),
-      nameSpeaker: (paragraph, words) => setNaming({ paragraph, words }),
+      nameSpeaker: (index, words) => setNaming({ paragraph: session.state.transcript[index]!, words }),
       play: (seconds) => playback.playFrom(seconds),
       moveTo(paragraph, word) {
         position.current = { paragraph, word };
@@ -131,7 +129,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
           </Button>
         </div>
         <span className={editorCss.status} role="status" data-state={state.save}>
-          {SAVE_TEXTS[state.save]}
+          {SAVE_LABELS[state.save]}
         </span>
         <Button
           variant="primary"
@@ -190,18 +188,18 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
         <RevisionsDialog
           address={address}
           etag={session.etag}
-          onRestored={() => void session.update()}
+          onRestored={() => void session.update({ isOwn: true })}
           onClose={() => setPanel(null)}
         />
       )}
       {naming && (
         <SpeakerDialog
-          current={transcript[naming.paragraph]?.[naming.words?.from ?? 0]?.speaker ?? null}
+          current={naming.paragraph[naming.words?.from ?? 0]?.speaker ?? null}
           speakers={speakersOf(transcript)}
           isSelection={naming.words !== null}
           onClose={() => setNaming(null)}
           onChoose={({ name, everywhere }) =>
-            session.change(nameSpeaker(transcript, naming, name, everywhere))
+            session.change(nameSpeaker(session.state.transcript, naming, { name, everywhere }))
           }
         />
       )}
@@ -209,7 +207,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
   );
 }
 
-const SAVE_TEXTS: Record<SessionState["save"], string> = {
+const SAVE_LABELS: Record<SessionState["save"], string> = {
   saved: "Saved",
   unsaved: "Saving…",
   saving: "Saving…",
@@ -280,7 +278,7 @@ interface EditorKeys {
   review(direction: 1 | -1): void;
 }
 
-/** The shortcuts work on the whole page, except in dialogs and fields. */
+/** The shortcuts work anywhere on the page except in dialogs and input fields. */
 function useEditorKeys({ session, playback, position, review }: EditorKeys): void {
   useEffect(() => {
     const playFromWord = () => {
@@ -317,15 +315,15 @@ function useEditorKeys({ session, playback, position, review }: EditorKeys): voi
   }, [session, playback, position, review]);
 }
 
-/** Merges what others save while the editor is open. */
-function useChangesOfOthers(
-  session: EditingSession,
-  { save }: SessionState,
-  currentEtag: string | null,
-): void {
+/** Merges changes that other people save while the editor is open. */
+function useRemoteChanges(session: EditingSession, { save }: SessionState, currentEtag: string | null): void {
+  const seenEtag = useRef<string | null>(session.etag);
   useEffect(() => {
-    // While a save runs, the change is probably this one; a save by someone else is found by the next save.
-    if (currentEtag !== null && currentEtag !== session.etag && save !== "saving") void session.update();
+    // A new ETag during a save is probably from that save. If it is not, the next save detects the change. After a save,
+    // the page has the earlier ETag for a moment.
+    if (currentEtag === null || currentEtag === seenEtag.current || save === "saving") return;
+    seenEtag.current = currentEtag;
+    if (currentEtag !== session.etag) void session.update();
   }, [session, currentEtag, save]);
 }
 
@@ -356,7 +354,7 @@ function moveTabStop({ target, currentTarget }: React.FocusEvent<HTMLElement>): 
   target.tabIndex = 0;
 }
 
-/** Arrow keys at the end of a paragraph continue in the next one. */
+/** Arrow keys at the start or end of a paragraph move the caret to the adjacent one. */
 function leaveParagraph(event: React.KeyboardEvent<HTMLElement>): void {
   const { target, key, altKey, shiftKey, currentTarget } = event;
   if (!(target instanceof HTMLElement) || !target.isContentEditable || altKey || shiftKey) return;
@@ -404,19 +402,28 @@ function confirmReviewed(session: EditingSession, position: WordPosition): void 
   if (confidence !== null && confidence < LOW_CONFIDENCE) session.change(confirmWord(transcript, position));
 }
 
-function nameSpeaker(
-  transcript: EditedTranscript,
-  { paragraph, words }: { paragraph: number; words: { from: number; to: number } | null },
-  name: string | null,
-  everywhere: boolean,
-): EditedTranscript {
-  const current = transcript[paragraph]?.[0]?.speaker ?? null;
-  if (everywhere) return splitIntoParagraphs(renameSpeaker(transcript, current, name).flat());
-  const range = words ?? { from: 0, to: transcript[paragraph]!.length };
-  return setSpeaker(transcript, { paragraph, ...range }, name);
+interface Naming {
+  paragraph: Paragraph;
+  /** The selected words; null for the entire paragraph. */
+  words: { from: number; to: number } | null;
 }
 
-function countDoubtful(transcript: EditedTranscript): number {
+/** A merge may have moved the paragraph while the dialog was open. If it is gone, nothing changes. */
+function nameSpeaker(
+  transcript: EditedTranscript,
+  { paragraph, words }: Naming,
+  { name, everywhere }: SpeakerChoice,
+): EditedTranscript {
+  if (everywhere) {
+    return splitIntoParagraphs(renameSpeaker(transcript, paragraph[0]?.speaker ?? null, name).flat());
+  }
+  const index = transcript.findIndex((each) => each.length > 0 && each[0]!.start === paragraph[0]?.start);
+  if (index < 0) return transcript;
+  const { from, to } = words ?? { from: 0, to: transcript[index]!.length };
+  return setSpeaker(transcript, { paragraph: index, from, to }, name);
+}
+
+function countLowConfidence(transcript: EditedTranscript): number {
   let count = 0;
   for (const words of transcript) {
     for (const { confidence } of words) if (confidence !== null && confidence < LOW_CONFIDENCE) count++;

@@ -1,13 +1,13 @@
 import { changeText, type EditedTranscript } from "./edited-transcript.ts";
 
 /**
- * Applies what is typed into a paragraph. As long as the changes touch each other, the words are computed from those
- * before the first change. So a word that is deleted and typed again keeps its time, and words that are inserted one
- * after the other share a pause.
+ * Applies what is typed into a paragraph. As long as each change touches the ones before it, the words are recomputed from
+ * the transcript before the first change. This way, a word that is deleted and retyped keeps its time, and words inserted
+ * one after another share a pause.
  */
 export class Typing {
   readonly #durationSeconds: number;
-  /** Words before the first of the changes, and the result of the last one. */
+  /** The transcript before the first change, and the result of the last one. */
   #base: EditedTranscript | null = null;
   #result: EditedTranscript | null = null;
   #paragraph = -1;
@@ -22,7 +22,7 @@ export class Typing {
 
   /**
    * @param before text of the paragraph's element before this change
-   * @param after its text now
+   * @param after its text after this change
    */
   apply(
     transcript: EditedTranscript,

@@ -1,4 +1,4 @@
-/** Edits of one paragraph within this time are undone together. */
+/** Edits to one paragraph less than this far apart are undone together. */
 const GROUP_MS = 1_000;
 const MAX_STEPS = 500;
 

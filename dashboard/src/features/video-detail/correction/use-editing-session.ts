@@ -7,7 +7,7 @@ import { EditingSession, type SessionState } from "./editing-session.ts";
 import { wordsApi } from "./words-api.ts";
 
 /**
- * Opens an editing session. Its draft survives when the page is closed.
+ * Opens an editing session. Its draft is kept when the page is closed.
  * @returns null while the words are loading
  */
 export function useEditingSession({ environmentId, videoId }: VideoAddress): {

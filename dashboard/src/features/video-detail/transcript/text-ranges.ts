@@ -81,7 +81,7 @@ const DOUBTFUL = "subtext-doubtful";
  * Adds ranges to the highlight of words of low confidence.
  * @returns a function that removes them
  */
-export function highlightDoubtful(ranges: readonly Range[]): () => void {
+export function highlightLowConfidence(ranges: readonly Range[]): () => void {
   if (!("highlights" in CSS) || ranges.length === 0) return () => {};
   const shared = CSS.highlights.get(DOUBTFUL) ?? new Highlight();
   CSS.highlights.set(DOUBTFUL, shared);
