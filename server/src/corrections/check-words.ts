@@ -11,7 +11,7 @@ import { AppError } from "../lib/errors.ts";
 type NewWord = TranscriptWordsChange["words"][number];
 
 const CONTROL = /\p{Cc}/u;
-/** Only spaces and characters without a shape. */
+/** Only whitespace and invisible characters. */
 const BLANK = /^[\s\p{Z}\p{Cf}]*$/u;
 
 /**
@@ -22,7 +22,7 @@ const BLANK = /^[\s\p{Z}\p{Cf}]*$/u;
  */
 export function checkWords(words: readonly NewWord[], durationSeconds: number): EditableWord[] {
   if (words.length > MAX_TRANSCRIPT_WORDS) {
-    throw new AppError("invalid_words", `A transcript has at most ${MAX_TRANSCRIPT_WORDS} words.`);
+    throw new AppError("invalid_words", `A transcript can have at most ${MAX_TRANSCRIPT_WORDS} words.`);
   }
   const limitMs = Math.ceil(durationSeconds * 1000);
   let previousEndMs = 0;
@@ -59,12 +59,12 @@ function faultOf(
   if (word.length > MAX_WORD_LENGTH) return `has more than ${MAX_WORD_LENGTH} characters`;
   if (CONTROL.test(word)) return "contains a control character";
   if (speaker != null && speaker.length > MAX_SPEAKER_LENGTH) {
-    return `has a speaker with more than ${MAX_SPEAKER_LENGTH} characters`;
+    return `has a speaker name with more than ${MAX_SPEAKER_LENGTH} characters`;
   }
-  if (speaker != null && CONTROL.test(speaker)) return "has a speaker with a control character";
+  if (speaker != null && CONTROL.test(speaker)) return "has a speaker name that contains a control character";
   if (toMs(start) < previousEndMs) return "starts before the previous word ends";
   if (toMs(end) < toMs(start)) return "ends before it starts";
-  if (toMs(end) > limitMs) return "ends after the recording";
+  if (toMs(end) > limitMs) return "ends after the recording does";
   return null;
 }
 

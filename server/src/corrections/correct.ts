@@ -25,7 +25,7 @@ export interface CorrectionDeps {
   transcripts: TranscriptStore;
 }
 
-/** Who changes a transcript, and what they have read before. */
+/** Who is changing a transcript, and which version they read. */
 export interface Correction {
   /** The request's `If-Match`. */
   ifMatch: string | undefined;
@@ -34,7 +34,7 @@ export interface Correction {
   actorName: string | null;
 }
 
-/** A change whose files are stored, but which is not visible yet. */
+/** A change whose files are stored but that is not visible yet. */
 export interface PreparedCorrection {
   /**
    * Makes the change visible.
@@ -43,7 +43,7 @@ export interface PreparedCorrection {
   commit(tx: Tx): Promise<SavedWords>;
 }
 
-/** Saves of one sitting continue its revision for this time after the last one. */
+/** A save continues its sitting's revision if the sitting's last save was less than this long ago. */
 const SITTING_MS = 10 * 60_000;
 
 /** @throws AppError `transcription_not_found`, `transcription_not_completed` */
@@ -52,13 +52,13 @@ export function requireCompleted<Row extends CorrectedTranscription>(row: Row | 
   if (row.status === "COMPLETED") return row;
   throw new AppError(
     "transcription_not_completed",
-    `The transcription is ${row.status}. Only the words of a COMPLETED one can be read and changed.`,
+    `The transcription is ${row.status}. Only the words of a COMPLETED transcription can be read or changed.`,
   );
 }
 
 /**
- * Checks new words and stores their files. Nothing refers to the files until the commit, so a crash leaves only files,
- * which the sweep removes.
+ * Checks new words and stores their files. Nothing refers to the files until the commit, so a crash leaves only orphaned
+ * files, which the sweep removes.
  * @throws AppError `invalid_words`, `precondition_required`, storage errors
  */
 export async function prepareCorrection(
@@ -169,7 +169,7 @@ function isSameSitting(
   );
 }
 
-/** Counts the words that differ. A changed word counts once, although it is both removed and added. */
+/** Counts the words that differ. A changed word counts once, even though it is both removed and added. */
 function countChanges(before: readonly EditableWord[], after: readonly EditableWord[]): number {
   const identify = ({ word, start, end, speaker }: EditableWord) =>
     JSON.stringify([word, start, end, speaker]);
@@ -190,7 +190,7 @@ function isMissing(error: unknown): boolean {
 function throwStale(): never {
   throw new AppError(
     "transcript_changed",
-    "Somebody has changed the transcript since you read it. Read the words again and repeat your change.",
+    "The transcript has changed since you read it. Read the words again and repeat your change.",
   );
 }
 
@@ -203,6 +203,6 @@ export async function readCurrentWords(
     return await readWords(transcripts, currentPrefix(row)!);
   } catch (error) {
     if (!isMissing(error)) throw error;
-    throw new AppError("file_not_found", "The files of the transcript are gone.", { cause: error });
+    throw new AppError("file_not_found", "The transcript's files no longer exist.", { cause: error });
   }
 }

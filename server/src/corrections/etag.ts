@@ -7,7 +7,8 @@ export function wordsEtag({ revision, edit_version }: Pick<TranscriptionRow, "re
 }
 
 /**
- * Returns whether the caller's words are the current ones. Proxies that compress responses make their ETags weak.
+ * Returns whether the caller's words are the current ones. Accepts weak ETags too, because
+ * proxies that compress responses weaken them.
  * @param ifMatch the request's header
  * @throws AppError `precondition_required`
  */
@@ -18,7 +19,7 @@ export function matchesCurrent(
   if (ifMatch === undefined) {
     throw new AppError(
       "precondition_required",
-      "Send the `etag` of the words that you changed as `If-Match`.",
+      "Send the `etag` of the words that you edited in the `If-Match` header.",
     );
   }
   return ifMatch.trim().replace(/^W\//, "") === wordsEtag(row);

@@ -41,7 +41,7 @@ export async function findRevision(
     .executeTakeFirst();
 }
 
-/** Returns which of the prefixes a revision references. */
+/** Returns the file prefixes that revisions of these transcriptions reference. */
 export async function referencedPrefixes(db: Db, transcriptionIds: string[]): Promise<Set<string>> {
   if (transcriptionIds.length === 0) return new Set();
   const rows = await db
@@ -54,7 +54,7 @@ export async function referencedPrefixes(db: Db, transcriptionIds: string[]): Pr
 
 export interface NewRevision {
   number: number;
-  /** Whether the revision exists and gets new content. */
+  /** Whether the revision already exists and its content is replaced. */
   continues: boolean;
   prefix: string;
   sitting: string | null;

@@ -8,7 +8,7 @@ export interface PendingUpdate {
   /** The first change since the last event. */
   firstEditAt: Date;
   lastEditAt: Date;
-  /** Null if no event was sent before. */
+  /** Null if no event has been sent yet. */
   sentAt: Date | null;
 }
 
@@ -40,7 +40,7 @@ export async function lockUpdate(
 
 /**
  * Records a change that an event must announce.
- * @param jobId the job that sends the event, if none is pending
+ * @param jobId ID of the job that will send the event if no other job is pending
  * @returns whether the job is needed, and when the last event was sent
  */
 export async function recordChange(
@@ -58,7 +58,7 @@ export async function recordChange(
   return rows[0]!;
 }
 
-/** Call this only in the transaction of `lockUpdate`. */
+/** Call this only in the same transaction as `lockUpdate`. */
 export async function postponeUpdate(tx: Tx, transcriptionId: string, jobId: string): Promise<void> {
   await tx
     .updateTable("transcript_update")
@@ -67,7 +67,7 @@ export async function postponeUpdate(tx: Tx, transcriptionId: string, jobId: str
     .execute();
 }
 
-/** Call this only in the transaction of `lockUpdate`. */
+/** Call this only in the same transaction as `lockUpdate`. */
 export async function finishUpdate(tx: Tx, transcriptionId: string, sentAt: Date): Promise<void> {
   await tx
     .updateTable("transcript_update")
@@ -76,7 +76,7 @@ export async function finishUpdate(tx: Tx, transcriptionId: string, sentAt: Date
     .execute();
 }
 
-/** Finds pending events whose job is lost, like `findTranscriptionsWithoutJob`. */
+/** Like `findTranscriptionsWithoutJob`, finds pending events whose job was lost. */
 export async function findUpdatesWithoutJob(db: Db): Promise<LostJob[]> {
   const { rows } = await sql<LostJob>`
     select transcription_id as id, job_id as "jobId", null as "delayMs", null as "group" from transcript_update

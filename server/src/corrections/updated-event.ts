@@ -16,7 +16,7 @@ const QUIET_MS = 30_000;
 /** Minimum time between two events about a transcript, and maximum delay of an event while somebody keeps editing. */
 const INTERVAL_MS = 5 * 60_000;
 
-/** Schedules the event about changed words, unless one is pending. Call this in the transaction of the change. */
+/** Schedules the event about changed words, unless one is pending. Call this in the transaction that makes the change. */
 export async function announceChange(
   { tx, queue, now }: { tx: Tx; queue: Queue; now: Date },
   transcriptionId: string,
@@ -32,7 +32,7 @@ export async function announceChange(
   });
 }
 
-/** Sends the pending event, or postpones the job if the transcript has changed since. */
+/** Sends the pending event, or postpones it if the transcript has changed since the job was scheduled. */
 export async function sendUpdatedEvent(
   { db, queue, clock }: { db: Db; queue: Queue; clock: Clock },
   { id: jobId, subjectId: transcriptionId }: Pick<Job, "id" | "subjectId">,

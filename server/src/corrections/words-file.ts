@@ -7,7 +7,7 @@ import { renderFiles, storeFiles } from "../transcription/render.ts";
 
 /**
  * Reads the words of a revision.
- * @param prefix of its files
+ * @param prefix storage prefix of the revision's files
  * @throws AppError `storage_object_missing`
  */
 export async function readWords(transcripts: TranscriptStore, prefix: string): Promise<EditableWord[]> {

@@ -32,7 +32,9 @@ export async function storeEngineChoice(tx: Tx, config: ChoiceConfig, engine: st
   const names = engineOptions(config).map(({ name }) => name);
   if (!names.includes(engine)) {
     const expected =
-      names.length === 0 ? "Settings determine the engine." : `Choose one of ${names.join(", ")}.`;
+      names.length === 0
+        ? "The settings determine the engine, or the service may not download models."
+        : `Choose one of ${names.join(", ")}.`;
     throw new AppError("invalid_request", `The engine ${engine} cannot be chosen. ${expected}`);
   }
   await tx

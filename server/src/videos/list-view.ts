@@ -12,7 +12,7 @@ export interface VideoFilter {
   from?: Date;
   /** Videos created before this time. */
   until?: Date;
-  /** Part of the name or of another value of the metadata, or the whole id of the video or its transcription. */
+  /** Part of the name or another metadata value, or the full ID of the video or its transcription. */
   text?: string;
 }
 
@@ -30,7 +30,7 @@ export interface Position {
 export type ListedVideo = VideoRow & { position: Position };
 
 /**
- * Lists an environment's videos after a position. `uploaded` is the order of ids, in which uploads began. Videos
+ * Lists an environment's videos after a position. `uploaded` sorts by ID, which is the order in which uploads began. Videos
  * without a duration or word count come last in both directions, newest first.
  */
 export async function listMatchingVideos(
@@ -51,7 +51,7 @@ export async function listMatchingVideos(
       .where("video.environment_id", "=", environmentId)
       .where(({ and }) => and(conditionsOf(filter)))
       .limit(limit);
-  // Reads the index of statuses, because a scan of all videos would be slow for a rare one.
+  // Uses the status index, because scanning all videos would be slow for a rare status.
   const id =
     filterStatus(filter) === null ? sql.ref<string>("video.id") : sql.ref<string>("transcription.video_id");
   const inStatus = () =>
@@ -101,7 +101,7 @@ export async function listMatchingVideos(
     measured.push(...rows.map(withPosition));
     if (measured.length === limit) return measured;
   }
-  // Each of the three kinds of videos without a value has an index.
+  // Each of the three kinds of video without a value has its own index.
   const before = after?.value === null ? after.id : null;
   const ofKind = async (kind: "uploading" | "untranscribed" | "transcription") =>
     await matching()
@@ -126,7 +126,7 @@ export async function listMatchingVideos(
   );
 }
 
-/** Must be the expression of the index `video_environment_name`. */
+/** Must match the expression of the index `video_environment_name`. */
 const NAME_KEY: RawBuilder<string> = sql`left(lower(coalesce(video.metadata->>'filename', video.metadata->>'name', video.id)), 200) collate "C"`;
 
 function withPosition<Row extends VideoRow & { order_value: string | number | null }>({
@@ -178,7 +178,7 @@ function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 }
 
-/** Values that the filters of the list offer. */
+/** Returns the values that the list's filters offer. */
 export async function listFilterValues(
   db: Db,
   environmentId: string,

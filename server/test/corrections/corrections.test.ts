@@ -202,10 +202,10 @@ describe("a correction", () => {
     ["an empty word", { word: " \u200b" }, "is empty"],
     ["a long word", { word: "x".repeat(201) }, "has more than 200 characters"],
     ["a control character", { word: "a\u0007" }, "contains a control character"],
-    ["a long speaker", { speaker: "x".repeat(101) }, "has a speaker with more than 100 characters"],
+    ["a long speaker", { speaker: "x".repeat(101) }, "has a speaker name with more than 100 characters"],
     ["an overlap", { start: 0.4 }, "starts before the previous word ends"],
     ["a negative duration", { start: 0.9, end: 0.8 }, "ends before it starts"],
-    ["a word after the end", { end: 1.6 }, "ends after the recording"],
+    ["a word after the end", { end: 1.6 }, "ends after the recording does"],
   ])("with %s is refused and names the word", async (_name, change, message) => {
     const video = await seeded();
     const { etag, words } = await video.read();

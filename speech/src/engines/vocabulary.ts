@@ -7,7 +7,7 @@ const MAX_LOG_PROBABILITY_LOSS = 0.1;
 /** A lower mean log-probability may be an effect of the vocabulary. */
 const MIN_MEAN_LOG_PROBABILITY = -0.5;
 
-/** Returns an engine that recognizes with a vocabulary. */
+/** Returns an engine that uses a vocabulary. */
 export function withVocabulary(engine: Engine, vocabulary: readonly string[]): Engine {
   if (vocabulary.length === 0) return engine;
   const { name, languages, maxUtteranceSeconds, warnings, detectLanguages } = engine;
@@ -34,7 +34,7 @@ export function vocabularyPrompt(vocabulary: readonly string[], fits: (prompt: s
 }
 
 /**
- * Chooses between the results without and with a vocabulary. A model may repeat its prompt where nobody speaks, or lose
+ * Chooses between a result without a vocabulary and one with it. A model may repeat its prompt where nobody speaks, or lose
  * words. Therefore the second result is used only if it adds a term and is similar otherwise.
  */
 export function chooseSpelling(
