@@ -23,7 +23,7 @@ create table transcript_revision (
   primary key (transcription_id, number)
 );
 
--- When to send the event about the changes of a transcript; see `transcript-edits/updated-event.ts`.
+-- When to send the event about the changes of a transcript; see `corrections/updated-event.ts`.
 create table transcript_update (
   transcription_id text primary key references transcription on delete cascade,
   -- Null if every change was announced.
