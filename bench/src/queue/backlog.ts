@@ -18,7 +18,7 @@ export interface Backlog {
   environments: number;
   /** Whether one environment has 90% of the jobs. */
   flood: boolean;
-  /** Jobs that are claimed before the measurement, which leaves dead entries at the start of the index. */
+  /** Number of jobs claimed before the measurement. Claiming them leaves dead entries at the start of the index. */
   claimedBefore: number;
 }
 
@@ -33,7 +33,7 @@ export interface BacklogResult extends Backlog {
   fetch: Percentiles;
   claimTransaction: Percentiles;
   page: Percentiles;
-  /** `select 1` between the fetches, as the baseline for the machine and the driver. */
+  /** `select 1` between fetches, as a baseline for the machine and the driver. */
   roundTrip: Percentiles;
 }
 
@@ -73,7 +73,7 @@ export async function measureBacklog(
     await sql`select 1`.execute(db);
     roundTrips.push(performance.now() - before);
   }
-  // With the embedded database, this would close its only connection.
+  // The embedded database has only one connection, so it must stay open.
   await boss.stop({ graceful: false, close: database.kind === "postgres" });
 
   const pages: number[] = [];

@@ -34,7 +34,7 @@ const ENVIRONMENT_SCOPES: Record<string, EnvironmentScope> = {
   "/webhook-endpoints/:id": {
     param: "id",
     findEnvironmentId: async (db, id) => (await findWebhookEndpoint(db, id))?.environment_id,
-    notFound: () => new AppError("webhook_endpoint_not_found", "There is no webhook endpoint with this id."),
+    notFound: () => new AppError("webhook_endpoint_not_found", "There is no webhook endpoint with this ID."),
   },
   "/transcriptions/:id": {
     param: "id",

@@ -129,6 +129,6 @@ async function readEndpointViews(
 /** @throws AppError `webhook_endpoint_not_found` */
 export async function getEndpoint(db: Db | Tx, id: string): Promise<WebhookEndpointRow> {
   const row = isPlausibleId(id) ? await findWebhookEndpoint(db, id) : undefined;
-  if (!row) throw new AppError("webhook_endpoint_not_found", "There is no webhook endpoint with this id.");
+  if (!row) throw new AppError("webhook_endpoint_not_found", "There is no webhook endpoint with this ID.");
   return row;
 }

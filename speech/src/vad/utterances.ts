@@ -10,11 +10,11 @@ import {
 } from "./voice-activity.ts";
 
 /**
- * Audio before and after the speech of an utterance (160 ms), if its neighbors permit. From 128 to 256 ms, the WER of
+ * Audio kept before and after an utterance's speech (160 ms), where neighboring utterances leave room. From 128 to 256 ms, the WER of
  * sentences is about the same (0.186 to 0.191). Of 112 single words, 62 were correct with 160 ms and 56 with 256 ms.
  */
 const PADDING_WINDOWS = 5;
-/** A pause of two seconds ends an utterance. With one second, sentences of slow speakers would lose their context. */
+/** A pause of two seconds ends an utterance. With one second, slow speakers' sentences would be split and lose their context. */
 const LONG_SILENCE_WINDOWS = Math.round(2 / WINDOW_SECONDS);
 /** Windows after the longest utterance that are needed to determine its end and the start of the next. */
 const LOOK_AHEAD_WINDOWS = 2 * PADDING_WINDOWS + MIN_SPEECH_WINDOWS + MIN_SILENCE_WINDOWS;
@@ -46,7 +46,7 @@ export interface UtteranceGroup {
 
 /**
  * Divides speech at pauses into utterances of up to the maximum length, in order and without overlaps. Every window of
- * speech is in exactly one utterance. Buffers at most one block of `scored` and the longest utterance.
+ * speech is in exactly one utterance. Buffers at most one block of `scored` plus one utterance of the maximum length.
  * @param audioOffset time of the first sample in the media, seconds
  */
 export async function* packUtterances(
@@ -155,7 +155,7 @@ class PendingAudio {
   /** Copies the remaining samples. */
   keep(): void {
     const length = this.#kept.length + this.#added.length;
-    // The buffered audio may grow with each block, up to the longest utterance.
+    // Allocates extra space, because the buffered audio may grow with each block.
     const memory = length > this.#memory.length ? new Float32Array(Math.ceil(1.25 * length)) : this.#memory;
     memory.set(this.#kept);
     memory.set(this.#added, this.#kept.length);
@@ -168,7 +168,7 @@ class PendingAudio {
 /** The windows `[start, end)` of the next utterance. */
 interface UtterancePlan {
   start: number;
-  /** Windows before `end` are final even without an utterance. */
+  /** Windows before `end` are settled even if the plan contains no utterance. */
   end: number;
   /** Empty if there is no speech, or if more windows are needed first. */
   segments: SpeechSegment[];
@@ -184,7 +184,7 @@ interface PlanOptions {
   ended: boolean;
 }
 
-/** Looks only a fixed distance ahead, so the plan does not depend on the size of blocks. */
+/** Looks only a fixed distance ahead, so the plan does not depend on the block size. */
 function planUtterance(probabilities: Float32Array, options: PlanOptions): UtterancePlan {
   const { maxWindows, speaking, ended } = options;
   const settled = (windows: number): UtterancePlan => {

@@ -18,7 +18,7 @@ import { getVideoFromParams } from "./videos.ts";
 
 /** Long, because an open player requests all ranges from the URL of the first redirect. */
 const MEDIA_URL_LIFETIME_SECONDS = 12 * 3600;
-/** Part of the ETag. Increase it if the response to the same words changes. */
+/** Part of the ETag. Increment this when the response for the same words changes. */
 const WORDS_VERSION = 2;
 
 interface VideoFileDeps {
@@ -28,7 +28,7 @@ interface VideoFileDeps {
   transcripts: TranscriptStore;
 }
 
-/** Serves the recording and the transcript files for the page of a video. */
+/** Serves the recording and the transcript files for a video's page. */
 export function videoFileHandlers(deps: VideoFileDeps) {
   const { db, transcripts } = deps;
   return defineHandlers({
@@ -39,7 +39,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       const video = await getVideoFromParams(db, params);
       const row = await findTranscriptionByVideo(db, video.id);
       const prefix = row && currentPrefix(row);
-      if (!prefix) throw new AppError("transcript_not_found", "The video has no transcript (yet).");
+      if (!prefix) throw new AppError("transcript_not_found", "The video has no transcript.");
       return await sendJson(request, reply, {
         tag: `${tagOf(prefix)}-${WORDS_VERSION}`,
         render: async () => {
@@ -55,12 +55,12 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       });
     },
 
-    // Not redirected to the storage, because browsers load cross-origin captions only if that origin allows it.
+    // Not redirected to storage, because browsers load cross-origin captions only if the other origin allows it.
     "GET /environments/:environment/videos/:video/captions": async ({ params, request, reply }) => {
       const video = await getVideoFromParams(db, params);
       const row = await findTranscriptionByVideo(db, video.id);
       const prefix = row && currentPrefix(row);
-      if (!prefix) throw new AppError("transcript_not_found", "The video has no captions (yet).");
+      if (!prefix) throw new AppError("transcript_not_found", "The video has no captions.");
       const etag = `"${tagOf(prefix)}"`;
       reply.headers({ etag, "cache-control": "private, no-cache" });
       if (matchesEtag(request.headers["if-none-match"], etag)) return await reply.code(304).send();
@@ -70,14 +70,14 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       return await reply.type("text/vtt; charset=utf-8").send(captions);
     },
 
-    // Not redirected to the storage, because browsers ignore `download` on cross-origin links and show the file.
+    // Not redirected to storage, because browsers ignore `download` on cross-origin links and show the file.
     "GET /environments/:environment/videos/:video/files/:format": async ({ params, reply }) => {
       const video = await getVideoFromParams(db, params);
       const row = await findTranscriptionByVideo(db, video.id);
       const format = row?.file_formats.find((each) => each === params.format);
       const prefix = row && currentPrefix(row);
       if (!prefix || !format) {
-        throw new AppError("transcript_not_found", "The video has no such file (yet).");
+        throw new AppError("transcript_not_found", "The video has no file in this format.");
       }
       const name = transcriptFileName(row, video.metadata, format);
       const file = await transcripts.read(fileKey(prefix, format)).catch(asNotFound("transcript_not_found"));
@@ -88,7 +88,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
     "GET /environments/:environment/videos/:video/waveform": async ({ params, request, reply }) => {
       const video = await getVideoFromParams(db, params);
       const prefix = (await findTranscriptionByVideo(db, video.id))?.waveform_prefix;
-      if (!prefix) throw new AppError("waveform_not_found", "The recording was not decoded (yet).");
+      if (!prefix) throw new AppError("waveform_not_found", "The recording has not been decoded.");
       return await sendJson(request, reply, {
         tag: tagOf(prefix),
         render: async () =>
@@ -156,10 +156,10 @@ function tagOf(prefix: string): string {
   return prefix.replaceAll("/", "-");
 }
 
-/** Replaces the storage's error for a missing file. */
+/** Replaces the storage error for a missing file. */
 function asNotFound(code: AppErrorCode): (error: unknown) => never {
   return (error) => {
-    if (isMissing(error)) throw new AppError(code, "The file is gone.", { cause: error });
+    if (isMissing(error)) throw new AppError(code, "The file no longer exists.", { cause: error });
     throw error;
   };
 }

@@ -58,9 +58,7 @@ export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps) {
       const end = () => stream.end();
       endings.add(end);
       // `close` follows and cleans up.
-      stream.on("error", (error) =>
-        request.log.debug({ err: error }, "the connection of a video stream failed"),
-      );
+      stream.on("error", (error) => request.log.debug({ err: error }, "video stream connection failed"));
       // A client that disconnects may close only its half of the connection.
       if (request.raw.socket.readableEnded) end();
       else request.raw.socket.once("end", end);

@@ -47,8 +47,8 @@ export function transcriptionHandlers({ db, queue, clock }: { db: Db; queue: Que
 
 async function describe(db: Db, row: TranscriptionRow, actor: Actor): Promise<TranscriptionView> {
   const video = await findVideo(db, row.video_id);
-  if (!video) throw new AppError("transcription_not_found", "The video was deleted meanwhile.");
-  // Editors may not see webhooks.
+  if (!video) throw new AppError("transcription_not_found", "The video was deleted in the meantime.");
+  // Editors are not allowed to see webhooks.
   const events =
     roleIn(actor, row.environment_id) === "editor" ? [] : await listTranscriptionEvents(db, row.id);
   return toTranscriptionView(row, { video, events });
@@ -70,7 +70,7 @@ async function getTranscription(db: Db, id: string): Promise<TranscriptionRow> {
   throw new AppError(
     "transcription_not_found",
     video === undefined
-      ? "There is no transcription and no video with this id."
+      ? "There is no transcription or video with this ID."
       : "The video has no transcription: AI Transcription was off when its upload finished.",
   );
 }
