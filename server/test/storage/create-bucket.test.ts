@@ -58,6 +58,6 @@ test.skipIf(!s3)("the doctor names the command that creates a missing bucket", a
   });
   expect([exitCode, out]).toEqual([
     1,
-    expect.stringContaining("`npx subtext storage create-bucket` creates it"),
+    expect.stringContaining("create it with `npx subtext storage create-bucket`"),
   ]);
 });

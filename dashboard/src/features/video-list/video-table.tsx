@@ -14,7 +14,7 @@ import css from "./video-table.module.css";
 const OVERSCAN = 8;
 /** Must match `--row` in the style sheet. */
 const ROW_REM = { table: 4.25, cards: 6.5 };
-const CARDS = matchMedia("(max-width: 52rem)");
+const CARDS = "(max-width: 52rem)";
 
 /** @param props.isComplete whether `videos` are all videos of the list */
 export function VideoTable({
@@ -163,10 +163,11 @@ function useScrollAnchor(ids: readonly string[], rowHeight: number, top: number)
 function useRowHeight(): number {
   const areCards = useSyncExternalStore(
     (onChange) => {
-      CARDS.addEventListener("change", onChange);
-      return () => CARDS.removeEventListener("change", onChange);
+      const cards = matchMedia(CARDS);
+      cards.addEventListener("change", onChange);
+      return () => cards.removeEventListener("change", onChange);
     },
-    () => CARDS.matches,
+    () => matchMedia(CARDS).matches,
   );
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   return (areCards ? ROW_REM.cards : ROW_REM.table) * rem;
