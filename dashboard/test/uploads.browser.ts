@@ -25,7 +25,7 @@ test("an upload interrupted by a reload resumes when the same file is dropped ag
   const file = { name: "long.mp4", bytes: randomBytes(3_000_000) };
   await drop(page, [file]);
   await row(page, "long.mp4")
-    .getByText(/^[1-9]\d?%$/)
+    .getByText(/^[1-9]\d?% of/)
     .waitFor();
 
   await page.reload();
