@@ -41,7 +41,7 @@ const ENVIRONMENT_SCOPES: Record<string, EnvironmentScope> = {
     findEnvironmentId: async (db, id) =>
       (await findTranscription(db, id))?.environment_id ?? (await findVideo(db, id))?.environment_id,
     notFound: () =>
-      new AppError("transcription_not_found", "There is no transcription and no video with this id."),
+      new AppError("transcription_not_found", "There is no transcription or video with this ID."),
   },
 };
 

@@ -389,7 +389,7 @@ describe("transcriptions", () => {
     expect(off.json().detail).toContain("AI Transcription was off");
     const unknown = await ask("/transcriptions/video_unknown");
     expect(codeOf(unknown)).toEqual([404, "transcription_not_found"]);
-    expect(unknown.json().detail).toContain("no video");
+    expect(unknown.json().detail).toContain("no transcription or video");
   });
 
   test("are listed by environment and status, newest first", async () => {
