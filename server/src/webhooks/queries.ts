@@ -262,7 +262,9 @@ async function withAttempts(
   const attemptsByDelivery = Map.groupBy(attempts, (attempt) => attempt.delivery_id);
   return deliveries.map((delivery) => ({
     ...delivery,
-    attemptRows: attemptsByDelivery.get(delivery.id) ?? [],
+    // An attempt that was recorded after the delivery was read would contradict its status.
+    attemptRows:
+      attemptsByDelivery.get(delivery.id)?.filter(({ number }) => number <= delivery.attempts) ?? [],
   }));
 }
 

@@ -11,6 +11,8 @@ import type {
   DeliveryPageView,
   WebhookEndpointView,
 } from "../../src/admin/contract/webhook.ts";
+import type { Tx } from "../../src/db/schema.ts";
+import { findDelivery, settleAttempt } from "../../src/webhooks/queries.ts";
 import { emitCompleted } from "../support/emit-completed.ts";
 import { createTenant, shareService, until } from "../support/service.ts";
 import { type HttpReceiver, startReceiver } from "../webhooks/webhook-receivers.ts";
@@ -160,6 +162,45 @@ test("deliveries waiting for a retry are resent with failed ones, and only once"
   expect((await attempted(path, id, 2)).status).toBe("succeeded");
   expect((await post(`${path}/redeliver-failed`, { since })).json()).toEqual({ count: 0, hasMore: false });
   expect(receiver.requests).toHaveLength(2);
+});
+
+test("an attempt that is recorded while a delivery is read does not appear beside its earlier status", async () => {
+  const { environmentId, path, answer } = await subscribe();
+  answer.status = 500;
+  await emitCompleted(subtext.service, environmentId);
+  const { id } = await until(async () =>
+    (await page(path)).data.find(({ attempts }) => attempts.length === 1),
+  );
+  const db = subtext.service.parts.database.kysely;
+  const row = await db.selectFrom("delivery").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  const attempt = {
+    number: 2,
+    attemptedAt: new Date(),
+    latencyMs: 1,
+    statusCode: 204,
+    failure: null,
+    responseStart: null,
+  };
+  let isRecorded = false;
+  const racing = db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (isRecorded) return result;
+      isRecorded = true;
+      const outcome = { status: "succeeded", finishedAt: new Date() } as const;
+      const settle = (tx: Tx) => settleAttempt(tx, { id, jobId: row.job_id }, attempt, outcome);
+      expect(await db.transaction().execute(settle)).toBe(true);
+      return result;
+    },
+  });
+  expect(await findDelivery(racing, row.endpoint_id, id)).toMatchObject({
+    status: "pending",
+    attemptRows: [{ number: 1 }],
+  });
+  expect(await findDelivery(db, row.endpoint_id, id)).toMatchObject({
+    status: "succeeded",
+    attemptRows: [{ number: 1 }, { number: 2 }],
+  });
 });
 
 test("deliveries are paged and filtered by state and event, without gaps or repetitions", async () => {
