@@ -11,36 +11,29 @@ export type Unindexed = SearchDocumentRow & {
 /** Maximum number of passages in a shard; see `search_shard` in the schema. */
 const SHARD_PASSAGES = 16_384;
 
-export async function insertSearchDocument(
-  tx: Tx,
-  document: { transcriptionId: string; environmentId: string; jobId: string },
-): Promise<void> {
-  await tx
-    .insertInto("search_document")
-    .values({
-      transcription_id: document.transcriptionId,
-      environment_id: document.environmentId,
-      job_id: document.jobId,
-    })
-    .execute();
+interface NewDocument {
+  transcriptionId: string;
+  environmentId: string;
+  jobId: string;
+}
+
+export async function insertSearchDocument(tx: Tx, document: NewDocument): Promise<void> {
+  await insertion(tx, document).execute();
 }
 
 /** Makes the job index the transcript again. Until then, searches find the previous words. */
-export async function reindexTranscript(
-  tx: Tx,
-  document: { transcriptionId: string; environmentId: string; jobId: string },
-): Promise<void> {
-  await tx
-    .insertInto("search_document")
-    .values({
-      transcription_id: document.transcriptionId,
-      environment_id: document.environmentId,
-      job_id: document.jobId,
-    })
+export async function reindexTranscript(tx: Tx, document: NewDocument): Promise<void> {
+  await insertion(tx, document)
     .onConflict((conflict) =>
       conflict.column("transcription_id").doUpdateSet({ job_id: document.jobId, indexed_at: null }),
     )
     .execute();
+}
+
+function insertion(tx: Tx, { transcriptionId, environmentId, jobId }: NewDocument) {
+  return tx
+    .insertInto("search_document")
+    .values({ transcription_id: transcriptionId, environment_id: environmentId, job_id: jobId });
 }
 
 /** Returns undefined if the job has nothing to do. */
