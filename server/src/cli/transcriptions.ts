@@ -70,7 +70,7 @@ export function addTranscriptions(program: Command, terminal: Terminal): void {
 }
 
 function statusOf({ status, progress, failure, skipReason }: TranscriptionSummaryView): string {
-  if (status === "PROCESSING") return `PROCESSING ${Math.floor(progress * 100)} %`;
+  if (status === "PROCESSING") return `PROCESSING ${Math.floor(progress * 100)}%`;
   if (status === "FAILED" && failure) return `FAILED ${failure.code}`;
   return status === "SKIPPED" && skipReason ? `SKIPPED ${skipReason}` : status;
 }
@@ -114,7 +114,7 @@ function stageTimes(stages: NonNullable<TranscriptionView["stages"]>): string {
 
 function segmentText(segment: LanguageSegment): string {
   const { start, end, language, probability, engine, words, hasEstimatedTimes } = segment;
-  const sure = `${Math.round(probability * 100)} %`;
+  const sure = `${Math.round(probability * 100)}%`;
   const times = hasEstimatedTimes ? " with estimated times" : "";
   return `${length(start)} – ${length(end)} ${language} (${sure}) by ${engine}, ${words} words${times}`;
 }

@@ -83,7 +83,7 @@ export async function describeMemory(
   const engines = chooseEngines(config.engine, availableEngines(config, models));
   const wanted = { processes: speechProcesses, threads: speechThreads };
   const { processes, threads, batchShare } = await planParallelism(engines, { ...wanted, memory });
-  const fitting = `Speech processes that fit: ${processes} of ${speechProcesses}, with ${threads} of ${speechThreads} threads and ${batchShare * 100} % of a full batch each`;
+  const fitting = `Speech processes that fit: ${processes} of ${speechProcesses}, with ${threads} of ${speechThreads} threads and ${batchShare * 100}% of a full batch each`;
   return {
     text: `${fitting}; ${memory.source} is ${Math.floor(memory.bytes / 1024 ** 2)} MiB.`,
     reduced: processes < speechProcesses || threads < speechThreads || batchShare < 1,

@@ -1,3 +1,4 @@
+import { SpeechError } from "@subtext/speech/errors";
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "../config/config.ts";
 
@@ -33,6 +34,8 @@ function serializeError(error: unknown): unknown {
   const shown = error instanceof Error ? pino.stdSerializers.err(error) : error;
   const fields = Object.entries(shown)
     .filter(([name, value]) => LOGGED_ERROR_FIELDS.includes(name) && typeof value !== "object")
+    // The code and the message of a SpeechError say everything; its stack would be most of an operator's log.
+    .filter(([name]) => name !== "stack" || !(error instanceof SpeechError))
     .map(([name, value]) => [name, name === "message" ? messageOf(error) : value])
     .map(([name, value]) => [name, typeof value === "string" ? withoutValues(value, error) : value]);
   // If several addresses were tried, the message of the `AggregateError` is empty.
@@ -46,7 +49,9 @@ function messageOf(error: ErrorLike): string {
   for (const { message } of withCauses(error)) {
     if (!messages.some((earlier) => earlier.includes(message))) messages.push(message);
   }
-  return messages.join(": ");
+  return messages
+    .map((message, index) => (index < messages.length - 1 ? message.replace(/\.$/, "") : message))
+    .join(": ");
 }
 
 interface ErrorLike {

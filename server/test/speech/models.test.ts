@@ -70,7 +70,7 @@ describe("the commands", () => {
     const pulled = await run(["models", "pull"], env);
     expect(pulled).toMatchObject({ exitCode: 0, out: `${TINY.name} installed: ${folder}\n` });
     expect(pulled.err).toMatch(
-      /^whisper-tiny {2}0 % .*\n(.*\n)*whisper-tiny {2}100 % {2}1\.8 MB of 1\.8 MB.*\n$/,
+      /^whisper-tiny {2}0% .*\n(.*\n)*whisper-tiny {2}100% {2}1\.8 MB of 1\.8 MB.*\n$/,
     );
     const [tiny] = await list();
     expect(tiny).toMatchObject({ state: "installed", commit: hub.commit, bytes: 1_800_000, folder });
@@ -211,7 +211,7 @@ describe("the service", () => {
     expect(folders).toEqual([models.state().folder]);
     expect(models.installed()).toMatchObject({ name: TINY.name });
     expect(models.prefersBundledForEnglish()).toBe(true);
-    expect(logged()).toMatch(/"progress":"\d+ % {2}/);
+    expect(logged()).toMatch(/"progress":"\d+% {2}/);
   });
 
   test("continues without a hub, retries with growing pauses, and shows the next retry", async () => {
@@ -445,14 +445,14 @@ describe("a download's display", () => {
     const terminal = { write: (text: string) => void written.push(text), columns: () => 40 };
     const bar = drawBar("whisper-small", terminal, () => now);
     bar.show(at(93e6, 252e6));
-    expect(written).toEqual(["\rwhisper-small  [##------]  36 %  93 MB \u001b[K"]);
+    expect(written).toEqual(["\rwhisper-small  [##------]  36%  93 MB o\u001b[K"]);
     bar.show(at(94e6, 252e6));
     now = 100;
     written.length = 0;
     terminal.columns = () => 100;
     bar.show(at(93e6, 252e6));
     expect(written[0]).toBe(
-      "\rwhisper-small  [########----------------]  36 %  93 MB of 252 MB  8.1 MB/s  0:20 left\u001b[K",
+      "\rwhisper-small  [########----------------]  36%  93 MB of 252 MB  8.1 MB/s  0:20 left\u001b[K",
     );
     bar.end();
     expect(written.at(-1)).toBe("\n");
@@ -468,7 +468,7 @@ describe("a download's display", () => {
     const lines: string[] = [];
     const known = writeLines((line) => lines.push(line));
     for (let percent = 0; percent <= 100; percent += 2) known.show(at(percent * 1e6, 100e6));
-    expect(lines.map((line) => /(\d+) %/.exec(line)?.[1])).toEqual([
+    expect(lines.map((line) => /(\d+)%/.exec(line)?.[1])).toEqual([
       "0",
       "10",
       "20",

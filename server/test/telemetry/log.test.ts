@@ -1,3 +1,4 @@
+import { SpeechError } from "@subtext/speech/errors";
 import { type RawBuilder, sql } from "kysely";
 import { expect, test } from "vitest";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -57,10 +58,23 @@ test("the log leaves an error message unchanged", () => {
   expect(logged(new Error('"quoted" text stays')).err.message).toBe('"quoted" text stays');
 });
 
+test("the log shows a SpeechError without a stack", () => {
+  const cause = new Error("getaddrinfo ENOTFOUND hub.example.com");
+  const { err } = logged(
+    new SpeechError("model_download_failed", "The model cannot be downloaded.", { cause }),
+  );
+  expect(err).toEqual({
+    type: "SpeechError",
+    code: "model_download_failed",
+    message: "The model cannot be downloaded: getaddrinfo ENOTFOUND hub.example.com",
+  });
+  expect(logged(new Error("unexpected")).err.stack).toContain("log.test.ts");
+});
+
 test("the log names levels and omits messages that a cause repeats", () => {
   const cause = new Error("connect ECONNREFUSED");
   const outage = new Error("The database is unavailable.", { cause });
   const { line, err } = logged(new Error("The database is unavailable.", { cause: outage }));
   expect(JSON.parse(line).level).toBe("error");
-  expect(err.message).toBe("The database is unavailable.: connect ECONNREFUSED");
+  expect(err.message).toBe("The database is unavailable: connect ECONNREFUSED");
 });

@@ -44,7 +44,7 @@ export function describeProgress(progress: DownloadProgress): string {
   const parts = [
     totalBytes === null || share === null
       ? megabytes(receivedBytes)
-      : `${Math.floor(share * 100)} %  ${megabytes(receivedBytes)} of ${megabytes(totalBytes)}`,
+      : `${Math.floor(share * 100)}%  ${megabytes(receivedBytes)} of ${megabytes(totalBytes)}`,
     bytesPerSecond === null ? null : `${megabytes(bytesPerSecond)}/s`,
     remainingSeconds === null ? null : `${clockTime(remainingSeconds)} left`,
     elsewhere ? "(downloaded by another process)" : null,

@@ -42,7 +42,7 @@ function describeTranscription(
   const position = clockTime(Math.floor(done));
   const share = duration === null ? 0 : Math.floor(100 * Math.min(1, done / (duration || 1)));
   const parts = [
-    duration === null ? position : `${share} %  ${position}/${clockTime(Math.floor(duration))}`,
+    duration === null ? position : `${share}%  ${position}/${clockTime(Math.floor(duration))}`,
     pace === null || pace <= 0 ? null : `${describePace(pace)}×`,
     remainingSeconds === null ? null : `${clockTime(remainingSeconds)} left`,
   ];

@@ -148,7 +148,7 @@ class SpeechProcesses implements Speech {
     const fitting = await planParallelism(engines, { processes, threads, memory });
     if (fitting.processes < processes || fitting.threads < threads || fitting.batchShare < 1) {
       log?.(
-        `Limited by memory to ${fitting.processes} of ${processes} processes, ${fitting.threads} of ${threads} threads and ${fitting.batchShare * 100} % of the batch size.`,
+        `Limited by memory to ${fitting.processes} of ${processes} processes, ${fitting.threads} of ${threads} threads and ${fitting.batchShare * 100}% of the batch size.`,
       );
     }
     this.#usableSlots = fitting.processes;

@@ -285,7 +285,7 @@ describe("a terminal", () => {
     });
     children.push(child);
     const shown = (await Array.fromAsync(child.stdout)).join("");
-    expect(shown).toContain("\rchildren.wav  [------------------------]  0 %  0:00/0:06");
+    expect(shown).toContain("\rchildren.wav  [------------------------]  0%  0:00/0:06");
     expect(shown.split("\u001b[K").at(-1)).toMatch(
       /^children\.wav {2}6\.9 s of en in [^\r]+, by moonshine-tiny\r\nChildren played/,
     );
@@ -301,8 +301,8 @@ describe("a terminal", () => {
     display.show({ done: 7_200, duration: 36_000, remainingSeconds: 240 });
     display.erase();
     expect(written).toEqual([
-      "\ra-very-long-name-of-a-f…  [------------------------]  0 %  0:00/10:00:00\u001b[K",
-      "\ra-very-long-name-of-a-f…  [##--------]  20 %  2:00:00/10:00:00  120×  4:00 left\u001b[K",
+      "\ra-very-long-name-of-a-f…  [------------------------]  0%  0:00/10:00:00\u001b[K",
+      "\ra-very-long-name-of-a-f…  [##---------]  20%  2:00:00/10:00:00  120×  4:00 left\u001b[K",
       "\r\u001b[K",
     ]);
   });
