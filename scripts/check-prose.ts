@@ -15,6 +15,7 @@ const PHRASES: [RegExp, string][] = [
   [/\b(makes?|gives?) way\b/i, "yields"],
   [/\b(goes|went) on\b/i, "continues, resumes"],
   [/\bas many as may be\b/i, "the limit is reached"],
+  [/\d %/, "the percent sign without a space"],
 ];
 
 /** Returns one line for each phrase to replace and each sentence to split. */

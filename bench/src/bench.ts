@@ -55,7 +55,7 @@ try {
       async ({ database }) => (await findTranscriptionByVideo(database.kysely, videoId))?.stages,
     );
     if (stages) {
-      const share = (part: number) => `${((100 * part) / seconds).toFixed(0)} %`;
+      const share = (part: number) => `${((100 * part) / seconds).toFixed(0)}%`;
       shares.push([
         `${length} h`,
         share(stages.decode),

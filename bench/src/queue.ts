@@ -150,7 +150,7 @@ async function printYielding(): Promise<void> {
     });
   }
   const [alone, withClips] = results as [YieldingResult, YieldingResult];
-  const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+  const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
   printTable(
     `A recording of ${hours} h on one worker, alone and with a clip every ${clipIntervalSeconds} s`,
     ["", "worker time", "attempts", "resuming", "share of worker time", "throughput lost"],

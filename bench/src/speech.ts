@@ -170,7 +170,7 @@ function quarters(curves: readonly number[][]): string[] {
 }
 
 function percent(share: number): string {
-  return `${(100 * share).toFixed(0)} %`;
+  return `${(100 * share).toFixed(0)}%`;
 }
 
 function sum(values: readonly number[]): number {

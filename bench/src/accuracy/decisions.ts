@@ -25,8 +25,8 @@ export class LanguageDecisions {
   print(): void {
     const { head, rows } = this.#languages.table();
     printTable("Detected language, bundled engine, at least ten seconds of speech", head, rows);
-    const others = "refused ≥ 95 %, en ≤ 2 %";
-    const english = "refused ≤ 1 %";
+    const others = "refused ≥ 95%, en ≤ 2%";
+    const english = "refused ≤ 1%";
     printTable(
       "English or not, bundled engine, at least ten seconds of speech",
       ["spoken", "clips", "→ refused", "→ und", "→ zxx", "→ en", "target"],
@@ -74,5 +74,5 @@ function counts(confusion: Confusion, truth: string): string[] {
 function shares(confusion: Confusion, matches: (truth: string) => boolean = () => true): string[] {
   const clips = confusion.count(matches);
   const share = (detected: string) => ((100 * confusion.count(matches, detected)) / clips).toFixed(1);
-  return [String(clips), ...OUTCOMES.map((detected) => `${share(detected)} %`)];
+  return [String(clips), ...OUTCOMES.map((detected) => `${share(detected)}%`)];
 }

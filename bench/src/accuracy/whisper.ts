@@ -58,5 +58,5 @@ export async function measureWhisper(speaker: Speaker, folder: string, quick: bo
     [...tallies].map(([name, tally]) => [name, ...tally.row()]),
   );
   const { head, rows } = confusion.table();
-  printTable("Detected language, whisper engine (target: 100 %)", head, rows);
+  printTable("Detected language, whisper engine (target: 100%)", head, rows);
 }

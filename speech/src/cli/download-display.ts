@@ -37,7 +37,7 @@ export function writeLines(write: (line: string) => void): DownloadDisplay {
   };
 }
 
-/** `37 %  93 MB of 252 MB  8.1 MB/s  0:20 left` */
+/** `37%  93 MB of 252 MB  8.1 MB/s  0:20 left` */
 export function describeProgress(progress: DownloadProgress): string {
   const { receivedBytes, totalBytes, bytesPerSecond, remainingSeconds, elsewhere } = progress;
   const share = shareOf(progress);

@@ -34,7 +34,7 @@ export function showTranscription(
   };
 }
 
-/** Returns `42 %  12:30/29:55  118×  0:09 left`. */
+/** Returns `42%  12:30/29:55  118×  0:09 left`. */
 function describeTranscription(
   { done, duration, remainingSeconds }: TranscribeProgress,
   pace: number | null,

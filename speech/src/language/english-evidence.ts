@@ -36,7 +36,7 @@ const HOPELESS_SECONDS = 120;
 
 /**
  * Spans of speech that are this long and this likely are certain. In 35 minutes of noise, music, laughter and crowds,
- * there were none. In clips of other languages, at least 73 % of the speech was certain.
+ * there were none. In clips of other languages, at least 73% of the speech was certain.
  */
 const CERTAIN_SPAN_SECONDS = 0.6;
 const CERTAIN_PROBABILITY = 0.87;

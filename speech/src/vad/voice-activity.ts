@@ -18,7 +18,7 @@ const STATE_SIZE = 128;
 /**
  * Windows are scored in runs. Each run starts from a fresh state that is warmed up on the audio before it. Runs can be
  * batched, which halves the cost, and resets improve detection, because the recurrent state degrades in noise: at 5 dB, it
- * finds 84 % of the speech with resets and 50 % without.
+ * finds 84% of the speech with resets and 50% without.
  */
 const RUN_WINDOWS = 938;
 const WARM_UP_WINDOWS = 94;

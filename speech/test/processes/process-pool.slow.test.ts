@@ -68,7 +68,7 @@ function open(options: Partial<SpeechOptions> = {}): Speech {
   return speech;
 }
 
-/** Whether any speech process recently used at least 20 % of a core. */
+/** Whether any speech process recently used at least 20% of a core. */
 function isComputing(): boolean {
   const ticks = () => speechProcesses().reduce((sum, pid) => sum + cpuTicks(pid), 0);
   const before = ticks();
