@@ -74,6 +74,12 @@ export default defineConfig(({ command }) => {
       // This limit applies before compression. The browser tests check the compressed size of the first load.
       chunkSizeWarningLimit: 750,
       rolldownOptions: {
+        output: {
+          codeSplitting: {
+            // The entry waits for the German messages, so they must not import anything from the entry.
+            groups: [{ name: "messages", test: /\/src\/messages\/(locale|numbers|parts)\.ts$/ }],
+          },
+        },
         // Compression takes most of the time, which is expected.
         checks: { pluginTimings: false },
         onwarn(warning, warn) {

@@ -54,7 +54,7 @@ const UPWARD_IMPORTS = new Set<string>(["transcription/reprocess.ts > videos/ret
 
 /** The same for the `src` of other workspaces. */
 const LAYERS = {
-  dashboard: ["main.tsx", "router.tsx", "shell", "features", "ui", "hooks", "admin-client"],
+  dashboard: ["main.tsx", "router.tsx", "shell", "features", "ui", "hooks", "admin-client", "messages"],
   speech: [
     "cli",
     "processes",
@@ -148,7 +148,13 @@ describe("imports", () => {
   });
 
   test("do not form cycles", () => {
-    const targets = Map.groupBy(imports, ({ from }) => from);
+    // German messages take only their types from the English ones.
+    const isTypeOnly = ({ from, to }: { from: string; to: string }) =>
+      from.startsWith("dashboard/src/messages/de/") && to.startsWith("dashboard/src/messages/en/");
+    const targets = Map.groupBy(
+      imports.filter((each) => !isTypeOnly(each)),
+      ({ from }) => from,
+    );
     const done = new Set<string>();
     const visit = (file: string, path: string[]): string[] => {
       if (path.includes(file)) return [[...path.slice(path.indexOf(file)), file].join(" > ")];

@@ -7,6 +7,7 @@ import { environmentsQuery, meQuery } from "./admin-client/queries.ts";
 import { ProblemError } from "./admin-client/request.ts";
 import { UploadQueue } from "./features/uploads/upload-queue.ts";
 import { UploadsContext } from "./features/uploads/use-uploads.ts";
+import { LOCALE } from "./messages/locale.ts";
 import { createAppRouter, isSignedOutError, returnTo } from "./router.tsx";
 import "./ui/theme/tokens.css";
 import "./ui/theme/base.css";
@@ -57,7 +58,7 @@ addEventListener("beforeunload", (event) => {
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
-    <I18nProvider locale="en-GB">
+    <I18nProvider locale={LOCALE}>
       <QueryClientProvider client={queryClient}>
         <UploadsContext value={uploads}>
           <Toasts>

@@ -4,9 +4,12 @@ import { sessionsQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
+import { account as texts } from "../../messages/en/account.ts";
 import { formatAgo } from "../../ui/format.ts";
 import { NewPasswordField } from "../../ui/forms/account-fields.tsx";
 import { Button, ErrorNotice, Form, Notice, TextField } from "../../ui/forms/controls.tsx";
+import { Select } from "../../ui/forms/form-fields.tsx";
+import { selectedLanguage, selectLanguage } from "../../ui/language.ts";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { useToast } from "../../ui/toasts.tsx";
@@ -15,9 +18,13 @@ export function AccountPage() {
   const { name, email, role } = useMe();
   return (
     <>
-      <PageHeader title="Account" description={`${name} · ${email} · ${role}`} />
+      <PageHeader
+        title={texts.title}
+        description={[name, email, role && texts.roles[role]].filter(Boolean).join(" · ")}
+      />
       <Sessions />
       <Password />
+      <LanguageChoice />
     </>
   );
 }
@@ -30,16 +37,16 @@ function Sessions() {
   const onSettled = () => queryClient.invalidateQueries(sessionsQuery);
   const end = useMutation({
     mutationFn: (id: string) => request("DELETE /auth/sessions/:id", { params: { id } }),
-    onSuccess: () => showToast("Session ended."),
+    onSuccess: () => showToast(texts.sessionEnded),
     onSettled,
   });
   const endOthers = useMutation({
     mutationFn: () => request("DELETE /auth/sessions"),
-    onSuccess: () => showToast("All other sessions ended."),
+    onSuccess: () => showToast(texts.otherSessionsEnded),
     onSettled,
   });
   return (
-    <Section title="Sessions" description="Devices where you're signed in.">
+    <Section title={texts.sessions} description={texts.sessionsHint}>
       <ErrorNotice error={sessions.error ?? end.error ?? endOthers.error} />
       <ul className={css.rows}>
         {sessions.data?.map((session) => (
@@ -47,19 +54,20 @@ function Sessions() {
             <div>
               <div className={css.rowTitle}>
                 {browserName(session.userAgent)}
-                {session.current && <span className={css.badge}>This device</span>}
+                {session.current && <span className={css.badge}>{texts.thisDevice}</span>}
               </div>
               <div className={css.rowText}>
-                {session.ipAddress || "Unknown address"} · signed in {formatAgo(session.createdAt, now)}
+                {session.ipAddress || texts.unknownAddress} ·{" "}
+                {texts.signedIn(formatAgo(session.createdAt, now))}
               </div>
             </div>
             {!session.current && (
               <Button
                 variant="danger"
-                aria-label={`End session of ${browserName(session.userAgent)}`}
+                aria-label={texts.endSessionOf(browserName(session.userAgent))}
                 onPress={() => end.mutate(session.id)}
               >
-                End session
+                {texts.endSession}
               </Button>
             )}
           </li>
@@ -68,7 +76,7 @@ function Sessions() {
       {sessions.data && sessions.data.length > 1 && (
         <div>
           <Button variant="danger" onPress={() => endOthers.mutate()} isPending={endOthers.isPending}>
-            End all other sessions
+            {texts.endOtherSessions}
           </Button>
         </div>
       )}
@@ -92,24 +100,37 @@ function Password() {
     },
   });
   return (
-    <Section title="Password" description="Changing your password signs you out on other devices.">
+    <Section title={texts.password} description={texts.passwordEffect}>
       <Form onSubmit={() => change.mutate()} error={change.error}>
-        {change.isSuccess && <Notice tone="good">Password changed.</Notice>}
+        {change.isSuccess && <Notice tone="good">{texts.passwordChanged}</Notice>}
         <TextField
-          label="Current password"
+          label={texts.currentPassword}
           type="password"
           autoComplete="current-password"
           value={currentPassword}
           onChange={setCurrentPassword}
           isRequired
         />
-        <NewPasswordField label="New password" value={newPassword} onChange={setNewPassword} />
+        <NewPasswordField label={texts.newPassword} value={newPassword} onChange={setNewPassword} />
         <div>
           <Button type="submit" isPending={change.isPending}>
-            Change password
+            {texts.changePassword}
           </Button>
         </div>
       </Form>
+    </Section>
+  );
+}
+
+function LanguageChoice() {
+  return (
+    <Section title={texts.language} description={texts.languageHint}>
+      <Select
+        label={texts.language}
+        options={{ browser: texts.browserLanguage, en: "English", de: "Deutsch" }}
+        value={selectedLanguage()}
+        onChange={selectLanguage}
+      />
     </Section>
   );
 }
@@ -133,5 +154,6 @@ const SYSTEMS: [RegExp, string][] = [
 function browserName(userAgent: string | null): string {
   const find = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(userAgent ?? ""))?.[1];
   const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
-  return [browser ?? "Unknown browser", system && `on ${system}`].filter(Boolean).join(" ");
+  const name = browser ?? texts.unknownBrowser;
+  return system === undefined ? name : texts.browserOn(name, system);
 }

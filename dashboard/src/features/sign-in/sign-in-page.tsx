@@ -3,8 +3,11 @@ import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { setupQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
+import { forms } from "../../messages/en/forms.ts";
+import { signIn as texts } from "../../messages/en/sign-in.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, Form, TextField } from "../../ui/forms/controls.tsx";
+import { RichText } from "../../ui/rich-text.tsx";
 import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 
 export function SignInPage() {
@@ -26,18 +29,13 @@ export function SignInPage() {
   });
 
   if (setup.data?.needed) {
-    return (
-      <SignedOutPage
-        title="Welcome to Subtext"
-        description="Subtext is not set up yet. Open the setup link printed in the server's terminal."
-      />
-    );
+    return <SignedOutPage title={texts.welcome} description={texts.notSetUp} />;
   }
   return (
-    <SignedOutPage title="Sign in">
+    <SignedOutPage title={texts.signIn}>
       <Form onSubmit={() => signIn.mutate()} error={signIn.error}>
         <TextField
-          label="Email"
+          label={forms.email}
           type="email"
           value={email}
           onChange={setEmail}
@@ -46,7 +44,7 @@ export function SignInPage() {
           autoFocus
         />
         <TextField
-          label="Password"
+          label={forms.password}
           type="password"
           value={password}
           onChange={setPassword}
@@ -54,11 +52,11 @@ export function SignInPage() {
           isRequired
         />
         <Button type="submit" variant="primary" fullWidth isPending={signIn.isPending}>
-          Sign in
+          {texts.signIn}
         </Button>
       </Form>
       <p className={controls.hint}>
-        Forgot your password? Run <code>npx subtext operators reset-password</code> on the server.
+        <RichText parts={texts.forgotPassword(<code>npx subtext operators reset-password</code>)} />
       </p>
     </SignedOutPage>
   );

@@ -1,4 +1,5 @@
 import { PASSWORD_LENGTH } from "@subtext/server/admin/contract/operator";
+import { forms } from "../../messages/en/forms.ts";
 import { TextField } from "./controls.tsx";
 
 interface FieldProps {
@@ -7,15 +8,15 @@ interface FieldProps {
 }
 
 export function NameField(props: FieldProps) {
-  return <TextField {...props} label="Name" autoComplete="name" isRequired maxLength={100} autoFocus />;
+  return <TextField {...props} label={forms.name} autoComplete="name" isRequired maxLength={100} autoFocus />;
 }
 
-export function NewPasswordField({ label = "Password", ...props }: FieldProps & { label?: string }) {
+export function NewPasswordField({ label = forms.password, ...props }: FieldProps & { label?: string }) {
   return (
     <TextField
       {...props}
       label={label}
-      hint={`At least ${PASSWORD_LENGTH.min} characters.`}
+      hint={forms.passwordHint(PASSWORD_LENGTH.min)}
       type="password"
       autoComplete="new-password"
       isRequired

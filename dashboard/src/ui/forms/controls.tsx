@@ -19,6 +19,7 @@ import {
   Text,
 } from "react-aria-components";
 import { messageOf } from "../../admin-client/request.ts";
+import { forms } from "../../messages/en/forms.ts";
 import css from "./controls.module.css";
 
 interface ButtonProps extends Omit<AriaButtonProps, "className"> {
@@ -143,7 +144,7 @@ export function FormActions({
   submitLabel,
   isPending,
   isDisabled = false,
-  cancelLabel = "Cancel",
+  cancelLabel = forms.cancel,
   onCancel,
 }: {
   submitLabel: string;

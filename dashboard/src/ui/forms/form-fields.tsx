@@ -7,6 +7,7 @@ import {
   Label,
   TextArea,
 } from "react-aria-components";
+import { forms } from "../../messages/en/forms.ts";
 import { CheckIcon } from "../icons.tsx";
 import controls from "./controls.module.css";
 import { TextField } from "./controls.tsx";
@@ -42,7 +43,7 @@ export function CheckboxList<Id extends string>({ label, options, value, onChang
           </Checkbox>
         ))}
       </div>
-      <FieldError className={controls.error ?? ""}>Choose at least one.</FieldError>
+      <FieldError className={controls.error ?? ""}>{forms.chooseOne}</FieldError>
     </CheckboxGroup>
   );
 }

@@ -1,0 +1,27 @@
+import type { account as english } from "../en/account.ts";
+
+export const account: typeof english = {
+  title: "Konto",
+  roles: { owner: "Inhaber", editor: "Bearbeiter", viewer: "Betrachter" },
+  sessions: "Sitzungen",
+  sessionsHint: "Geräte, auf denen Sie angemeldet sind.",
+  sessionEnded: "Sitzung beendet.",
+  otherSessionsEnded: "Alle anderen Sitzungen beendet.",
+  thisDevice: "Dieses Gerät",
+  unknownAddress: "Unbekannte Adresse",
+  signedIn: (when) => `angemeldet ${when}`,
+  endSession: "Sitzung beenden",
+  endSessionOf: (browser) => `Sitzung von ${browser} beenden`,
+  endOtherSessions: "Alle anderen Sitzungen beenden",
+  browserOn: (browser, system) => `${browser} unter ${system}`,
+  unknownBrowser: "Unbekannter Browser",
+  password: "Passwort",
+  passwordEffect: "Wenn Sie Ihr Passwort ändern, werden Sie auf anderen Geräten abgemeldet.",
+  passwordChanged: "Passwort geändert.",
+  currentPassword: "Aktuelles Passwort",
+  newPassword: "Neues Passwort",
+  changePassword: "Passwort ändern",
+  language: "Sprache",
+  languageHint: "Gilt für diesen Browser.",
+  browserLanguage: "Wie im Browser",
+};

@@ -1,0 +1,27 @@
+import { translated } from "../translated.ts";
+
+export const account = translated("account", {
+  title: "Account",
+  roles: { owner: "owner", editor: "editor", viewer: "viewer" },
+  sessions: "Sessions",
+  sessionsHint: "Devices where you're signed in.",
+  sessionEnded: "Session ended.",
+  otherSessionsEnded: "All other sessions ended.",
+  thisDevice: "This device",
+  unknownAddress: "Unknown address",
+  signedIn: (when: string) => `signed in ${when}`,
+  endSession: "End session",
+  endSessionOf: (browser: string) => `End session of ${browser}`,
+  endOtherSessions: "End all other sessions",
+  browserOn: (browser: string, system: string) => `${browser} on ${system}`,
+  unknownBrowser: "Unknown browser",
+  password: "Password",
+  passwordEffect: "Changing your password signs you out on other devices.",
+  passwordChanged: "Password changed.",
+  currentPassword: "Current password",
+  newPassword: "New password",
+  changePassword: "Change password",
+  language: "Language",
+  languageHint: "Applies to this browser.",
+  browserLanguage: "As in the browser",
+});

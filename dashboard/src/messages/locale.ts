@@ -1,0 +1,7 @@
+/**
+ * The locale of numbers, dates and sorting, e.g. `de-AT`. `ui/theme/first-paint.ts` has set it on the document
+ * before this module runs. A change of the language reloads the page.
+ */
+export const LOCALE: string = globalThis.document?.documentElement.lang || "en";
+
+export const IS_GERMAN = LOCALE.startsWith("de");
