@@ -26,6 +26,7 @@ import { SystemPage } from "./features/system/system-page.tsx";
 import { VideoListPage } from "./features/video-list/video-list-page.tsx";
 import { parseDeliveryFilter } from "./features/webhooks/queries.ts";
 import { lastEnvironment } from "./hooks/last-environment.ts";
+import { shell } from "./messages/en/shell.ts";
 import { Shell } from "./shell/shell.tsx";
 import { ErrorPage, NotFoundPage } from "./ui/error-pages.tsx";
 import { Loading } from "./ui/page.tsx";
@@ -54,21 +55,21 @@ const rootRoute = createRootRouteWithContext<RouterContext>()({
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/setup",
-  staticData: { page: "Setup" },
+  staticData: { page: shell.pages.setup },
   component: SetupPage,
 });
 
 const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/join",
-  staticData: { page: "Join" },
+  staticData: { page: shell.pages.join },
   component: JoinPage,
 });
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/sign-in",
-  staticData: { page: "Sign in" },
+  staticData: { page: shell.pages.signIn },
   validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
     // Accept only paths on this site, to prevent open redirects.
     typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {},
@@ -93,7 +94,7 @@ const signedInRoute = createRoute({
 const homeRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/",
-  staticData: { page: "Home" },
+  staticData: { page: shell.pages.home },
   beforeLoad: async ({ context }) => {
     const environments = await context.queryClient.fetchQuery(environmentsQuery);
     const environment = environments.find(({ id }) => id === lastEnvironment()) ?? environments[0];
@@ -107,7 +108,7 @@ const homeRoute = createRoute({
 const environmentRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/environments/$environmentId",
-  staticData: { page: "Environment" },
+  staticData: { page: shell.pages.environment },
   loader: async ({ context: { queryClient }, params }) => {
     const exists = (environments: readonly EnvironmentView[]) =>
       environments.some(({ id }) => id === params.environmentId);
@@ -121,7 +122,7 @@ const environmentRoute = createRoute({
 const videosRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/videos",
-  staticData: { page: "Videos" },
+  staticData: { page: shell.pages.videos },
   validateSearch: parseVideoListView,
   component: VideoListPage,
 });
@@ -129,7 +130,7 @@ const videosRoute = createRoute({
 const videoRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/videos/$videoId",
-  staticData: { page: "Video" },
+  staticData: { page: shell.pages.video },
   /** `t` is the start of playback in seconds. */
   validateSearch: ({ t }: Record<string, unknown>): { t?: number } => {
     const seconds = Number(t);
@@ -141,7 +142,7 @@ const videoRoute = createRoute({
 const searchRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/search",
-  staticData: { page: "Search" },
+  staticData: { page: shell.pages.search },
   validateSearch: parseSearchParams,
   component: lazyRouteComponent(() => import("./features/search/search-page.tsx"), "SearchPage"),
 });
@@ -149,21 +150,21 @@ const searchRoute = createRoute({
 const apiKeysRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/api-keys",
-  staticData: { page: "API keys", roles: OWNERS_AND_VIEWERS },
+  staticData: { page: shell.pages.apiKeys, roles: OWNERS_AND_VIEWERS },
   component: lazyRouteComponent(() => import("./features/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
 });
 
 const webhooksRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/webhooks",
-  staticData: { page: "Webhooks", roles: OWNERS_AND_VIEWERS },
+  staticData: { page: shell.pages.webhooks, roles: OWNERS_AND_VIEWERS },
   component: lazyRouteComponent(() => import("./features/webhooks/webhooks-page.tsx"), "WebhooksPage"),
 });
 
 const webhookEndpointRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/webhooks/$endpointId",
-  staticData: { page: "Webhook endpoint", roles: OWNERS_AND_VIEWERS },
+  staticData: { page: shell.pages.webhookEndpoint, roles: OWNERS_AND_VIEWERS },
   validateSearch: parseDeliveryFilter,
   component: lazyRouteComponent(() => import("./features/webhooks/endpoint-page.tsx"), "EndpointPage"),
 });
@@ -171,28 +172,28 @@ const webhookEndpointRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/settings",
-  staticData: { page: "Settings", roles: OWNERS_AND_VIEWERS },
+  staticData: { page: shell.pages.settings, roles: OWNERS_AND_VIEWERS },
   component: SettingsPage,
 });
 
 const operatorsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/operators",
-  staticData: { page: "Operators", roles: OWNERS_AND_VIEWERS },
+  staticData: { page: shell.pages.operators, roles: OWNERS_AND_VIEWERS },
   component: OperatorsPage,
 });
 
 const systemRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/system",
-  staticData: { page: "System", roles: OPERATOR_ROLES },
+  staticData: { page: shell.pages.system, roles: OPERATOR_ROLES },
   component: SystemPage,
 });
 
 const auditRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/audit",
-  staticData: { page: "Audit log", roles: ["owner"] },
+  staticData: { page: shell.pages.audit, roles: ["owner"] },
   validateSearch: parseAuditFilter,
   component: lazyRouteComponent(() => import("./features/audit/audit-page.tsx"), "AuditPage"),
 });
@@ -200,7 +201,7 @@ const auditRoute = createRoute({
 const accountRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/account",
-  staticData: { page: "Account" },
+  staticData: { page: shell.pages.account },
   component: AccountPage,
 });
 

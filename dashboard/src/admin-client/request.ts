@@ -7,6 +7,7 @@ import {
   type ResponseOf,
 } from "@subtext/server/admin/contract/operation";
 import type { Operations } from "@subtext/server/admin/contract/operations";
+import { ui } from "../messages/en/ui.ts";
 
 /** An error response from the server, with a message for users. */
 export class ProblemError extends Error {
@@ -24,7 +25,7 @@ export class ProblemError extends Error {
 /** No response arrived. */
 export class UnreachableError extends Error {
   constructor(cause: unknown) {
-    super("Can't reach the server. Check your connection and that Subtext is running.", { cause });
+    super(ui.unreachable, { cause });
     this.name = "UnreachableError";
   }
 }
@@ -94,7 +95,7 @@ function urlOfAny(operation: string, input: Pick<AnyInput, "params" | "query">):
   throw new ProblemError({
     status: 404,
     code: "route_not_found",
-    detail: "There is nothing at this address.",
+    detail: ui.nothingAtAddress,
   });
 }
 
@@ -123,7 +124,7 @@ function unexpected(status: number): Pick<Problem, "status" | "code" | "detail">
   return {
     status,
     code: "unknown",
-    detail: `Unexpected response (HTTP ${status}). Try again in a moment.`,
+    detail: ui.unexpectedResponse(status),
   };
 }
 

@@ -5,6 +5,7 @@ import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover, Separator }
 import { environmentsQuery } from "../admin-client/queries.ts";
 import { EnvironmentForm } from "../features/environments/environment-form.tsx";
 import { useMe } from "../hooks/use-me.ts";
+import { shell as texts } from "../messages/en/shell.ts";
 import controls from "../ui/forms/controls.module.css";
 import { ModalDialog } from "../ui/forms/controls.tsx";
 import { CheckIcon, PlusIcon, UpDownIcon } from "../ui/icons.tsx";
@@ -25,17 +26,14 @@ export function EnvironmentSwitcher({ environmentId }: { environmentId: string |
   return (
     <>
       <MenuTrigger>
-        <AriaButton
-          className={css.switcher ?? ""}
-          aria-label={`Environment: ${current?.name ?? "none"}. Switch`}
-        >
-          <span>{current?.name ?? "Choose an environment"}</span>
+        <AriaButton className={css.switcher ?? ""} aria-label={texts.switchEnvironment(current?.name)}>
+          <span>{current?.name ?? texts.chooseEnvironment}</span>
           <UpDownIcon />
         </AriaButton>
         <Popover className={controls.popover ?? ""} placement="bottom start">
           <Menu
             className={controls.menu ?? ""}
-            aria-label="Environments"
+            aria-label={texts.environments}
             onAction={(key) => (key === NEW ? setCreating(true) : open(String(key)))}
           >
             {environments.map(({ id, name }) => (
@@ -46,14 +44,14 @@ export function EnvironmentSwitcher({ environmentId }: { environmentId: string |
             ))}
             {isOwner && <Separator className={controls.separator ?? ""} />}
             {isOwner && (
-              <MenuItem id={NEW} textValue="New environment" className={controls.item ?? ""}>
-                <PlusIcon /> New environment
+              <MenuItem id={NEW} textValue={texts.newEnvironment} className={controls.item ?? ""}>
+                <PlusIcon /> {texts.newEnvironment}
               </MenuItem>
             )}
           </Menu>
         </Popover>
       </MenuTrigger>
-      <ModalDialog title="New environment" isOpen={isCreating} onOpenChange={setCreating}>
+      <ModalDialog title={texts.newEnvironment} isOpen={isCreating} onOpenChange={setCreating}>
         {(close) => (
           <EnvironmentForm
             onCancel={close}

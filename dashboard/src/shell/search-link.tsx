@@ -1,6 +1,7 @@
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { areSingleKeysEnabled } from "../hooks/shortcuts.ts";
+import { shell as texts } from "../messages/en/shell.ts";
 import { SearchIcon } from "../ui/icons.tsx";
 import css from "./shell.module.css";
 
@@ -15,9 +16,9 @@ export function SearchLink({ environmentId }: { environmentId: string }) {
       aria-keyshortcuts="Control+K Meta+K"
     >
       <span>
-        <SearchIcon /> Search
+        <SearchIcon /> {texts.pages.search}
       </span>
-      <kbd>{isApple() ? "⌘ K" : "Ctrl K"}</kbd>
+      <kbd>{isApple() ? "⌘ K" : `${texts.controlKey} K`}</kbd>
     </Link>
   );
 }

@@ -16,6 +16,8 @@ import { useUploads } from "../features/uploads/use-uploads.ts";
 import { lastEnvironment } from "../hooks/last-environment.ts";
 import { LiveUpdatesContext } from "../hooks/use-live-videos.ts";
 import { mayOpen, roleIn, useMe } from "../hooks/use-me.ts";
+import { forms } from "../messages/en/forms.ts";
+import { shell as texts } from "../messages/en/shell.ts";
 import { ForbiddenPage, NotFoundPage } from "../ui/error-pages.tsx";
 import controls from "../ui/forms/controls.module.css";
 import { Button, ErrorNotice, ModalDialog } from "../ui/forms/controls.tsx";
@@ -65,7 +67,7 @@ export function Shell() {
   return (
     <>
       <a className={css.skip} href="#main">
-        Skip to content
+        {texts.skipToContent}
       </a>
       <div className={css.shell}>
         <aside className={css.desktopSidebar} aria-label="Subtext">
@@ -74,12 +76,12 @@ export function Shell() {
         <header className={css.bar}>
           <Brand />
           <DialogTrigger isOpen={drawerOpen} onOpenChange={setDrawerOpen}>
-            <Button variant="quiet" iconOnly aria-label="Menu">
+            <Button variant="quiet" iconOnly aria-label={texts.menu}>
               <MenuIcon />
             </Button>
             <ModalOverlay className={css.drawerBackdrop ?? ""} isDismissable>
               <Modal className={css.drawer ?? ""}>
-                <Dialog className={css.drawerBody ?? ""} aria-label="Menu">
+                <Dialog className={css.drawerBody ?? ""} aria-label={texts.menu}>
                   <Sidebar />
                 </Dialog>
               </Modal>
@@ -90,7 +92,7 @@ export function Shell() {
           <div role="status">
             {!(isReachable && isLive) && (
               <p className={`${controls.notice} ${css.unreachable}`} data-tone="wait">
-                Connection lost. Reconnecting… Data may be out of date.
+                {texts.connectionLost}
               </p>
             )}
           </div>
@@ -124,17 +126,17 @@ function Page() {
 }
 
 const ENVIRONMENT_PAGES = [
-  { to: "/environments/$environmentId/videos", name: "Videos", icon: <VideosIcon /> },
-  { to: "/environments/$environmentId/api-keys", name: "API keys", icon: <KeyIcon /> },
-  { to: "/environments/$environmentId/webhooks", name: "Webhooks", icon: <WebhookIcon /> },
-  { to: "/environments/$environmentId/settings", name: "Settings", icon: <SettingsIcon /> },
+  { to: "/environments/$environmentId/videos", name: texts.pages.videos, icon: <VideosIcon /> },
+  { to: "/environments/$environmentId/api-keys", name: texts.pages.apiKeys, icon: <KeyIcon /> },
+  { to: "/environments/$environmentId/webhooks", name: texts.pages.webhooks, icon: <WebhookIcon /> },
+  { to: "/environments/$environmentId/settings", name: texts.pages.settings, icon: <SettingsIcon /> },
 ] as const;
 
 const SERVICE_PAGES = [
-  { to: "/system", name: "System", icon: <SystemIcon /> },
-  { to: "/operators", name: "Operators", icon: <PeopleIcon /> },
-  { to: "/audit", name: "Audit log", icon: <AuditIcon /> },
-  { to: "/account", name: "Account", icon: <AccountIcon /> },
+  { to: "/system", name: texts.pages.system, icon: <SystemIcon /> },
+  { to: "/operators", name: texts.pages.operators, icon: <PeopleIcon /> },
+  { to: "/audit", name: texts.pages.audit, icon: <AuditIcon /> },
+  { to: "/account", name: texts.pages.account, icon: <AccountIcon /> },
 ] as const;
 
 function Sidebar() {
@@ -148,7 +150,7 @@ function Sidebar() {
       <Brand />
       <EnvironmentSwitcher environmentId={environmentId} />
       {environmentId && <SearchLink environmentId={environmentId} />}
-      <Navigation label="Pages">
+      <Navigation label={texts.environmentPages}>
         {environmentId &&
           ENVIRONMENT_PAGES.filter(isShown).map(({ to, name, icon }) => (
             <li key={to}>
@@ -159,7 +161,7 @@ function Sidebar() {
           ))}
       </Navigation>
       <div className={css.foot}>
-        <Navigation label="Service">
+        <Navigation label={texts.servicePages}>
           {SERVICE_PAGES.filter(isShown).map(({ to, name, icon }) => (
             <li key={to}>
               <Link className={css.link} to={to}>
@@ -205,22 +207,20 @@ function SignOut() {
       <Button
         variant="quiet"
         iconOnly
-        aria-label="Sign out"
+        aria-label={texts.signOut}
         onPress={() => (uploads.isBusy ? setConfirming(true) : signOut.mutate())}
       >
         <SignOutIcon />
       </Button>
-      <ModalDialog title="Sign out?" isOpen={isConfirming} onOpenChange={setConfirming}>
+      <ModalDialog title={texts.signOutQuestion} isOpen={isConfirming} onOpenChange={setConfirming}>
         {(close) => (
           <>
-            {uploads.isBusy && (
-              <p>Uploads are still running. They stop now, and resume when you add the same files again.</p>
-            )}
+            {uploads.isBusy && <p>{texts.uploadsStop}</p>}
             <ErrorNotice error={signOut.error} />
             <div className={controls.actions}>
-              <Button onPress={close}>Cancel</Button>
+              <Button onPress={close}>{forms.cancel}</Button>
               <Button variant="primary" onPress={() => signOut.mutate()} isPending={signOut.isPending}>
-                Sign out
+                {texts.signOut}
               </Button>
             </div>
           </>

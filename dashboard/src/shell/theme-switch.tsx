@@ -1,12 +1,13 @@
 import { useState } from "react";
+import { shell as texts } from "../messages/en/shell.ts";
 import { SegmentedControl } from "../ui/forms/controls.tsx";
 import { MoonIcon, ScreenIcon, SunIcon } from "../ui/icons.tsx";
 import { selectedTheme, selectTheme, type Theme } from "../ui/theme/theme.ts";
 
 const OPTIONS = [
-  { value: "system", name: "System", icon: <ScreenIcon /> },
-  { value: "light", name: "Light", icon: <SunIcon /> },
-  { value: "dark", name: "Dark", icon: <MoonIcon /> },
+  { value: "system", name: texts.themes.system, icon: <ScreenIcon /> },
+  { value: "light", name: texts.themes.light, icon: <SunIcon /> },
+  { value: "dark", name: texts.themes.dark, icon: <MoonIcon /> },
 ] as const;
 
 export function ThemeSwitch() {
@@ -15,5 +16,5 @@ export function ThemeSwitch() {
     selectTheme(value);
     setTheme(value);
   };
-  return <SegmentedControl label="Theme" hideLabel options={OPTIONS} value={theme} onChange={select} />;
+  return <SegmentedControl label={texts.theme} hideLabel options={OPTIONS} value={theme} onChange={select} />;
 }

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { DialogTrigger } from "react-aria-components";
+import { forms } from "../messages/en/forms.ts";
 import controls from "./forms/controls.module.css";
 import { Button, ErrorNotice, ModalDialog } from "./forms/controls.tsx";
 
@@ -33,7 +34,7 @@ export function Confirm({
             <p>{children}</p>
             <ErrorNotice error={confirmed.error} />
             <div className={controls.actions}>
-              <Button onPress={close}>Cancel</Button>
+              <Button onPress={close}>{forms.cancel}</Button>
               <Button
                 variant="danger"
                 isPending={confirmed.isPending}

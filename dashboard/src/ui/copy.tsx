@@ -1,10 +1,8 @@
 import { useState } from "react";
+import { ui as texts } from "../messages/en/ui.ts";
 import css from "./copy.module.css";
 import { Button } from "./forms/controls.tsx";
 import { useToast } from "./toasts.tsx";
-
-export const COPY_BLOCKED =
-  "Your browser doesn't allow this page to copy. Select the text and copy it yourself.";
 
 /**
  * On pages loaded over plain HTTP, which is common in private networks, browsers do not provide `navigator.clipboard`.
@@ -39,15 +37,15 @@ function CopyButton({ label, text, variant }: { label: string; text: string; var
   const copy = async () => {
     const succeeded = await copyText(text);
     setCopied(succeeded);
-    if (!succeeded) showToast(COPY_BLOCKED);
+    if (!succeeded) showToast(texts.copyBlocked);
   };
   return (
     <Button
       {...(variant && { variant })}
-      aria-label={isCopied ? `Copied: ${label}` : `Copy: ${label}`}
+      aria-label={isCopied ? texts.copiedWhat(label) : texts.copyWhat(label)}
       onPress={copy}
     >
-      {isCopied ? "Copied" : "Copy"}
+      {isCopied ? texts.copied : texts.copy}
     </Button>
   );
 }

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useMatch, useRouter } from "@tanstack/react-router";
+import { ui as texts } from "../messages/en/ui.ts";
 import controls from "./forms/controls.module.css";
 import { Button, ErrorNotice } from "./forms/controls.tsx";
 import { PageHeader } from "./page.tsx";
@@ -7,9 +8,9 @@ import { PageHeader } from "./page.tsx";
 export function NotFoundPage() {
   return (
     <>
-      <PageHeader title="Page not found" description="It may have been moved or deleted." />
+      <PageHeader title={texts.notFound} description={texts.notFoundHint} />
       <p>
-        <Link to="/">Go to Videos</Link>
+        <Link to="/">{texts.goToVideos}</Link>
       </p>
     </>
   );
@@ -18,9 +19,9 @@ export function NotFoundPage() {
 export function ForbiddenPage({ page }: { page: string }) {
   return (
     <>
-      <PageHeader title={page} description="Your role doesn't include this page. Ask an owner for access." />
+      <PageHeader title={page} description={texts.forbidden} />
       <p>
-        <Link to="/">Go to Videos</Link>
+        <Link to="/">{texts.goToVideos}</Link>
       </p>
     </>
   );
@@ -33,7 +34,7 @@ export function ErrorPage({ error }: { error: unknown }) {
   const { page } = useMatch({ strict: false }).staticData;
   return (
     <>
-      <PageHeader title="Something went wrong" description={`The page “${page}” could not be shown.`} />
+      <PageHeader title={texts.unknownProblem} description={texts.pageFailed(page)} />
       <div className={controls.form}>
         <ErrorNotice error={error} />
         <div>
@@ -44,7 +45,7 @@ export function ErrorPage({ error }: { error: unknown }) {
               void router.invalidate();
             }}
           >
-            Try again
+            {texts.tryAgain}
           </Button>
         </div>
       </div>

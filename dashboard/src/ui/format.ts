@@ -1,8 +1,11 @@
+import { format as texts } from "../messages/en/format.ts";
+import { LOCALE } from "../messages/locale.ts";
+
 /** Returns e.g. `4.2 MB`. */
 export function formatBytes(count: number): string {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
   const power = Math.min(Math.floor(Math.log10(Math.max(count, 1)) / 3), units.length - 1);
-  return new Intl.NumberFormat("en", {
+  return new Intl.NumberFormat(LOCALE, {
     style: "unit",
     unit: units[power]!,
     unitDisplay: power === 0 ? "long" : "short",
@@ -12,7 +15,15 @@ export function formatBytes(count: number): string {
 
 /** Returns e.g. `1 video` or `1,200 videos`. */
 export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? singular : plural}`;
+  return `${count.toLocaleString(LOCALE)} ${count === 1 ? singular : plural}`;
+}
+
+const PERCENT = new Intl.NumberFormat(LOCALE, { style: "percent" });
+const DECIMAL = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
+/** Returns e.g. `3.4`. */
+export function formatDecimal(value: number): string {
+  return DECIMAL.format(value);
 }
 
 /**
@@ -20,7 +31,7 @@ export function formatCount(count: number, singular: string, plural = `${singula
  * @param share 0 … 1
  */
 export function formatPercent(share: number): string {
-  return `${Math.floor(share * 100)}%`;
+  return PERCENT.format(Math.floor(share * 100) / 100);
 }
 
 /** Formats a position or duration, e.g. `0:43` or `1:02:03`. */
@@ -33,33 +44,37 @@ export function formatClock(seconds: number): string {
 
 /** Formats an estimate, e.g. `about 3 min`. */
 export function formatEstimate(seconds: number): string {
-  if (seconds < 5) return "a few seconds";
-  if (seconds < 90) return `about ${Math.ceil(seconds / 5) * 5} s`;
-  if (seconds < 5400) return `about ${Math.round(seconds / 60)} min`;
-  return `about ${(seconds / 3600).toFixed(1)} h`;
+  if (seconds < 5) return texts.aFewSeconds;
+  if (seconds < 90) return texts.about(texts.seconds(String(Math.ceil(seconds / 5) * 5)));
+  if (seconds < 5400) return texts.about(texts.minutes(String(Math.round(seconds / 60))));
+  return texts.about(texts.hours(formatDecimal(seconds / 3600)));
 }
 
 /** Returns e.g. `45 s`, `12 min`, `3 h 20 min` or `5 days`. */
 export function formatDuration(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
   const hours = Math.floor(minutes / 60);
-  if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`;
-  if (hours === 0) return `${minutes} min`;
-  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
-  return `${Math.floor(hours / 24)} days`;
+  if (seconds < 60) return texts.seconds(String(Math.max(0, Math.floor(seconds))));
+  if (hours === 0) return texts.minutes(String(minutes));
+  if (hours < 48) {
+    const rest = minutes % 60 === 0 ? [] : [texts.minutes(String(minutes % 60))];
+    return [texts.hours(String(hours)), ...rest].join(" ");
+  }
+  return texts.days(Math.floor(hours / 24));
 }
 
 /** @param code as in the API: ISO 639, `zxx` for no speech, `und` for an undetermined language */
 export function languageName(code: string): string {
-  if (code === "zxx") return "No speech";
-  if (code === "und") return "Language not recognized";
+  if (code === "zxx") return texts.noSpeech;
+  if (code === "und") return texts.languageNotRecognized;
   try {
-    return new Intl.DisplayNames("en", { type: "language" }).of(code) ?? code;
+    return new Intl.DisplayNames(LOCALE, { type: "language" }).of(code) ?? code;
   } catch {
     return code;
   }
 }
 
+const AGO = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400],
   ["hour", 3600],
@@ -69,16 +84,47 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 /** Returns e.g. `5 minutes ago`, or the date if more than a week has passed. */
 export function formatAgo(time: string, now: number): string {
   const seconds = (now - Date.parse(time)) / 1000;
-  if (seconds < 60) return "just now";
-  if (seconds > 7 * 86_400)
-    return new Intl.DateTimeFormat("en", { dateStyle: "medium" }).format(new Date(time));
+  if (seconds < 60) return texts.justNow;
+  if (seconds > 7 * 86_400) return formatDate(time);
   const [unit, size] = UNITS.find(([, unitSeconds]) => seconds >= unitSeconds)!;
-  return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(-Math.floor(seconds / size), unit);
+  return AGO.format(-Math.floor(seconds / size), unit);
 }
 
-const DATE_TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const UNTIL = new Intl.RelativeTimeFormat(LOCALE);
 
-/** Returns e.g. `21 Nov 2026, 12:04:11` in the user's time zone. */
+/** Formats a time in the future, e.g. `in 4 minutes`. */
+export function formatUntil(time: string, now: number): string {
+  const seconds = (Date.parse(time) - now) / 1000;
+  if (seconds < 5) return texts.now;
+  if (seconds < 90) return UNTIL.format(Math.round(seconds), "second");
+  if (seconds < 5400) return UNTIL.format(Math.round(seconds / 60), "minute");
+  return UNTIL.format(Math.round(seconds / 3600), "hour");
+}
+
+const DATE = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium" });
+
+/** Returns e.g. `Nov 21, 2026` in the user's time zone. */
+export function formatDate(time: string): string {
+  return DATE.format(new Date(time));
+}
+
+const TIME_OF_DAY = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" });
+
+/** Returns e.g. `12:04 PM` in the user's time zone. */
+export function formatTimeOfDay(milliseconds: number): string {
+  return TIME_OF_DAY.format(milliseconds);
+}
+
+const MINUTE = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
+
+/** Returns e.g. `Nov 21, 2026, 12:04 PM` in the user's time zone. */
+export function formatMinute(time: string): string {
+  return MINUTE.format(new Date(time));
+}
+
+const DATE_TIME = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "medium" });
+
+/** Returns e.g. `Nov 21, 2026, 12:04:11 PM` in the user's time zone. */
 export function formatDateTime(time: string): string {
   return DATE_TIME.format(new Date(time));
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from "react";
+import { ui as texts } from "../messages/en/ui.ts";
 import { Button } from "./forms/controls.tsx";
 import css from "./page.module.css";
 import logo from "./theme/logo.svg";
@@ -49,7 +50,7 @@ export function PageTitle({ title, description }: { title: string; description?:
 export function Loading() {
   return (
     <p className={css.loading} role="status">
-      Loading…
+      {texts.loading}
     </p>
   );
 }
@@ -93,7 +94,7 @@ export function ShowMore({
   return (
     <div className={css.more}>
       <Button onPress={() => query.fetchNextPage()} isPending={query.isFetchingNextPage}>
-        Show more
+        {texts.showMore}
       </Button>
     </div>
   );

@@ -1,6 +1,7 @@
 import { Fragment, useState } from "react";
 import { Button as AriaButton, Dialog, DialogTrigger, Heading, Popover } from "react-aria-components";
 import { areSingleKeysEnabled, type Shortcut, setSingleKeysEnabled } from "../hooks/shortcuts.ts";
+import { ui as texts } from "../messages/en/ui.ts";
 import controls from "./forms/controls.module.css";
 import { Switch } from "./forms/controls.tsx";
 import { KeyboardIcon } from "./icons.tsx";
@@ -24,14 +25,14 @@ export function ShortcutsHelp({
     <DialogTrigger {...props}>
       <AriaButton
         className={`${controls.button} ${controls.quiet} ${controls.iconOnly} ${css.button}`}
-        aria-label="Keyboard shortcuts"
+        aria-label={texts.keyboardShortcuts}
       >
         <KeyboardIcon />
       </AriaButton>
       <Popover className={controls.popover ?? ""} placement="bottom end">
         <Dialog className={css.help ?? ""}>
           <Heading slot="title" level={2}>
-            Keyboard shortcuts
+            {texts.keyboardShortcuts}
           </Heading>
           <dl className={css.keys}>
             {shortcuts.map(({ keys, action }) => (
@@ -49,7 +50,7 @@ export function ShortcutsHelp({
             ))}
           </dl>
           <Switch isSelected={isEnabled} onChange={enable}>
-            Enable single-key shortcuts
+            {texts.enableSingleKeys}
           </Switch>
         </Dialog>
       </Popover>

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from "react";
+import { ui as texts } from "../messages/en/ui.ts";
 import { Button } from "./forms/controls.tsx";
 import { CloseIcon } from "./icons.tsx";
 import css from "./toasts.module.css";
@@ -35,7 +36,7 @@ export function Toasts({ children }: { children: ReactNode }) {
   return (
     <ToastContext value={showToast}>
       {children}
-      <div className={css.toasts} role="status" aria-label="Notifications">
+      <div className={css.toasts} role="status" aria-label={texts.notifications}>
         {toasts.map((toast) => (
           <ToastItem key={toast.id} toast={toast} onClose={close} />
         ))}
@@ -61,7 +62,7 @@ function ToastItem({ toast: { id, text }, onClose }: { toast: Toast; onClose(id:
       onBlur={() => setPaused(false)}
     >
       <p>{text}</p>
-      <Button variant="quiet" iconOnly aria-label="Close" onPress={() => onClose(id)}>
+      <Button variant="quiet" iconOnly aria-label={texts.close} onPress={() => onClose(id)}>
         <CloseIcon />
       </Button>
     </div>

@@ -3,6 +3,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
+import { environments as texts } from "../../messages/en/environments.ts";
+import { forms } from "../../messages/en/forms.ts";
 import { Form, FormActions, Switch, TextField } from "../../ui/forms/controls.tsx";
 
 interface EnvironmentFormProps {
@@ -24,9 +26,9 @@ export function EnvironmentForm({ onCreated, onCancel }: EnvironmentFormProps) {
   return (
     <Form onSubmit={() => create.mutate()} error={create.error}>
       <TextField
-        label="Name"
-        hint="Each environment has its own videos, API keys and webhooks."
-        placeholder="Staging"
+        label={forms.name}
+        hint={texts.purpose}
+        placeholder={texts.namePlaceholder}
         value={name}
         onChange={setName}
         isRequired
@@ -34,9 +36,9 @@ export function EnvironmentForm({ onCreated, onCancel }: EnvironmentFormProps) {
         autoFocus
       />
       <Switch isSelected={aiTranscription} onChange={setAiTranscription}>
-        AI Transcription
+        {texts.aiTranscription}
       </Switch>
-      <FormActions submitLabel="Create environment" isPending={create.isPending} onCancel={onCancel} />
+      <FormActions submitLabel={texts.create} isPending={create.isPending} onCancel={onCancel} />
     </Form>
   );
 }

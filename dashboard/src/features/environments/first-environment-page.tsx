@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useMe } from "../../hooks/use-me.ts";
+import { environments as texts } from "../../messages/en/environments.ts";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { EnvironmentForm } from "./environment-form.tsx";
 
@@ -8,15 +9,12 @@ export function FirstEnvironmentPage() {
   const { role } = useMe();
   const navigate = useNavigate();
   if (role !== "owner") {
-    return <PageHeader title="No environment yet" description="Ask an owner to create one." />;
+    return <PageHeader title={texts.noneYet} description={texts.askOwner} />;
   }
   return (
     <>
-      <PageHeader
-        title="Create an environment"
-        description="Each environment has its own videos, API keys and webhooks."
-      />
-      <Section title="New environment">
+      <PageHeader title={texts.createOne} description={texts.purpose} />
+      <Section title={texts.newEnvironment}>
         <EnvironmentForm
           onCreated={({ id }) =>
             navigate({ to: "/environments/$environmentId/videos", params: { environmentId: id } })

@@ -1,9 +1,9 @@
 import type { OperatorAccess, OperatorRole } from "@subtext/server/db/enums";
 import { useQuery } from "@tanstack/react-query";
 import { environmentsQuery } from "../../admin-client/queries.ts";
+import { operators as texts } from "../../messages/en/operators.ts";
 import { SegmentedControl } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
-import { ROLE_NAMES } from "./roles.ts";
 
 export interface AccessChoice {
   /** Switching the mode keeps the choices made in the other mode. */
@@ -30,12 +30,12 @@ export function toAccessRequest({ mode, role, roles }: AccessChoice) {
 }
 
 const MODES = [
-  { value: "all", name: "All" },
-  { value: "some", name: "Some" },
+  { value: "all", name: texts.modes.all },
+  { value: "some", name: texts.modes.some },
 ] as const;
-const ROLES = (Object.keys(ROLE_NAMES) as OperatorRole[]).map((value) => ({
+const ROLES = (Object.keys(texts.roles) as OperatorRole[]).map((value) => ({
   value,
-  name: ROLE_NAMES[value],
+  name: texts.roles[value],
 }));
 const NO_ACCESS = "none";
 
@@ -50,14 +50,14 @@ export function AccessFields({
   return (
     <>
       <SegmentedControl
-        label="Environments"
+        label={texts.environments}
         options={MODES}
         value={choice.mode}
         onChange={(mode) => onChange({ ...choice, mode })}
       />
       {choice.mode === "all" ? (
         <SegmentedControl
-          label="Role"
+          label={texts.role}
           options={ROLES}
           value={choice.role}
           onChange={(role) => onChange({ ...choice, role })}
@@ -66,8 +66,8 @@ export function AccessFields({
         environments.map(({ id, name }) => (
           <Select
             key={id}
-            label={`Role in ${name}`}
-            options={{ [NO_ACCESS]: "No access", ...ROLE_NAMES }}
+            label={texts.roleInLabel(name)}
+            options={{ [NO_ACCESS]: texts.noAccess, ...texts.roles }}
             value={choice.roles[id] ?? NO_ACCESS}
             onChange={(role) => {
               const { [id]: _previous, ...others } = choice.roles;

@@ -2,9 +2,11 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
 import { useState } from "react";
 import { request } from "../../admin-client/request.ts";
+import { operators as texts } from "../../messages/en/operators.ts";
 import { NameField, NewPasswordField } from "../../ui/forms/account-fields.tsx";
 import { Button, ErrorNotice, Form } from "../../ui/forms/controls.tsx";
 import { Loading } from "../../ui/page.tsx";
+import { RichText } from "../../ui/rich-text.tsx";
 import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 import { invitedAs } from "./roles.ts";
 
@@ -31,12 +33,11 @@ export function JoinPage() {
     },
   });
 
-  if (token === "")
-    return <SignedOutPage title="Join Subtext" description="This invitation link is incomplete." />;
+  if (token === "") return <SignedOutPage title={texts.joinTitle} description={texts.incompleteLink} />;
   if (invitation.isPending) return <Loading />;
   if (invitation.error) {
     return (
-      <SignedOutPage title="Join Subtext">
+      <SignedOutPage title={texts.joinTitle}>
         <ErrorNotice error={invitation.error} />
       </SignedOutPage>
     );
@@ -44,18 +45,14 @@ export function JoinPage() {
   const { email, ...access } = invitation.data;
   return (
     <SignedOutPage
-      title="Join Subtext"
-      description={
-        <>
-          You've been invited as {invitedAs(access)}. You'll sign in with <strong>{email}</strong>.
-        </>
-      }
+      title={texts.joinTitle}
+      description={<RichText parts={texts.joinAs(invitedAs(access), <strong>{email}</strong>)} />}
     >
       <Form onSubmit={() => join.mutate()} error={join.error}>
         <NameField value={name} onChange={setName} />
         <NewPasswordField value={password} onChange={setPassword} />
         <Button type="submit" variant="primary" fullWidth isPending={join.isPending}>
-          Join
+          {texts.join}
         </Button>
       </Form>
     </SignedOutPage>

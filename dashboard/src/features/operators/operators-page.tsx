@@ -6,6 +6,8 @@ import { invitationsQuery, operatorsQuery } from "../../admin-client/queries.ts"
 import { request } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
+import { forms } from "../../messages/en/forms.ts";
+import { operators as texts } from "../../messages/en/operators.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Secret } from "../../ui/copy.tsx";
 import { formatAgo } from "../../ui/format.ts";
@@ -14,6 +16,7 @@ import { Button, ErrorNotice, Form, FormActions, ModalDialog, TextField } from "
 import { PlusIcon } from "../../ui/icons.tsx";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
+import { RichText } from "../../ui/rich-text.tsx";
 import { useToast } from "../../ui/toasts.tsx";
 import { AccessFields, toAccessChoice, toAccessRequest } from "./access-fields.tsx";
 import { roleText } from "./roles.ts";
@@ -24,13 +27,10 @@ export function OperatorsPage() {
   const operators = useQuery(operatorsQuery);
   return (
     <>
-      <PageHeader
-        title="Operators"
-        description="Owners have full access. Editors work with videos. Viewers are read-only."
-      >
+      <PageHeader title={texts.title} description={texts.description}>
         {isOwner && <Invite />}
       </PageHeader>
-      <Section title="People">
+      <Section title={texts.people}>
         <ErrorNotice error={operators.error} />
         <ul className={css.rows}>
           {operators.data?.map((operator) => (
@@ -60,8 +60,8 @@ export function OperatorsPage() {
 function ChangeRole({ operator }: { operator: OperatorView }) {
   return (
     <DialogTrigger>
-      <Button aria-label={`Change role of ${operator.name}`}>Change role</Button>
-      <ModalDialog title={`Role of ${operator.name}`}>
+      <Button aria-label={texts.changeRoleOf(operator.name)}>{texts.changeRole}</Button>
+      <ModalDialog title={texts.roleOf(operator.name)}>
         {(close) => <RoleForm operator={operator} close={close} />}
       </ModalDialog>
     </DialogTrigger>
@@ -83,7 +83,7 @@ function RoleForm({ operator, close }: { operator: OperatorView; close: () => vo
     <Form onSubmit={() => change.mutate()} error={change.error}>
       <AccessFields choice={choice} onChange={setChoice} />
       <FormActions
-        submitLabel="Save"
+        submitLabel={forms.save}
         isPending={change.isPending}
         isDisabled={body === null}
         onCancel={close}
@@ -97,16 +97,16 @@ function RemoveOperator({ operator: { id, name, email } }: { operator: OperatorV
   const queryClient = useQueryClient();
   return (
     <Confirm
-      label="Remove"
-      accessibleName={`Remove ${name}`}
-      title={`Remove ${name}?`}
+      label={texts.remove}
+      accessibleName={texts.removeName(name)}
+      title={texts.removeQuestion(name)}
       action={async () => {
         await request("DELETE /operators/:id", { params: { id } });
-        showToast(`${name} was removed.`);
+        showToast(texts.removed(name));
         await queryClient.invalidateQueries(operatorsQuery);
       }}
     >
-      {email} is signed out immediately and can't sign in again.
+      {texts.removeEffect(email)}
     </Confirm>
   );
 }
@@ -119,12 +119,12 @@ function Invitations() {
   const invitations = useQuery(invitationsQuery);
   const revoke = useMutation({
     mutationFn: (id: string) => request("DELETE /invitations/:id", { params: { id } }),
-    onSuccess: () => showToast("Invitation revoked."),
+    onSuccess: () => showToast(texts.revoked),
     onSettled: () => queryClient.invalidateQueries(invitationsQuery),
   });
   if (!invitations.data?.length) return null;
   return (
-    <Section title="Invitations" description="Pending invitations expire after 7 days.">
+    <Section title={texts.invitations} description={texts.invitationsHint}>
       <ErrorNotice error={revoke.error} />
       <ul className={css.rows}>
         {invitations.data.map(({ id, email, createdAt, ...access }) => (
@@ -134,15 +134,11 @@ function Invitations() {
                 {email}
                 <span className={css.badge}>{roleText(access)}</span>
               </div>
-              <div className={css.rowText}>Invited {formatAgo(createdAt, now)}</div>
+              <div className={css.rowText}>{texts.invited(formatAgo(createdAt, now))}</div>
             </div>
             {isOwner && (
-              <Button
-                variant="danger"
-                aria-label={`Revoke invitation of ${email}`}
-                onPress={() => revoke.mutate(id)}
-              >
-                Revoke
+              <Button variant="danger" aria-label={texts.revokeOf(email)} onPress={() => revoke.mutate(id)}>
+                {texts.revoke}
               </Button>
             )}
           </li>
@@ -156,9 +152,9 @@ function Invite() {
   return (
     <DialogTrigger>
       <Button variant="primary">
-        <PlusIcon /> Invite
+        <PlusIcon /> {texts.invite}
       </Button>
-      <ModalDialog title="Invite someone">{(close) => <InviteForm close={close} />}</ModalDialog>
+      <ModalDialog title={texts.inviteSomeone}>{(close) => <InviteForm close={close} />}</ModalDialog>
     </DialogTrigger>
   );
 }
@@ -176,12 +172,12 @@ function InviteForm({ close }: { close: () => void }) {
     return (
       <>
         <p>
-          Send this link to <strong>{invite.data.email}</strong>. Single use, shown once, expires in 7 days.
+          <RichText parts={texts.sendLink(<strong>{invite.data.email}</strong>)} />
         </p>
-        <Secret label="Invitation link" value={invite.data.url} />
+        <Secret label={texts.invitationLink} value={invite.data.url} />
         <div className={controls.actions}>
           <Button variant="primary" onPress={close}>
-            Done
+            {texts.done}
           </Button>
         </div>
       </>
@@ -189,10 +185,10 @@ function InviteForm({ close }: { close: () => void }) {
   }
   return (
     <Form onSubmit={() => invite.mutate()} error={invite.error}>
-      <TextField label="Email" type="email" value={email} onChange={setEmail} isRequired autoFocus />
+      <TextField label={forms.email} type="email" value={email} onChange={setEmail} isRequired autoFocus />
       <AccessFields choice={choice} onChange={setChoice} />
       <FormActions
-        submitLabel="Create invite link"
+        submitLabel={texts.createLink}
         isPending={invite.isPending}
         isDisabled={access === null}
         onCancel={close}

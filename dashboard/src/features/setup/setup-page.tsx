@@ -4,12 +4,16 @@ import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
 import { useState } from "react";
 import { setupQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
+import { environments } from "../../messages/en/environments.ts";
+import { forms } from "../../messages/en/forms.ts";
+import { setup as texts } from "../../messages/en/setup.ts";
 import { formatBytes } from "../../ui/format.ts";
 import { NameField, NewPasswordField } from "../../ui/forms/account-fields.tsx";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Form, Switch, TextField } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
 import { Loading } from "../../ui/page.tsx";
+import { RichText } from "../../ui/rich-text.tsx";
 import { FieldGroup, SignedOutPage } from "../../ui/signed-out-page.tsx";
 
 /** Opened by the setup link, which the server prints on its first start. */
@@ -19,27 +23,22 @@ export function SetupPage() {
   if (state.isPending) return <Loading />;
   if (state.error) {
     return (
-      <SignedOutPage title="Set up Subtext">
+      <SignedOutPage title={texts.title}>
         <ErrorNotice error={state.error} />
       </SignedOutPage>
     );
   }
   if (!state.data.needed) {
     return (
-      <SignedOutPage title="All set up" description="Subtext is already set up.">
+      <SignedOutPage title={texts.done} description={texts.doneHint}>
         <p>
-          <Link to="/sign-in">Sign in</Link>, or ask an owner for an invitation.
+          <RichText parts={texts.signInOrAsk((label) => <Link to="/sign-in">{label}</Link>)} />
         </p>
       </SignedOutPage>
     );
   }
   if (token === "") {
-    return (
-      <SignedOutPage
-        title="Set up Subtext"
-        description="Open the setup link printed in the server's terminal."
-      />
-    );
+    return <SignedOutPage title={texts.title} description={texts.openLink} />;
   }
   const { hasEnvironment, engines } = state.data;
   return <SetupForm token={token} withEnvironment={!hasEnvironment} engines={engines} />;
@@ -56,7 +55,7 @@ function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
-  const [environmentName, setEnvironmentName] = useState("Production");
+  const [environmentName, setEnvironmentName] = useState(texts.defaultEnvironment);
   const [aiTranscription, setAiTranscription] = useState(true);
   const [engine, setEngine] = useState(engines.find(({ isDefault }) => isDefault)?.name);
   const setup = useMutation({
@@ -78,16 +77,14 @@ function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
   });
   return (
     <SignedOutPage
-      title="Set up Subtext"
-      description={
-        withEnvironment ? "Create your account and your first environment." : "Create your account."
-      }
+      title={texts.title}
+      description={withEnvironment ? texts.createAccountAndEnvironment : texts.createAccount}
     >
       <Form onSubmit={() => setup.mutate()} error={setup.error}>
-        <FieldGroup title="Your account">
+        <FieldGroup title={texts.yourAccount}>
           <NameField value={name} onChange={setName} />
           <TextField
-            label="Email"
+            label={forms.email}
             type="email"
             value={email}
             onChange={setEmail}
@@ -97,28 +94,26 @@ function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
           <NewPasswordField value={password} onChange={setPassword} />
         </FieldGroup>
         {withEnvironment && (
-          <FieldGroup title="Your first environment">
+          <FieldGroup title={texts.yourEnvironment}>
             <TextField
-              label="Environment name"
-              hint="Each environment has its own videos, API keys and webhooks."
+              label={texts.environmentName}
+              hint={environments.purpose}
               value={environmentName}
               onChange={setEnvironmentName}
               isRequired
               maxLength={100}
             />
             <Switch isSelected={aiTranscription} onChange={setAiTranscription}>
-              <strong>AI Transcription</strong>
-              <span className={controls.hint}>
-                New uploads are transcribed automatically. You can turn this off at any time.
-              </span>
+              <strong>{texts.aiTranscription}</strong>
+              <span className={controls.hint}>{texts.aiTranscriptionHint}</span>
             </Switch>
           </FieldGroup>
         )}
         {engine !== undefined && (
-          <FieldGroup title="Speech engine">
+          <FieldGroup title={texts.speechEngine}>
             <Select
-              label="Engine"
-              hint="Whisper models know 99 languages. Until one is downloaded, only English is transcribed. For your own transcription server, set SPEECH_SERVERS."
+              label={texts.engine}
+              hint={texts.engineHint}
               options={Object.fromEntries(engines.map((each) => [each.name, describeEngine(each)]))}
               value={engine}
               onChange={setEngine}
@@ -126,7 +121,7 @@ function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
           </FieldGroup>
         )}
         <Button type="submit" variant="primary" fullWidth isPending={setup.isPending}>
-          Finish setup
+          {texts.finish}
         </Button>
       </Form>
     </SignedOutPage>
@@ -135,6 +130,6 @@ function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
 
 /** Returns e.g. `whisper-small – 252 MB`. */
 function describeEngine({ name, downloadBytes }: SetUpView["engines"][number]): string {
-  if (downloadBytes === 0) return "Bundled – English only";
+  if (downloadBytes === 0) return texts.bundledEngine;
   return `${name} – ${formatBytes(downloadBytes)}`;
 }

@@ -1,10 +1,33 @@
 import { account } from "./account.ts";
+import { environments } from "./environments.ts";
+import { format } from "./format.ts";
 import { forms } from "./forms.ts";
+import { operators } from "./operators.ts";
+import { setup } from "./setup.ts";
+import { shell } from "./shell.ts";
 import { signIn } from "./sign-in.ts";
+import { ui } from "./ui.ts";
 
-/** Every feature's messages. Each has the type of its English messages, so none is missing. */
-export const GERMAN = { account, forms, signIn };
+/** The messages of every feature. Each has the type of its English messages, so none is missing. */
+export const GERMAN = {
+  account,
+  environments,
+  format,
+  forms,
+  operators,
+  setup,
+  shell,
+  signIn,
+  ui,
+} satisfies Record<Feature, object>;
 
-export type Feature = "account" | "forms" | "signIn";
-
-GERMAN satisfies Record<Feature, object>;
+export type Feature =
+  | "account"
+  | "environments"
+  | "format"
+  | "forms"
+  | "operators"
+  | "setup"
+  | "shell"
+  | "signIn"
+  | "ui";

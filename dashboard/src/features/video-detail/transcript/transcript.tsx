@@ -1,7 +1,8 @@
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { listenToKeys } from "../../../hooks/shortcuts.ts";
-import { COPY_BLOCKED, copyText } from "../../../ui/copy.tsx";
+import { ui } from "../../../messages/en/ui.ts";
+import { copyText } from "../../../ui/copy.tsx";
 import controls from "../../../ui/forms/controls.module.css";
 import { Button, Switch } from "../../../ui/forms/controls.tsx";
 import { EditIcon, FollowIcon } from "../../../ui/icons.tsx";
@@ -54,7 +55,7 @@ export function Transcript({ address, video, transcript, playback, stage, onEdit
   }, [transcript, playback, stage]);
 
   const copy = useCallback(async (text: string, what: string) => {
-    const result = (await copyText(text)) ? `${what} copied` : COPY_BLOCKED;
+    const result = (await copyText(text)) ? `${what} copied` : ui.copyBlocked;
     setNotice(({ count }) => ({ text: result, count: count + 1 }));
   }, []);
   useEffect(
