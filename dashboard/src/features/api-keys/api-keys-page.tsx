@@ -2,8 +2,10 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
+import { apiKeys as texts } from "../../messages/en/api-keys.ts";
 import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { EmptyState, Loading, PageHeader, Section, ShowMore } from "../../ui/page.tsx";
+import { RichText } from "../../ui/rich-text.tsx";
 import table from "../../ui/table.module.css";
 import { KeyTable } from "./key-table.tsx";
 import { NewKey } from "./new-key.tsx";
@@ -15,11 +17,9 @@ export function ApiKeysPage() {
   return (
     <>
       <PageHeader
-        title="API keys"
+        title={texts.title}
         description={
-          <>
-            Keys give access to {environment.name} only. <a href="/docs">API docs</a>
-          </>
+          <RichText parts={texts.description(environment.name, (label) => <a href="/docs">{label}</a>)} />
         }
       >
         {isOwner && <NewKey environmentId={environment.id} />}
@@ -36,19 +36,13 @@ function ActiveKeys({ environmentId, isOwner }: { environmentId: string; isOwner
   const now = useNow(15_000);
   if (!keys) return error ? <ErrorNotice error={error} /> : <Loading />;
   if (keys.length === 0) {
-    return (
-      <EmptyState title="No API keys yet">
-        {isOwner
-          ? "Create a key to upload videos and read transcriptions with the API."
-          : "Ask an owner to create one."}
-      </EmptyState>
-    );
+    return <EmptyState title={texts.noneYet}>{isOwner ? texts.purpose : texts.askOwner}</EmptyState>;
   }
   const refetch = () => queryClient.invalidateQueries({ queryKey: apiKeysKey(environmentId) });
   return (
-    <Section title="Active keys">
-      <KeyTable label="Active keys" keys={keys} now={now} {...(isOwner && { onRevoked: refetch })} />
-      {!isOwner && <p className={table.soft}>Only owners can create or revoke keys.</p>}
+    <Section title={texts.active}>
+      <KeyTable label={texts.active} keys={keys} now={now} {...(isOwner && { onRevoked: refetch })} />
+      {!isOwner && <p className={table.soft}>{texts.ownersOnly}</p>}
     </Section>
   );
 }
@@ -59,8 +53,8 @@ function InactiveKeys({ environmentId }: { environmentId: string }) {
   const rows = keys.data?.pages.flatMap(({ data }) => data) ?? [];
   if (rows.length === 0) return null;
   return (
-    <Section title="Revoked and expired keys" description="These keys no longer work.">
-      <KeyTable label="Revoked and expired keys" keys={rows} now={now} />
+    <Section title={texts.inactive} description={texts.inactiveHint}>
+      <KeyTable label={texts.inactive} keys={rows} now={now} />
       <ShowMore query={keys} />
     </Section>
   );

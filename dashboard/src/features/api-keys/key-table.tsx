@@ -1,8 +1,9 @@
 import type { ApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { request } from "../../admin-client/request.ts";
+import { apiKeys as texts } from "../../messages/en/api-keys.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import { formatAgo } from "../../ui/format.ts";
+import { formatAgo, formatDate } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
 import { permissionName } from "./permissions.ts";
 
@@ -21,7 +22,7 @@ export function KeyTable({
   return (
     <DataTable
       label={label}
-      columns={["Key", "Permissions", "Created", "Expires", "Last used"]}
+      columns={[texts.key, texts.permissionsLabel, texts.created, texts.expires, texts.lastUsed]}
       hasActions={onRevoked !== undefined}
     >
       {keys.map((key) => (
@@ -30,25 +31,25 @@ export function KeyTable({
             <div className={table.name}>{key.name}</div>
             <code>{key.prefix}_…</code>
           </td>
-          <td data-column="Permissions">{key.permissions.map(permissionName).join(", ")}</td>
-          <td data-column="Created">{formatAgo(key.createdAt, now)}</td>
-          <td data-column="Expires">{expiryText(key, now)}</td>
-          <td data-column="Last used">
-            {key.lastUsedAt === null ? "Never" : formatAgo(key.lastUsedAt, now)}
+          <td data-column={texts.permissionsLabel}>{key.permissions.map(permissionName).join(", ")}</td>
+          <td data-column={texts.created}>{formatAgo(key.createdAt, now)}</td>
+          <td data-column={texts.expires}>{expiryText(key, now)}</td>
+          <td data-column={texts.lastUsed}>
+            {key.lastUsedAt === null ? texts.never : formatAgo(key.lastUsedAt, now)}
           </td>
           {onRevoked && (
             <td>
               <Confirm
-                label="Revoke"
-                accessibleName={`Revoke ${key.name}`}
-                title={`Revoke ${key.name}?`}
+                label={texts.revoke}
+                accessibleName={texts.revokeName(key.name)}
+                title={texts.revokeQuestion(key.name)}
                 action={async () => {
                   await request("DELETE /api-keys/:id", { params: { id: key.id } });
                   await onRevoked();
                 }}
               >
-                Requests using this key will fail immediately. This can't be undone.
-                {key.lastUsedAt !== null && ` It was last used ${formatAgo(key.lastUsedAt, now)}.`}
+                {texts.revokeEffect}
+                {key.lastUsedAt !== null && ` ${texts.wasLastUsed(formatAgo(key.lastUsedAt, now))}`}
               </Confirm>
             </td>
           )}
@@ -59,8 +60,8 @@ export function KeyTable({
 }
 
 function expiryText({ expiresAt, revokedAt }: ApiKeyView, now: number): string {
-  if (revokedAt !== null) return `Revoked ${formatAgo(revokedAt, now)}`;
-  if (expiresAt === null) return "Never";
-  if (Date.parse(expiresAt) <= now) return `Expired ${formatAgo(expiresAt, now)}`;
-  return new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" }).format(new Date(expiresAt));
+  if (revokedAt !== null) return texts.revokedWhen(formatAgo(revokedAt, now));
+  if (expiresAt === null) return texts.never;
+  if (Date.parse(expiresAt) <= now) return texts.expiredWhen(formatAgo(expiresAt, now));
+  return formatDate(expiresAt);
 }

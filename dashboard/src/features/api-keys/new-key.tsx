@@ -1,8 +1,10 @@
-import { PERMISSION_TEXTS, type Permission } from "@subtext/client/contract/permission";
+import type { Permission } from "@subtext/client/contract/permission";
 import type { NewApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { request } from "../../admin-client/request.ts";
+import { apiKeys as texts } from "../../messages/en/api-keys.ts";
+import { forms } from "../../messages/en/forms.ts";
 import { CodeBlock, Secret } from "../../ui/copy.tsx";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, Form, FormActions, ModalDialog, Notice, TextField } from "../../ui/forms/controls.tsx";
@@ -11,19 +13,12 @@ import { PlusIcon } from "../../ui/icons.tsx";
 import { curlExample } from "./permissions.ts";
 import { apiKeysKey } from "./queries.ts";
 
-const EXPIRIES = {
-  never: "Never",
-  month: "In 30 days",
-  quarter: "In 90 days",
-  year: "In 365 days",
-  date: "Custom date",
-} as const;
-type Expiry = keyof typeof EXPIRIES;
+type Expiry = keyof typeof texts.expiries;
 const CUSTOM_DATE = {
   id: "date",
-  label: "Last day",
+  label: texts.lastDay,
   type: "date",
-  hint: "The key works until the end of this day in your time zone.",
+  hint: texts.lastDayHint,
 } as const;
 const DAYS = { month: 30, quarter: 90, year: 365 } as const;
 
@@ -41,10 +36,10 @@ export function NewKey({ environmentId }: { environmentId: string }) {
   return (
     <>
       <Button variant="primary" onPress={open}>
-        <PlusIcon /> New key
+        <PlusIcon /> {texts.newKey}
       </Button>
       <ModalDialog
-        title={created ? "API key created" : "New API key"}
+        title={created ? texts.keyCreated : texts.newApiKey}
         isOpen={isOpen}
         onOpenChange={(opens) => {
           if (!opens && created) setConfirming(true);
@@ -98,9 +93,9 @@ function KeyForm({
   return (
     <Form onSubmit={() => create.mutate()} error={create.error}>
       <TextField
-        label="Name"
-        hint="e.g. the app that will use it"
-        placeholder="Website backend"
+        label={forms.name}
+        hint={texts.nameHint}
+        placeholder={texts.namePlaceholder}
         value={name}
         onChange={setName}
         isRequired
@@ -108,19 +103,19 @@ function KeyForm({
         autoFocus
       />
       <CheckboxList
-        label="Permissions"
-        options={PERMISSION_TEXTS}
+        label={texts.permissionsLabel}
+        options={texts.permissions}
         value={permissions}
         onChange={setPermissions}
       />
       <TimeSelect
-        label="Expires"
-        options={EXPIRIES}
+        label={texts.expires}
+        options={texts.expiries}
         custom={CUSTOM_DATE}
         value={expiry}
         onChange={setExpiry}
       />
-      <FormActions submitLabel="Create key" isPending={create.isPending} onCancel={onCancel} />
+      <FormActions submitLabel={texts.create} isPending={create.isPending} onCancel={onCancel} />
     </Form>
   );
 }
@@ -148,27 +143,24 @@ function CreatedKey({
   return (
     <>
       <p ref={text} tabIndex={-1}>
-        Copy this key now. You won't be able to see it again.
+        {texts.copyNow}
       </p>
-      <Secret label="API key" value={created.key} />
-      <CodeBlock
-        label="Try it in a terminal"
-        text={curlExample(created.key, created.permissions, location.origin)}
-      />
+      <Secret label={texts.apiKey} value={created.key} />
+      <CodeBlock label={texts.tryIt} text={curlExample(created.key, created.permissions, location.origin)} />
       {isConfirming ? (
         <>
-          <Notice tone="plain">Have you saved this key?</Notice>
+          <Notice tone="plain">{texts.savedQuestion}</Notice>
           <div className={controls.actions}>
-            <Button onPress={() => setConfirming(false)}>Back</Button>
+            <Button onPress={() => setConfirming(false)}>{texts.back}</Button>
             <Button variant="primary" onPress={close} autoFocus>
-              I've saved this key
+              {texts.saved}
             </Button>
           </div>
         </>
       ) : (
         <div className={controls.actions}>
           <Button variant="primary" onPress={() => setConfirming(true)}>
-            Done
+            {texts.done}
           </Button>
         </div>
       )}

@@ -1,8 +1,9 @@
 import { PERMISSION_TEXTS, type Permission } from "@subtext/client/contract/permission";
+import { apiKeys as texts } from "../../messages/en/api-keys.ts";
 
 /** Returns the code itself for a permission that only a newer release of the service has. */
 export function permissionName(code: string): string {
-  return isPermission(code) ? PERMISSION_TEXTS[code].name : code;
+  return isPermission(code) ? texts.permissions[code].name : code;
 }
 
 function isPermission(code: string): code is Permission {

@@ -3,12 +3,13 @@ import type { AttemptRequestView } from "@subtext/server/admin/contract/webhook"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
 import { useNow } from "../../hooks/use-now.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { CodeBlock } from "../../ui/copy.tsx";
-import { formatDateTime } from "../../ui/format.ts";
+import { formatDateTime, formatUntil } from "../../ui/format.ts";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import table from "../../ui/table.module.css";
 import { deliveryQuery, endpointKey } from "./queries.ts";
-import { formatUntil, responseText } from "./texts.ts";
+import { responseText } from "./texts.ts";
 import css from "./webhooks.module.css";
 
 interface DeliveryDetailProps {
@@ -34,12 +35,12 @@ export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: Deliver
     <div className={css.detail}>
       <div className={css.detailHead}>
         <p className={table.soft}>
-          {delivery.nextAttemptAt && `Next retry ${formatUntil(delivery.nextAttemptAt, now)}. `}
-          Event <code>{delivery.eventId}</code>
+          {delivery.nextAttemptAt && `${texts.nextRetryWhen(formatUntil(delivery.nextAttemptAt, now))} `}
+          {texts.event} <code>{delivery.eventId}</code>
         </p>
         {canRedeliver && (
           <Button onPress={() => redeliver.mutate()} isPending={redeliver.isPending}>
-            {delivery.status === "pending" ? "Resend now" : "Resend"}
+            {delivery.status === "pending" ? texts.resendNow : texts.resend}
           </Button>
         )}
       </div>
@@ -51,11 +52,7 @@ export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: Deliver
           request={delivery.requests.find(({ number }) => number === attempt.number)}
         />
       ))}
-      {delivery.attempts.length > 0 && (
-        <p className={table.soft}>
-          Requests are reconstructed and may differ if the URL, metadata or secret changed since.
-        </p>
-      )}
+      {delivery.attempts.length > 0 && <p className={table.soft}>{texts.reconstructed}</p>}
     </div>
   );
 }
@@ -69,22 +66,20 @@ function Attempt({
 }) {
   const { number, attemptedAt, latencyMs, responseStart } = attempt;
   return (
-    <section className={css.attempt} aria-label={`Attempt ${number}`}>
+    <section className={css.attempt} aria-label={texts.attempt(number)}>
       <h3>
-        Attempt {number}: {responseText(attempt)}
+        {texts.attempt(number)}: {responseText(attempt)}
       </h3>
-      <p className={table.soft}>
-        {formatDateTime(attemptedAt)}, after {latencyMs.toLocaleString("en")} ms
-      </p>
+      <p className={table.soft}>{texts.attemptedAt(formatDateTime(attemptedAt), latencyMs)}</p>
       {responseStart !== null && responseStart !== "" && (
-        <CodeBlock label="Response (first 1 KB)" text={responseStart} />
+        <CodeBlock label={texts.responseStart} text={responseStart} />
       )}
-      {responseStart === "" && <p className={table.soft}>The response had no body.</p>}
+      {responseStart === "" && <p className={table.soft}>{texts.emptyResponse}</p>}
       {request && (
         <details className={css.request}>
-          <summary>Request</summary>
-          <CodeBlock label="Headers" text={`POST ${request.url}\n${headerLines(request.headers)}`} />
-          <CodeBlock label="Body" text={JSON.stringify(JSON.parse(request.body), null, 2)} />
+          <summary>{texts.request}</summary>
+          <CodeBlock label={texts.headers} text={`POST ${request.url}\n${headerLines(request.headers)}`} />
+          <CodeBlock label={texts.body} text={JSON.stringify(JSON.parse(request.body), null, 2)} />
         </details>
       )}
     </section>

@@ -5,9 +5,11 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
 import { useNow } from "../../hooks/use-now.ts";
+import { ui } from "../../messages/en/ui.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import { formatAgo } from "../../ui/format.ts";
+import { formatAgo, formatUntil } from "../../ui/format.ts";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
 import { ShowMore } from "../../ui/page.tsx";
@@ -16,18 +18,18 @@ import { videoName } from "../../ui/video-state.tsx";
 import { DeliveryDetail } from "./delivery-detail.tsx";
 import { type DeliveryFilter, deliveriesQuery } from "./queries.ts";
 import { RedeliverFailed } from "./redeliver-failed.tsx";
-import { formatUntil, responseText, SENDING_BADGE, SENT_EVENT_NAMES, STATUS_BADGES } from "./texts.ts";
+import { responseText, SENDING_BADGE, SENT_EVENT_NAMES, STATUS_BADGES } from "./texts.ts";
 import css from "./webhooks.module.css";
 
 const ALL = "all";
 const STATUS_OPTIONS: Record<DeliveryStatus | typeof ALL, string> = {
-  all: "All",
+  all: texts.all,
   pending: STATUS_BADGES.pending.label,
   succeeded: STATUS_BADGES.succeeded.label,
   failed: STATUS_BADGES.failed.label,
   canceled: STATUS_BADGES.canceled.label,
 };
-const EVENT_OPTIONS: Record<SentEventType | typeof ALL, string> = { all: "All", ...SENT_EVENT_NAMES };
+const EVENT_OPTIONS: Record<SentEventType | typeof ALL, string> = { all: texts.all, ...SENT_EVENT_NAMES };
 
 interface DeliveryListProps {
   environmentId: string;
@@ -48,7 +50,7 @@ export function DeliveryList(props: DeliveryListProps) {
     <>
       <div className={css.filters}>
         <Select
-          label="State"
+          label={texts.state}
           options={STATUS_OPTIONS}
           value={status}
           onChange={(selected) =>
@@ -56,7 +58,7 @@ export function DeliveryList(props: DeliveryListProps) {
           }
         />
         <Select
-          label="Event"
+          label={texts.event}
           options={EVENT_OPTIONS}
           value={event}
           onChange={(selected) =>
@@ -67,12 +69,12 @@ export function DeliveryList(props: DeliveryListProps) {
       </div>
       {deliveries.error && !rows && <ErrorNotice error={deliveries.error} />}
       {rows?.length === 0 && (
-        <p className={table.soft}>{status === ALL && event === ALL ? "No deliveries yet." : "No results"}</p>
+        <p className={table.soft}>{status === ALL && event === ALL ? texts.noDeliveries : ui.noResults}</p>
       )}
       {rows && rows.length > 0 && (
         <DataTable
-          label="Deliveries"
-          columns={["Event", "State", "Last response", "Attempts", "Next retry"]}
+          label={texts.deliveries}
+          columns={[texts.event, texts.state, texts.lastResponse, texts.attempts, texts.nextRetry]}
           hasActions
         >
           {rows.map((delivery) => (
@@ -138,22 +140,22 @@ function Row({ delivery, environmentId, now, isOpen, toggle }: RowProps) {
         )}
         <div className={table.soft}>{formatAgo(createdAt, now)}</div>
       </td>
-      <td data-column="State">
+      <td data-column={texts.state}>
         <div>
           <Badge {...(status === "pending" && !last ? SENDING_BADGE : STATUS_BADGES[status])} />
         </div>
       </td>
-      <td data-column="Last response">{last ? responseText(last) : "–"}</td>
-      <td data-column="Attempts">{last?.number ?? 0}</td>
-      <td data-column="Next retry">{nextAttemptAt === null ? "–" : formatUntil(nextAttemptAt, now)}</td>
+      <td data-column={texts.lastResponse}>{last ? responseText(last) : "–"}</td>
+      <td data-column={texts.attempts}>{last?.number ?? 0}</td>
+      <td data-column={texts.nextRetry}>{nextAttemptAt === null ? "–" : formatUntil(nextAttemptAt, now)}</td>
       <td>
         <Button
           aria-expanded={isOpen}
           {...(isOpen && { "aria-controls": `detail-${id}` })}
-          aria-label={`Details of ${description.filter(Boolean).join(", ")}`}
+          aria-label={texts.detailsOf(description.filter(Boolean).join(", "))}
           onPress={toggle}
         >
-          Details
+          {texts.details}
         </Button>
       </td>
     </tr>

@@ -4,6 +4,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { request } from "../../admin-client/request.ts";
+import { forms } from "../../messages/en/forms.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Button, ErrorNotice, ModalDialog } from "../../ui/forms/controls.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";
@@ -30,30 +32,29 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
     <>
       {change.error && !isEditing && <ErrorNotice error={change.error} />}
       <div className={css.buttons}>
-        <Button onPress={() => setEditing(true)}>Edit</Button>
+        <Button onPress={() => setEditing(true)}>{texts.edit}</Button>
         {enabled ? (
           <Confirm
-            label="Disable"
-            title="Disable this endpoint?"
+            label={texts.disable}
+            title={texts.disableQuestion}
             action={() => change.mutateAsync({ enabled: false })}
           >
-            Pending retries are canceled and events during this time won't be delivered. You can enable it
-            again.
+            {texts.disableEffect}
           </Confirm>
         ) : (
           <Button onPress={() => change.mutate({ enabled: true })} isPending={change.isPending}>
-            Enable
+            {texts.enable}
           </Button>
         )}
-        <Confirm label="Delete" title="Delete this endpoint?" action={remove}>
-          No more events are sent to it, and its delivery history is deleted.
+        <Confirm label={texts.delete} title={texts.deleteQuestion} action={remove}>
+          {texts.deleteEffect}
         </Confirm>
       </div>
-      <ModalDialog title="Edit endpoint" isOpen={isEditing} onOpenChange={setEditing}>
+      <ModalDialog title={texts.editEndpoint} isOpen={isEditing} onOpenChange={setEditing}>
         {(close) => (
           <EndpointForm
             endpoint={{ url, eventTypes, metadata }}
-            saveLabel="Save"
+            saveLabel={forms.save}
             onCancel={close}
             save={async (body) => {
               await change.mutateAsync(body);

@@ -4,10 +4,10 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { FieldError, Input, Label, Text, TextField } from "react-aria-components";
 import { request } from "../../admin-client/request.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Form, FormActions } from "../../ui/forms/controls.tsx";
 import { CheckboxList, MultilineField } from "../../ui/forms/form-fields.tsx";
-import { EVENT_TEXTS } from "./texts.ts";
 
 const DEBOUNCE_MS = 300;
 
@@ -48,17 +48,22 @@ export function EndpointForm({ endpoint = NEW, saveLabel, save, onCancel }: Endp
         validationBehavior="aria"
         autoFocus
       >
-        <Label className={controls.label ?? ""}>URL</Label>
+        <Label className={controls.label ?? ""}>{texts.url}</Label>
         <Input className={controls.input ?? ""} placeholder="https://example.com/webhooks/subtext" />
         <Text slot="description" className={controls.hint ?? ""}>
-          Events are sent as POST requests. Respond with 2xx; redirects aren't followed.
+          {texts.urlHint}
         </Text>
         <FieldError className={controls.error ?? ""}>{urlError}</FieldError>
       </TextField>
-      <CheckboxList label="Events" options={EVENT_TEXTS} value={eventTypes} onChange={setEventTypes} />
+      <CheckboxList
+        label={texts.events}
+        options={texts.eventTypes}
+        value={eventTypes}
+        onChange={setEventTypes}
+      />
       <MultilineField
-        label="Metadata"
-        hint="Optional JSON included with every event."
+        label={texts.metadata}
+        hint={texts.metadataHint}
         error={"error" in parsed ? parsed.error : null}
         value={metadata}
         onChange={setMetadata}
@@ -75,9 +80,9 @@ function parseMetadata(text: string): { value: Record<string, unknown> } | { err
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       return { value: value as Record<string, unknown> };
     }
-    return { error: 'Enter a JSON object, e.g. {"team": "video"}.' };
+    return { error: texts.metadataNotObject };
   } catch {
-    return { error: "Enter valid JSON." };
+    return { error: texts.metadataInvalid };
   }
 }
 

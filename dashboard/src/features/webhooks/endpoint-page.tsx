@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ProblemError } from "../../admin-client/request.ts";
 import { useRole } from "../../hooks/use-me.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
@@ -17,7 +18,7 @@ import { HealthDetail } from "./endpoint-table.tsx";
 import { endpointQuery } from "./queries.ts";
 import { SigningSecret } from "./signing-secret.tsx";
 import { TestEventButton, TestEventResult, useTestEvent } from "./test-event.tsx";
-import { EVENT_TEXTS, healthBadge, recentText } from "./texts.ts";
+import { healthBadge, recentText } from "./texts.ts";
 import css from "./webhooks.module.css";
 
 const PATH = "/signed-in/environments/$environmentId/webhooks/$endpointId";
@@ -44,16 +45,16 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpointView }) {
         to="/environments/$environmentId/webhooks"
         params={{ environmentId: endpoint.environmentId }}
       >
-        <BackIcon /> Webhooks
+        <BackIcon /> {texts.title}
       </Link>
-      <PageHeader title="Webhook endpoint" description={<span className={css.url}>{endpoint.url}</span>}>
+      <PageHeader title={texts.webhookEndpoint} description={<span className={css.url}>{endpoint.url}</span>}>
         {isOwner && endpoint.enabled && <TestEventButton test={test} />}
       </PageHeader>
       <div className={css.result}>
         <TestEventResult endpointId={endpoint.id} test={test} />
       </div>
       <Settings endpoint={endpoint} isOwner={isOwner} />
-      <Section title="Deliveries">
+      <Section title={texts.deliveries}>
         <DeliveryList
           environmentId={endpoint.environmentId}
           endpointId={endpoint.id}
@@ -70,26 +71,26 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpointView }) {
 function Settings({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwner: boolean }) {
   const { metadata, eventTypes, createdAt, id } = endpoint;
   return (
-    <Section title="Endpoint">
+    <Section title={texts.endpoint}>
       <dl className={css.facts}>
-        <dt>Health</dt>
+        <dt>{texts.health}</dt>
         <dd>
           <Badge {...healthBadge(endpoint)} />
           <HealthDetail endpoint={endpoint} />
         </dd>
-        <dt>Last {RECENT_HOURS} hours</dt>
+        <dt>{texts.lastHours(RECENT_HOURS)}</dt>
         <dd>{recentText(endpoint)}</dd>
-        <dt>Events</dt>
-        <dd>{eventTypes.map((type) => EVENT_TEXTS[type].name).join(", ")}</dd>
-        <dt>Created</dt>
+        <dt>{texts.events}</dt>
+        <dd>{eventTypes.map((type) => texts.eventTypes[type].name).join(", ")}</dd>
+        <dt>{texts.created}</dt>
         <dd>{formatDateTime(createdAt)}</dd>
-        <dt>ID</dt>
+        <dt>{texts.id}</dt>
         <dd>
           <code>{id}</code>
         </dd>
       </dl>
       {Object.keys(metadata).length > 0 && (
-        <CodeBlock label="Metadata" text={JSON.stringify(metadata, null, 2)} />
+        <CodeBlock label={texts.metadata} text={JSON.stringify(metadata, null, 2)} />
       )}
       {isOwner && <EndpointActions endpoint={endpoint} />}
     </Section>

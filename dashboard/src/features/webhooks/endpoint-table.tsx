@@ -1,10 +1,12 @@
 import { RECENT_HOURS, type WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { Link } from "@tanstack/react-router";
+import { ui } from "../../messages/en/ui.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { formatAgo, formatDateTime } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
-import { EVENT_TEXTS, healthBadge, recentText, responseText, STATUS_BADGES } from "./texts.ts";
+import { healthBadge, recentText, responseText, STATUS_BADGES } from "./texts.ts";
 
 export function EndpointTable({
   endpoints,
@@ -15,8 +17,8 @@ export function EndpointTable({
 }) {
   return (
     <DataTable
-      label="Webhook endpoints"
-      columns={["Endpoint", "Health", "Latest delivery", `Last ${RECENT_HOURS} hours`]}
+      label={texts.webhookEndpoints}
+      columns={[texts.endpoint, texts.health, texts.latestDelivery, texts.lastHours(RECENT_HOURS)]}
     >
       {endpoints.map((endpoint) => (
         <tr key={endpoint.id}>
@@ -29,19 +31,19 @@ export function EndpointTable({
               {endpoint.url}
             </Link>
             <div className={table.soft}>
-              {endpoint.eventTypes.map((type) => EVENT_TEXTS[type].name).join(", ")}
+              {endpoint.eventTypes.map((type) => texts.eventTypes[type].name).join(", ")}
             </div>
           </td>
-          <td data-column="Health">
+          <td data-column={texts.health}>
             <div>
               <Badge {...healthBadge(endpoint)} />
               <HealthDetail endpoint={endpoint} />
             </div>
           </td>
-          <td data-column="Latest delivery">
+          <td data-column={texts.latestDelivery}>
             <Latest endpoint={endpoint} now={now} />
           </td>
-          <td data-column={`Last ${RECENT_HOURS} hours`}>{recentText(endpoint)}</td>
+          <td data-column={texts.lastHours(RECENT_HOURS)}>{recentText(endpoint)}</td>
         </tr>
       ))}
     </DataTable>
@@ -53,17 +55,18 @@ export function HealthDetail({ endpoint }: { endpoint: WebhookEndpointView }) {
   if (!enabled && disabledAt) {
     return (
       <div className={table.soft}>
-        {disabledReason} Disabled since {formatDateTime(disabledAt)}.
+        {disabledReason} {texts.disabledSince(formatDateTime(disabledAt))}
       </div>
     );
   }
-  if (failingSince) return <div className={table.soft}>Failing since {formatDateTime(failingSince)}.</div>;
+  if (failingSince)
+    return <div className={table.soft}>{texts.failingSince(formatDateTime(failingSince))}</div>;
   return null;
 }
 
 function Latest({ endpoint, now }: { endpoint: WebhookEndpointView; now: number }) {
   const { latest } = endpoint.health;
-  if (!latest) return "None";
+  if (!latest) return ui.none;
   const response = latest.statusCode === null && latest.failure === null ? null : responseText(latest);
   return (
     <div>

@@ -6,6 +6,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { request } from "../../admin-client/request.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Secret } from "../../ui/copy.tsx";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ModalDialog } from "../../ui/forms/controls.tsx";
@@ -32,10 +33,10 @@ export function NewEndpoint({ environmentId }: { environmentId: string }) {
   return (
     <>
       <Button variant="primary" onPress={() => setOpen(true)}>
-        <PlusIcon /> New endpoint
+        <PlusIcon /> {texts.newEndpoint}
       </Button>
       <ModalDialog
-        title={created ? "Signing secret" : "New webhook endpoint"}
+        title={created ? texts.signingSecret : texts.newWebhookEndpoint}
         isOpen={isOpen}
         onOpenChange={(opens) => !opens && close()}
       >
@@ -43,7 +44,7 @@ export function NewEndpoint({ environmentId }: { environmentId: string }) {
           created ? (
             <CreatedEndpoint created={created} close={close} />
           ) : (
-            <EndpointForm saveLabel="Create endpoint" save={save} onCancel={close} />
+            <EndpointForm saveLabel={texts.createEndpoint} save={save} onCancel={close} />
           )
         }
       </ModalDialog>
@@ -58,12 +59,12 @@ function CreatedEndpoint({ created, close }: { created: WebhookEndpointWithSecre
   return (
     <>
       <p ref={text} tabIndex={-1}>
-        Always verify signatures. Sample code and this secret are on the endpoint page.
+        {texts.verifySignatures}
       </p>
-      <Secret label="Signing secret" value={created.secret} />
+      <Secret label={texts.signingSecret} value={created.secret} />
       <div className={controls.actions}>
         <Button variant="primary" onPress={close}>
-          View endpoint
+          {texts.viewEndpoint}
         </Button>
       </div>
     </>

@@ -3,32 +3,26 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { DialogTrigger } from "react-aria-components";
 import { request } from "../../admin-client/request.ts";
-import { formatCount } from "../../ui/format.ts";
+import { ui } from "../../messages/en/ui.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Button, Form, FormActions, ModalDialog, Notice } from "../../ui/forms/controls.tsx";
 import { type SelectedTime, TimeSelect } from "../../ui/forms/form-fields.tsx";
 import { endpointKey } from "./queries.ts";
 
-const PERIODS = {
-  hour: "The last hour",
-  day: "The last 24 hours",
-  week: "The last 7 days",
-  month: "The last 30 days",
-  custom: "Custom time",
-} as const;
-type Period = keyof typeof PERIODS;
+type Period = keyof typeof texts.periods;
 const CUSTOM_TIME = {
   id: "custom",
-  label: "Since",
+  label: texts.since,
   type: "datetime-local",
-  hint: "In your local time.",
+  hint: texts.localTime,
 } as const;
 const HOURS = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30 } as const;
 
 export function RedeliverFailed({ endpointId }: { endpointId: string }) {
   return (
     <DialogTrigger>
-      <Button>Resend failed</Button>
-      <ModalDialog title="Resend failed deliveries">
+      <Button>{texts.resendFailed}</Button>
+      <ModalDialog title={texts.resendFailedTitle}>
         {(close) => <RedeliverForm endpointId={endpointId} close={close} />}
       </ModalDialog>
     </DialogTrigger>
@@ -49,20 +43,17 @@ function RedeliverForm({ endpointId, close }: { endpointId: string; close(): voi
     <Form onSubmit={() => redeliver.mutate()} error={redeliver.error}>
       {redeliver.data && <Notice tone="good">{resultText(redeliver.data)}</Notice>}
       <TimeSelect
-        label="Created in"
-        options={PERIODS}
+        label={texts.createdIn}
+        options={texts.periods}
         custom={CUSTOM_TIME}
         value={since}
         onChange={setSince}
       />
-      <p>
-        Deliveries that failed, were canceled or wait for a retry are sent again now, oldest first, with the
-        same event IDs.
-      </p>
+      <p>{texts.resendFailedHint}</p>
       <FormActions
-        submitLabel={redeliver.data?.hasMore ? "Resend more" : "Resend"}
+        submitLabel={redeliver.data?.hasMore ? texts.resendMore : texts.resend}
         isPending={redeliver.isPending}
-        cancelLabel="Close"
+        cancelLabel={ui.close}
         onCancel={close}
       />
     </Form>
@@ -74,7 +65,7 @@ function sinceTime({ id, custom }: SelectedTime<Period>, now: number): string {
 }
 
 function resultText({ count, hasMore }: Redelivering): string {
-  if (count === 0) return "No failed deliveries in this period.";
-  const text = `${formatCount(count, "delivery", "deliveries")} will be resent.`;
-  return hasMore ? `${text} There are more: resend them when these are done.` : text;
+  if (count === 0) return texts.noneFailed;
+  const text = texts.willBeResent(count);
+  return hasMore ? `${text} ${texts.moreFailed}` : text;
 }

@@ -2,6 +2,7 @@ import type { WebhookEndpointView } from "@subtext/server/admin/contract/webhook
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { DialogTrigger } from "react-aria-components";
 import { request } from "../../admin-client/request.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Secret } from "../../ui/copy.tsx";
 import { formatDateTime } from "../../ui/format.ts";
@@ -27,41 +28,37 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
   });
   const shown = rotate.data?.secret ?? reveal.data?.secret;
   return (
-    <Section title="Signing secret" description="Verify each request with this secret (Standard Webhooks).">
+    <Section title={texts.signingSecret} description={texts.signingSecretHint}>
       <ErrorNotice error={reveal.error} />
       {endpoint.previousSecretExpiresAt && (
-        <Notice tone="plain">
-          Until {formatDateTime(endpoint.previousSecretExpiresAt)}, every webhook is signed with both this
-          secret and the previous one. Update your receiver by then.
-        </Notice>
+        <Notice tone="plain">{texts.signedWithBoth(formatDateTime(endpoint.previousSecretExpiresAt))}</Notice>
       )}
-      {shown !== undefined && <Secret key={shown} label="Signing secret" value={shown} />}
+      {shown !== undefined && <Secret key={shown} label={texts.signingSecret} value={shown} />}
       <div className={css.buttons}>
         {isOwner && shown === undefined && (
           <Button onPress={() => reveal.mutate()} isPending={reveal.isPending}>
-            Show secret
+            {texts.showSecret}
           </Button>
         )}
         {isOwner && (
           <Confirm
-            label="Rotate"
-            accessibleName="Rotate signing secret"
-            title="Rotate signing secret?"
+            label={texts.rotate}
+            accessibleName={texts.rotateSecret}
+            title={texts.rotateQuestion}
             action={() => rotate.mutateAsync()}
           >
-            For 24 hours, every webhook is signed with both the new and the current secret, so that your
-            receiver can switch without missing any. Then the old secret stops working.
-            {endpoint.previousSecretExpiresAt && " The previous secret stops working immediately."}
+            {texts.rotateEffect}
+            {endpoint.previousSecretExpiresAt && ` ${texts.previousStops}`}
           </Confirm>
         )}
         <DialogTrigger>
-          <Button>Verification code samples</Button>
-          <ModalDialog title="Verify a webhook">
+          <Button>{texts.codeSamples}</Button>
+          <ModalDialog title={texts.verifyTitle}>
             {(close) => <VerificationDialog close={close} />}
           </ModalDialog>
         </DialogTrigger>
       </div>
-      {!isOwner && <p className={table.soft}>Only an owner can view and rotate the secret.</p>}
+      {!isOwner && <p className={table.soft}>{texts.secretOwnersOnly}</p>}
     </Section>
   );
 }

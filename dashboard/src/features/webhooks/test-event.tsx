@@ -1,9 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
 import { useNow } from "../../hooks/use-now.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
+import { formatNumber } from "../../messages/numbers.ts";
+import { formatUntil } from "../../ui/format.ts";
 import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
 import { deliveryQuery, endpointKey } from "./queries.ts";
-import { formatUntil, responseText } from "./texts.ts";
+import { responseText } from "./texts.ts";
 
 export function useTestEvent(endpointId: string) {
   const queryClient = useQueryClient();
@@ -16,7 +19,7 @@ export function useTestEvent(endpointId: string) {
 export function TestEventButton({ test }: { test: ReturnType<typeof useTestEvent> }) {
   return (
     <Button variant="primary" onPress={() => test.mutate()} isPending={test.isPending}>
-      Send test event
+      {texts.sendTest}
     </Button>
   );
 }
@@ -38,13 +41,13 @@ function Result({ endpointId, deliveryId }: { endpointId: string; deliveryId: st
   const { data: delivery, error } = useQuery(deliveryQuery(endpointId, deliveryId));
   if (error && !delivery) return <ErrorNotice error={error} />;
   const last = delivery?.attempts.at(-1);
-  if (!delivery || !last) return <Notice tone="plain">Sending the test event…</Notice>;
-  const result = `${responseText(last)} (${last.latencyMs.toLocaleString("en")} ms).`;
-  if (delivery.status === "succeeded") return <Notice tone="good">Test event received: {result}</Notice>;
+  if (!delivery || !last) return <Notice tone="plain">{texts.sendingTest}</Notice>;
+  const result = `${responseText(last)} (${formatNumber(last.latencyMs)} ms).`;
+  if (delivery.status === "succeeded") return <Notice tone="good">{texts.testReceived(result)}</Notice>;
   return (
     <Notice tone="bad">
-      Test event failed: {result}
-      {delivery.nextAttemptAt && ` Next retry ${formatUntil(delivery.nextAttemptAt, now)}.`}
+      {texts.testFailed(result)}
+      {delivery.nextAttemptAt && ` ${texts.nextRetryWhen(formatUntil(delivery.nextAttemptAt, now))}`}
     </Notice>
   );
 }

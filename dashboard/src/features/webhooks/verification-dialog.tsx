@@ -1,4 +1,6 @@
 import { useState } from "react";
+import { ui } from "../../messages/en/ui.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { CodeBlock } from "../../ui/copy.tsx";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, SegmentedControl } from "../../ui/forms/controls.tsx";
@@ -11,16 +13,21 @@ export function VerificationDialog({ close }: { close(): void }) {
   const { install, withPackage, standardLibrary } = VERIFICATION_CODE[language];
   return (
     <>
-      <SegmentedControl label="Language" options={OPTIONS} value={language} onChange={setLanguage} />
+      <SegmentedControl
+        label={texts.programmingLanguage}
+        options={OPTIONS}
+        value={language}
+        onChange={setLanguage}
+      />
       <CodeBlock
         key={`${language} package`}
-        label={`With the package standardwebhooks (${install})`}
+        label={texts.withPackage(install)}
         text={withPackage}
         keepLines
       />
-      <CodeBlock key={`${language} alone`} label="Standard library only" text={standardLibrary} keepLines />
+      <CodeBlock key={`${language} alone`} label={texts.standardLibrary} text={standardLibrary} keepLines />
       <div className={controls.actions}>
-        <Button onPress={close}>Close</Button>
+        <Button onPress={close}>{ui.close}</Button>
       </div>
     </>
   );

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
+import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { EmptyState, Loading, PageHeader, Section } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
@@ -14,10 +15,7 @@ export function WebhooksPage() {
   const isOwner = useRole() === "owner";
   return (
     <>
-      <PageHeader
-        title="Webhooks"
-        description={`We notify these URLs when transcriptions in ${environment.name} finish.`}
-      >
+      <PageHeader title={texts.title} description={texts.description(environment.name)}>
         {isOwner && <NewEndpoint environmentId={environment.id} />}
       </PageHeader>
       <Endpoints environmentId={environment.id} isOwner={isOwner} />
@@ -30,16 +28,12 @@ function Endpoints({ environmentId, isOwner }: { environmentId: string; isOwner:
   const now = useNow(10_000);
   if (!endpoints) return error ? <ErrorNotice error={error} /> : <Loading />;
   if (endpoints.length === 0) {
-    return (
-      <EmptyState title="No endpoints yet">
-        {isOwner ? "Add one to get notified instead of polling." : "Ask an owner to add one."}
-      </EmptyState>
-    );
+    return <EmptyState title={texts.noneYet}>{isOwner ? texts.purpose : texts.askOwner}</EmptyState>;
   }
   return (
-    <Section title="Endpoints">
+    <Section title={texts.endpoints}>
       <EndpointTable endpoints={endpoints} now={now} />
-      {!isOwner && <p className={table.soft}>Only owners can create or change endpoints.</p>}
+      {!isOwner && <p className={table.soft}>{texts.ownersOnly}</p>}
     </Section>
   );
 }

@@ -1,4 +1,5 @@
 import { account } from "./account.ts";
+import { apiKeys } from "./api-keys.ts";
 import { environments } from "./environments.ts";
 import { format } from "./format.ts";
 import { forms } from "./forms.ts";
@@ -7,10 +8,12 @@ import { setup } from "./setup.ts";
 import { shell } from "./shell.ts";
 import { signIn } from "./sign-in.ts";
 import { ui } from "./ui.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** The messages of every feature. Each has the type of its English messages, so none is missing. */
 export const GERMAN = {
   account,
+  apiKeys,
   environments,
   format,
   forms,
@@ -19,10 +22,12 @@ export const GERMAN = {
   shell,
   signIn,
   ui,
+  webhooks,
 } satisfies Record<Feature, object>;
 
 export type Feature =
   | "account"
+  | "apiKeys"
   | "environments"
   | "format"
   | "forms"
@@ -30,4 +35,5 @@ export type Feature =
   | "setup"
   | "shell"
   | "signIn"
-  | "ui";
+  | "ui"
+  | "webhooks";
