@@ -7,6 +7,7 @@ import {
   type ResponseOf,
 } from "@subtext/server/admin/contract/operation";
 import type { Operations } from "@subtext/server/admin/contract/operations";
+import { problems } from "../messages/en/problems.ts";
 import { ui } from "../messages/en/ui.ts";
 
 /** An error response from the server, with a message for users. */
@@ -113,7 +114,8 @@ async function send(url: string, init: RequestInit): Promise<{ status: number; o
 function parseProblem(status: number, text: string): Pick<Problem, "status" | "code" | "detail"> {
   try {
     const { code, detail } = JSON.parse(text) as Partial<Problem>;
-    if (typeof code === "string" && typeof detail === "string") return { status, code, detail };
+    if (typeof code === "string" && typeof detail === "string")
+      return { status, code, detail: problems[code] ?? detail };
   } catch {
     // Not JSON.
   }

@@ -14,6 +14,6 @@ export function plural(count: number, one: string, other: string): string {
 }
 
 /** Returns the form alone. English and German have the same two. */
-export function pluralForm<Form>(count: number, one: Form, other: Form): Form {
+export function pluralForm(count: number, one: string, other: string): string {
   return PLURALS.select(count) === "one" ? one : other;
 }

@@ -2,21 +2,24 @@ import type { AuditEventView } from "@subtext/server/admin/contract/audit";
 import { AUDIT_ACTIONS, type AuditAction } from "@subtext/server/db/enums";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { audit as texts } from "../../messages/en/audit.ts";
+import { ui } from "../../messages/en/ui.ts";
 import { DataTable } from "../../ui/data-table.tsx";
+import { formatMinute } from "../../ui/format.ts";
 import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
 import { EmptyState, PageHeader, ShowMore } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
 import css from "./audit-page.module.css";
 import { type AuditFilter, auditOperatorsQuery, auditQuery } from "./queries.ts";
-import { ACTION_NAMES, ACTOR_KIND_NAMES, actorName, entryDetails, entryTitle } from "./texts.ts";
+import { actorName, entryDetails, entryTitle } from "./texts.ts";
 
 const ALL = "all";
 
 export function AuditPage() {
   return (
     <>
-      <PageHeader title="Audit log" description="All changes, with user and IP. Owners only." />
+      <PageHeader title={texts.title} description={texts.description} />
       <Log />
     </>
   );
@@ -31,11 +34,9 @@ function Log() {
     <>
       <Filters filter={filter} onFilter={(search) => navigate({ search, replace: true })} />
       <ErrorNotice error={log.error} />
-      {rows?.length === 0 && (
-        <EmptyState title="No results">Entries are deleted after AUDIT_LOG_DAYS.</EmptyState>
-      )}
+      {rows?.length === 0 && <EmptyState title={ui.noResults}>{texts.retentionNote}</EmptyState>}
       {rows && rows.length > 0 && (
-        <DataTable label="Audit log" columns={["Action", "User", "IP address", "Time"]}>
+        <DataTable label={texts.title} columns={[texts.action, texts.user, texts.ipAddress, texts.time]}>
           {rows.map((entry) => (
             <Entry key={entry.id} entry={entry} />
           ))}
@@ -49,19 +50,19 @@ function Log() {
 function Filters({ filter, onFilter }: { filter: AuditFilter; onFilter(filter: AuditFilter): void }) {
   const { data: operators = [] } = useQuery(auditOperatorsQuery);
   const { action = ALL, by = ALL } = filter;
-  const actions: Record<AuditAction | typeof ALL, string> = { all: "All actions", ...ACTION_NAMES };
+  const actions: Record<AuditAction | typeof ALL, string> = { all: texts.allActions, ...texts.actions };
   const operatorNames = operators.flatMap((actor) =>
     actor.id === null ? [] : [[actor.id, actorName(actor)] as const],
   );
   const actors: Record<string, string> = {
-    all: "All users",
+    all: texts.allUsers,
     ...Object.fromEntries(operatorNames),
-    ...ACTOR_KIND_NAMES,
+    ...texts.actorKinds,
   };
   return (
     <div className={css.filters}>
       <Select
-        label="Action"
+        label={texts.action}
         options={actions}
         value={action}
         onChange={(selected) => {
@@ -70,7 +71,7 @@ function Filters({ filter, onFilter }: { filter: AuditFilter; onFilter(filter: A
         }}
       />
       <Select
-        label="User"
+        label={texts.user}
         options={actors}
         value={by}
         onChange={(selected) =>
@@ -81,8 +82,6 @@ function Filters({ filter, onFilter }: { filter: AuditFilter; onFilter(filter: A
   );
 }
 
-const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
-
 function Entry({ entry }: { entry: AuditEventView }) {
   const { actor, address, at } = entry;
   const details = entryDetails(entry);
@@ -92,13 +91,13 @@ function Entry({ entry }: { entry: AuditEventView }) {
         <div className={table.name}>{entryTitle(entry)}</div>
         {details.length > 0 && <div className={table.soft}>{details.join(" · ")}</div>}
       </td>
-      <td data-column="User">
+      <td data-column={texts.user}>
         <span className={css.user}>{actorName(actor)}</span>
       </td>
-      <td data-column="IP address">{address ?? "–"}</td>
-      <td data-column="Time">
+      <td data-column={texts.ipAddress}>{address ?? "–"}</td>
+      <td data-column={texts.time}>
         <time className={css.time} dateTime={at} title={at}>
-          {TIME.format(new Date(at))}
+          {formatMinute(at)}
         </time>
       </td>
     </tr>

@@ -1,59 +1,23 @@
 import type { AuditActorView, AuditEventView } from "@subtext/server/admin/contract/audit";
-import type { ActorKind, AuditAction, AuditDetail } from "@subtext/server/db/enums";
+import type { AuditAction, AuditDetail } from "@subtext/server/db/enums";
+import { audit as texts } from "../../messages/en/audit.ts";
+import { formatDate } from "../../ui/format.ts";
 import { permissionName } from "../api-keys/permissions.ts";
 
-export const ACTION_NAMES: Record<AuditAction, string> = {
-  "service.set_up": "Service set up",
-  "environment.created": "Environment created",
-  "environment.transcription_changed": "AI Transcription turned on or off",
-  "environment.origins_changed": "Upload origins changed",
-  "environment.retention_changed": "Retention changed",
-  "environment.weight_changed": "Weight changed",
-  "environment.vocabulary_changed": "Vocabulary changed",
-  "api_key.created": "API key created",
-  "api_key.revoked": "API key revoked",
-  "webhook_endpoint.created": "Webhook endpoint created",
-  "webhook_endpoint.changed": "Webhook endpoint changed",
-  "webhook_endpoint.secret_revealed": "Signing secret shown",
-  "webhook_endpoint.secret_rotated": "Signing secret rotated",
-  "webhook_endpoint.disabled": "Webhook endpoint disabled automatically",
-  "webhook_endpoint.deleted": "Webhook endpoint deleted",
-  "operator.invited": "Operator invited",
-  "operator.invitation_revoked": "Invitation revoked",
-  "operator.joined": "Operator joined",
-  "operator.role_changed": "Role changed",
-  "operator.removed": "Operator removed",
-  "operator.password_changed": "Password changed",
-  "operator.password_reset": "Password reset",
-  "operator.signed_in": "Signed in",
-  "operator.sign_in_failed": "Sign-in failed",
-  "video.deleted": "Video deleted",
-  "transcription.reprocessed": "Transcription retried",
-  "transcript.edited": "Transcript corrected",
-  "transcript.restored": "Transcript revision restored",
-};
-
-export const ACTOR_KIND_NAMES: Record<Exclude<ActorKind, "operator">, string> = {
-  command_line: "Command line",
-  api_key: "API key",
-  service: "System",
-  stranger: "Signed out",
-};
-
 export function actorName({ kind, name, id }: AuditActorView): string {
-  if (kind === "operator") return name ?? id ?? "Operator";
-  if (kind === "api_key") return `API key ${name ?? id ?? ""}`.trim();
-  return ACTOR_KIND_NAMES[kind];
+  if (kind === "operator") return name ?? id ?? texts.operator;
+  if (kind === "api_key") return texts.apiKey(name ?? id ?? "");
+  return texts.actorKinds[kind];
 }
 
 export function entryTitle({ action, detail }: AuditEventView): string {
   if (action === "environment.transcription_changed") {
-    return `AI Transcription turned ${detail.to === true ? "on" : "off"}`;
+    return texts.transcriptionTurned(detail.to === true);
   }
   if (action === "webhook_endpoint.changed" && typeof detail.enabled === "boolean") {
-    return `Webhook endpoint ${detail.enabled ? "enabled" : "disabled"}`;
+    return texts.endpointEnabled(detail.enabled);
   }
-  return ACTION_NAMES[action];
+  return texts.actions[action];
 }
 
 export function entryDetails({ action, environment, subject, detail }: AuditEventView): string[] {
@@ -66,29 +30,29 @@ export function entryDetails({ action, environment, subject, detail }: AuditEven
 function describe(action: AuditAction, detail: AuditDetail): string[] {
   switch (action) {
     case "environment.created":
-      return [detail.aiTranscription === true ? "AI Transcription on" : "AI Transcription off"];
+      return [texts.transcriptionIs(detail.aiTranscription === true)];
     case "environment.origins_changed":
     case "environment.vocabulary_changed":
-      return [`from ${listText(detail.from, "none")} to ${listText(detail.to, "none")}`];
+      return [texts.fromTo(listText(detail.from, texts.none), listText(detail.to, texts.none))];
     case "environment.weight_changed":
-      return [`from ${String(detail.from)} to ${String(detail.to)}`];
+      return [texts.fromTo(String(detail.from), String(detail.to))];
     case "environment.retention_changed":
-      return [`from ${listText(detail.from, "forever")} to ${listText(detail.to, "forever")}`];
+      return [texts.fromTo(valueText(detail.from, texts.forever), valueText(detail.to, texts.forever))];
     case "api_key.created":
       return [
         permissionNames(detail.permissions),
-        detail.expiresAt ? `expires ${String(detail.expiresAt).slice(0, 10)}` : "never expires",
+        detail.expiresAt ? texts.expires(formatDate(String(detail.expiresAt))) : texts.neverExpires,
       ];
     case "webhook_endpoint.changed":
-      return [`changed ${listText(detail.changed, "nothing").replaceAll("eventTypes", "events")}`];
+      return [texts.changed(listText(detail.changed, texts.nothing, fieldName))];
     case "webhook_endpoint.disabled":
       return [listText(detail.reason, "")];
     case "operator.role_changed":
-      return [`from ${listText(detail.from, "no role")} to ${listText(detail.to, "no role")}`];
+      return [texts.fromTo(valueText(detail.from, texts.noRole), valueText(detail.to, texts.noRole))];
     case "operator.invited":
     case "operator.joined":
     case "operator.removed":
-      return [listText(detail.role, "operator")];
+      return [valueText(detail.role, texts.operatorRole)];
     default:
       return [];
   }
@@ -99,8 +63,18 @@ function permissionNames(permissions: AuditDetail[string] | undefined): string {
   return codes.map(permissionName).join(", ");
 }
 
-function listText(value: AuditDetail[string] | undefined, emptyText: string): string {
+type Value = AuditDetail[string] | undefined;
+
+function listText(value: Value, emptyText: string, describe = (text: string) => text): string {
   if (value === undefined || value === null) return emptyText;
-  if (Array.isArray(value)) return value.length === 0 ? emptyText : value.join(", ");
-  return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? emptyText : value.map(describe).join(", ");
+  return describe(String(value));
+}
+
+function valueText(value: Value, emptyText: string): string {
+  return listText(value, emptyText, texts.value);
+}
+
+function fieldName(field: string): string {
+  return Object.hasOwn(texts.fields, field) ? texts.fields[field as keyof typeof texts.fields] : field;
 }

@@ -8,7 +8,8 @@ import { rememberEnvironment } from "../../hooks/last-environment.ts";
 import { useArrowKeys } from "../../hooks/use-arrow-keys.ts";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useNow } from "../../hooks/use-now.ts";
-import { formatCount, languageName } from "../../ui/format.ts";
+import { search as texts } from "../../messages/en/search.ts";
+import { languageName } from "../../ui/format.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
 import { CloseIcon, SearchIcon } from "../../ui/icons.tsx";
@@ -39,7 +40,7 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
 
   return (
     <div ref={root}>
-      <PageHeader title="Search" description={`Search spoken words in ${name}.`} />
+      <PageHeader title={texts.title} description={texts.description(name)} />
       <div className={css.form}>
         <SearchField
           className={css.field ?? ""}
@@ -47,17 +48,17 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
           onChange={setText}
           maxLength={SEARCH_LIMITS.characters}
         >
-          <Label className={controls.hidden ?? ""}>Search all transcripts</Label>
+          <Label className={controls.hidden ?? ""}>{texts.label}</Label>
           <SearchIcon />
           <Input
             className={css.input ?? ""}
-            placeholder='Search words or an "exact phrase"'
+            placeholder={texts.placeholder}
             data-initial-focus=""
             enterKeyHint="search"
             ref={useInitialFocus()}
           />
           {text !== "" && (
-            <Button variant="quiet" iconOnly aria-label="Clear">
+            <Button variant="quiet" iconOnly aria-label={texts.clear}>
               <CloseIcon />
             </Button>
           )}
@@ -65,7 +66,7 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
         {(languages.length > 1 || language !== undefined) && (
           <select
             className={css.language}
-            aria-label="Language"
+            aria-label={texts.language}
             value={language ?? ""}
             onChange={({ currentTarget: { value } }) => {
               void navigate({
@@ -74,7 +75,7 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
               });
             }}
           >
-            <option value="">All languages</option>
+            <option value="">{texts.allLanguages}</option>
             {[...new Set([...languages, ...(language === undefined ? [] : [language])])].map((code) => (
               <option key={code} value={code}>
                 {languageName(code)}
@@ -87,7 +88,7 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
         {q !== "" && pages[0] && !results.isPlaceholderData && countText(pages[0], q)}
       </p>
       {q === "" ? (
-        <Tips title="Find spoken words and play from there" />
+        <Tips title={texts.findAndPlay} />
       ) : results.error ? (
         <ErrorNotice error={results.error} />
       ) : (
@@ -148,23 +149,19 @@ function countText(
 ): string {
   if (hint !== null) return "";
   if (data.length === 0) {
-    return `No results for “${query}”${isTruncated ? " in the newest transcripts" : ""}`;
+    return isTruncated ? texts.noNewResults(query) : texts.noResults(query);
   }
-  const matches = formatCount(matchCount, "match", "matches");
-  const videos = formatCount(videoCount, "video");
-  return isTruncated
-    ? `The newest ${matches} in ${videos}. There are more: add a word to narrow the search.`
-    : `${matches} in ${videos}`;
+  return isTruncated ? texts.foundNewest(matchCount, videoCount) : texts.found(matchCount, videoCount);
 }
 
 function Results({ environmentId, pages }: { environmentId: string; pages: SearchPageView[] }) {
   const now = useNow(60_000);
   const { hint } = pages[0]!;
   const videos = pages.flatMap(({ data }) => data);
-  if (hint !== null) return <Notice tone="plain">{HINTS[hint]}</Notice>;
-  if (videos.length === 0) return <Tips title="Try other words" />;
+  if (hint !== null) return <Notice tone="plain">{texts.hints[hint]}</Notice>;
+  if (videos.length === 0) return <Tips title={texts.tryOtherWords} />;
   return (
-    <ul className={css.videos} aria-label="Videos">
+    <ul className={css.videos} aria-label={texts.videos}>
       {videos.map((video) => (
         <li key={video.videoId}>
           <SearchResult environmentId={environmentId} video={video} now={now} />
@@ -174,25 +171,12 @@ function Results({ environmentId, pages }: { environmentId: string; pages: Searc
   );
 }
 
-const HINTS = {
-  no_words: "Search for letters or numbers.",
-  only_excluded: "Add at least one word to search for.",
-  only_common_words: "These words are too common. Add a more specific one.",
-};
-
-const TIPS = [
-  ["annual budget", "both words in one sentence, including variants (budgets, budgeted)"],
-  ["“annual budget”", "exact phrase"],
-  ["budget OR forecast", "either word"],
-  ["budget -draft", "exclude a word"],
-] as const;
-
 function Tips({ title }: { title: string }) {
   return (
     <div className={css.tips}>
       <h2>{title}</h2>
       <dl>
-        {TIPS.map(([example, meaning]) => (
+        {texts.tips.map(({ example, meaning }) => (
           <div key={example}>
             <dt>
               <code>{example}</code>

@@ -1,7 +1,8 @@
 import type { SearchPassageView, SearchVideoView } from "@subtext/server/admin/contract/search";
 import { Link } from "@tanstack/react-router";
 import { Fragment, memo } from "react";
-import { formatAgo, formatClock, formatCount, languageName } from "../../ui/format.ts";
+import { search as texts } from "../../messages/en/search.ts";
+import { formatAgo, formatClock, languageName } from "../../ui/format.ts";
 import css from "./search-page.module.css";
 
 export const SearchResult = memo(function SearchResult({
@@ -19,8 +20,7 @@ export const SearchResult = memo(function SearchResult({
     formatAgo(createdAt, now),
     duration !== null && formatClock(duration),
     language !== null && languageName(language),
-    matchCount > passages.length &&
-      `${formatCount(matchCount, "match", "matches")}, top ${passages.length} shown`,
+    matchCount > passages.length && texts.topShown(matchCount, passages.length),
   ];
   return (
     <article className={css.video}>

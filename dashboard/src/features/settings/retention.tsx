@@ -4,16 +4,17 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { request } from "../../admin-client/request.ts";
 import { useRole } from "../../hooks/use-me.ts";
-import { formatCount } from "../../ui/format.ts";
+import { forms } from "../../messages/en/forms.ts";
+import { settings as texts } from "../../messages/en/settings.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Form, ModalDialog, TextField } from "../../ui/forms/controls.tsx";
 import { Section } from "../../ui/page.tsx";
 import { RadioOptions, SaveButton, useChangeEnvironment } from "./settings-form.tsx";
 
 const OPTIONS = [
-  { value: "nothing", name: "Keep everything", hint: "Until deleted manually." },
-  { value: "recording", name: "Delete recordings", hint: "Keep transcripts, captions and search." },
-  { value: "video", name: "Delete videos", hint: "With their transcripts and captions." },
+  { value: "nothing", ...texts.retentionOptions.nothing },
+  { value: "recording", ...texts.retentionOptions.recording },
+  { value: "video", ...texts.retentionOptions.video },
 ] as const;
 
 /** The server stops counting at this number. */
@@ -53,10 +54,10 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
     else loadPreview.mutate(edited);
   };
   return (
-    <Section title="Retention" description="Automatically delete old videos. This can't be undone.">
+    <Section title={texts.retention} description={texts.retentionHint}>
       <Form onSubmit={submit} error={loadPreview.error ?? (preview ? null : change.error)}>
         <RadioOptions
-          label="What to delete"
+          label={texts.whatToDelete}
           options={OPTIONS}
           value={deletes}
           onChange={setDeletes}
@@ -64,19 +65,15 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
         />
         {deletes !== "nothing" && (
           <TextField
-            label="Delete after (days)"
-            hint="Counted from when transcription finished or failed, or from upload. Queued videos are kept."
+            label={texts.deleteAfter}
+            hint={texts.deleteAfterHint}
             type="number"
             inputMode="numeric"
             value={days}
             onChange={setDays}
             isDisabled={!isOwner}
             isRequired
-            validate={(text) =>
-              isValidDays(text)
-                ? null
-                : `Enter a whole number from 1 to ${MAX_RETENTION_DAYS.toLocaleString("en")}.`
-            }
+            validate={(text) => (isValidDays(text) ? null : texts.wholeNumber(MAX_RETENTION_DAYS))}
           />
         )}
         <SaveButton
@@ -86,7 +83,7 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
         />
       </Form>
       <ModalDialog
-        title={preview?.retention.deletes === "video" ? "Delete old videos?" : "Delete old recordings?"}
+        title={texts.deleteQuestion[preview?.retention.deletes ?? "recording"]}
         isOpen={preview !== null}
         onOpenChange={(open) => !open && setPreview(null)}
       >
@@ -96,13 +93,13 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
               <p>{previewText(preview)}</p>
               <ErrorNotice error={change.error} />
               <div className={controls.actions}>
-                <Button onPress={close}>Cancel</Button>
+                <Button onPress={close}>{forms.cancel}</Button>
                 <Button
                   variant={preview.videos > 0 ? "danger" : "primary"}
                   isPending={change.isPending}
                   onPress={() => save(preview.retention)}
                 >
-                  {preview.videos > 0 ? "Save and delete" : "Save"}
+                  {preview.videos > 0 ? texts.saveAndDelete : forms.save}
                 </Button>
               </div>
             </>
@@ -119,12 +116,6 @@ function isValidDays(text: string): boolean {
 }
 
 function previewText({ retention: { days, deletes }, videos }: Preview): string {
-  const age = formatCount(days, "day");
-  if (videos === 0) {
-    return `No videos are affected now. Future ${deletes === "video" ? "videos" : "recordings"} are deleted after ${age}.`;
-  }
-  const count = `${formatCount(videos, "video")}${videos >= MAX_COUNTED ? " or more" : ""}`;
-  return deletes === "video"
-    ? `${count} older than ${age} will be deleted within minutes, with transcripts and captions. This can't be undone.`
-    : `The recordings of ${count} older than ${age} will be deleted within minutes. This can't be undone. Transcripts and captions are kept.`;
+  if (videos === 0) return texts.noneAffected[deletes](days);
+  return texts.affected[deletes](videos, videos >= MAX_COUNTED, days);
 }

@@ -2,6 +2,8 @@ import type { EnvironmentView } from "@subtext/server/admin/contract/environment
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
+import { forms } from "../../messages/en/forms.ts";
+import { settings as texts } from "../../messages/en/settings.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button } from "../../ui/forms/controls.tsx";
 import css from "./settings-form.module.css";
@@ -64,12 +66,12 @@ export function SaveButton(props: { isOwner: boolean; isDisabled: boolean; isPen
   return (
     <div>
       <Button type="submit" variant="primary" {...button}>
-        Save
+        {forms.save}
       </Button>
     </div>
   );
 }
 
 export function OwnerOnly() {
-  return <p>Only an owner can change this.</p>;
+  return <p>{texts.ownersOnly}</p>;
 }

@@ -1,6 +1,7 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useRole } from "../../hooks/use-me.ts";
+import { settings as texts } from "../../messages/en/settings.ts";
 import { ErrorNotice, Notice, Switch } from "../../ui/forms/controls.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { Retention } from "./retention.tsx";
@@ -13,13 +14,13 @@ export function SettingsPage() {
   const environment = useEnvironment();
   return (
     <>
-      <PageHeader title="Settings" description={`${environment.name} settings.`} />
+      <PageHeader title={texts.title} description={texts.description(environment.name)} />
       <AiTranscription environment={environment} />
       <Vocabulary key={`vocabulary ${environment.id}`} environment={environment} />
       <Retention key={environment.id} environment={environment} />
       <UploadOrigins key={`origins ${environment.id}`} environment={environment} />
       <Weight key={`weight ${environment.id}`} environment={environment} />
-      <Section title="Environment">
+      <Section title={texts.environment}>
         <p>
           {environment.name} · <code>{environment.id}</code>
         </p>
@@ -33,20 +34,16 @@ function AiTranscription({ environment }: { environment: EnvironmentView }) {
   const change = useChangeEnvironment(environment);
   const { aiTranscription: isOn } = change.isPending ? { ...environment, ...change.variables } : environment;
   return (
-    <Section title="AI Transcription" description="Automatically create captions, word timings and text.">
+    <Section title={texts.aiTranscription} description={texts.aiTranscriptionHint}>
       <ErrorNotice error={change.error} />
       <Switch
         isSelected={isOn}
         onChange={(aiTranscription) => change.mutate({ aiTranscription })}
         isDisabled={!isOwner}
       >
-        Transcribe new uploads
+        {texts.transcribeUploads}
       </Switch>
-      <Notice tone="plain">
-        {isOn
-          ? "Applies to new uploads. Existing videos don't change."
-          : "New uploads won't be transcribed, even if you turn this on later. Queued videos still will be."}
-      </Notice>
+      <Notice tone="plain">{isOn ? texts.whenOn : texts.whenOff}</Notice>
       {!isOwner && <OwnerOnly />}
     </Section>
   );

@@ -2,6 +2,8 @@ import type { EnvironmentView } from "@subtext/server/admin/contract/environment
 import { useState } from "react";
 import { messageOf } from "../../admin-client/request.ts";
 import { useRole } from "../../hooks/use-me.ts";
+import { settings as texts } from "../../messages/en/settings.ts";
+import { ui } from "../../messages/en/ui.ts";
 import { Form } from "../../ui/forms/controls.tsx";
 import { MultilineField } from "../../ui/forms/form-fields.tsx";
 import { Section } from "../../ui/page.tsx";
@@ -9,8 +11,8 @@ import { RadioOptions, SaveButton, useChangeEnvironment } from "./settings-form.
 
 const ANY = "*";
 const OPTIONS = [
-  { value: "any", name: "Any website", hint: "An upload still needs an API key or a signed upload URL." },
-  { value: "listed", name: "Only these websites", hint: "Your own servers and programs can always upload." },
+  { value: "any", ...texts.originOptions.any },
+  { value: "listed", ...texts.originOptions.listed },
 ] as const;
 
 export function UploadOrigins({ environment }: { environment: EnvironmentView }) {
@@ -22,10 +24,10 @@ export function UploadOrigins({ environment }: { environment: EnvironmentView })
   const isAny = allowed === "any";
   const edited = isAny ? [ANY] : text.split(/\s+/).filter((origin) => origin !== "");
   return (
-    <Section title="Uploads from browsers" description="Websites allowed to upload from the browser (CORS).">
+    <Section title={texts.uploads} description={texts.uploadsHint}>
       <Form onSubmit={() => change.mutate({ allowedOrigins: edited })} error={isAny ? change.error : null}>
         <RadioOptions
-          label="Allowed websites"
+          label={texts.allowedWebsites}
           options={OPTIONS}
           value={allowed}
           onChange={setAllowed}
@@ -33,14 +35,14 @@ export function UploadOrigins({ environment }: { environment: EnvironmentView })
         />
         {!isAny && isOwner && (
           <MultilineField
-            label="Origins"
-            hint="One per line, e.g. https://app.example.com. Leave empty to block all."
+            label={texts.origins}
+            hint={texts.originsHint}
             error={change.error && messageOf(change.error)}
             value={text}
             onChange={setText}
           />
         )}
-        {!isAny && !isOwner && <p>{saved.length === 0 ? "None" : saved.join(", ")}</p>}
+        {!isAny && !isOwner && <p>{saved.length === 0 ? ui.none : saved.join(", ")}</p>}
         <SaveButton
           isOwner={isOwner}
           isDisabled={edited.join() === saved.join()}

@@ -2,6 +2,8 @@ import type { EnvironmentView } from "@subtext/server/admin/contract/environment
 import { useState } from "react";
 import { messageOf } from "../../admin-client/request.ts";
 import { useRole } from "../../hooks/use-me.ts";
+import { settings as texts } from "../../messages/en/settings.ts";
+import { ui } from "../../messages/en/ui.ts";
 import { Form } from "../../ui/forms/controls.tsx";
 import { MultilineField } from "../../ui/forms/form-fields.tsx";
 import { Section } from "../../ui/page.tsx";
@@ -17,18 +19,18 @@ export function Vocabulary({ environment }: { environment: EnvironmentView }) {
     .map((term) => term.trim())
     .filter((term) => term !== "");
   return (
-    <Section title="Vocabulary" description="Names and products to spell correctly in new transcripts.">
+    <Section title={texts.vocabulary} description={texts.vocabularyHint}>
       <Form onSubmit={() => change.mutate({ vocabulary: edited })} error={null}>
         {isOwner ? (
           <MultilineField
-            label="Terms"
-            hint="One per line, up to 100, most important first. Used by multilingual models and speech servers."
+            label={texts.terms}
+            hint={texts.termsHint}
             error={change.error && messageOf(change.error)}
             value={text}
             onChange={setText}
           />
         ) : (
-          <p>{saved.length === 0 ? "None" : saved.join(", ")}</p>
+          <p>{saved.length === 0 ? ui.none : saved.join(", ")}</p>
         )}
         <SaveButton
           isOwner={isOwner}

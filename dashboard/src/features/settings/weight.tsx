@@ -2,6 +2,7 @@ import type { EnvironmentView } from "@subtext/server/admin/contract/environment
 import { MAX_WEIGHT } from "@subtext/server/db/enums";
 import { useState } from "react";
 import { useRole } from "../../hooks/use-me.ts";
+import { settings as texts } from "../../messages/en/settings.ts";
 import { Form, TextField } from "../../ui/forms/controls.tsx";
 import { Section } from "../../ui/page.tsx";
 import { SaveButton, useChangeEnvironment } from "./settings-form.tsx";
@@ -12,13 +13,10 @@ export function Weight({ environment }: { environment: EnvironmentView }) {
   const change = useChangeEnvironment(environment);
   const weight = Number(text);
   return (
-    <Section
-      title="Queue weight"
-      description="An environment with weight 2 gets twice as much transcription work done as one with weight 1."
-    >
+    <Section title={texts.queueWeight} description={texts.queueWeightHint}>
       <Form onSubmit={() => change.mutate({ weight })} error={change.error}>
         <TextField
-          label="Weight"
+          label={texts.weight}
           type="number"
           inputMode="numeric"
           value={text}
@@ -28,7 +26,7 @@ export function Weight({ environment }: { environment: EnvironmentView }) {
           validate={(value) =>
             Number.isInteger(Number(value)) && Number(value) >= 1 && Number(value) <= MAX_WEIGHT
               ? null
-              : `Enter a whole number from 1 to ${MAX_WEIGHT}.`
+              : texts.wholeNumber(MAX_WEIGHT)
           }
         />
         <SaveButton

@@ -1,3 +1,4 @@
+import { system as texts } from "../../messages/en/system.ts";
 import css from "./bar-chart.module.css";
 
 export interface Bar {
@@ -30,7 +31,7 @@ export function BarChart({ title, bars }: { title: string; bars: Bar[] }) {
           const [completedHeight, failedHeight] = [heightOf(completed), heightOf(failed)];
           return (
             <g key={label}>
-              <title>{`${label}: ${completed} completed${failed > 0 ? `, ${failed} failed` : ""}`}</title>
+              <title>{`${label}: ${[texts.completedCount(completed), failed > 0 && texts.failedCount(failed)].filter(Boolean).join(", ")}`}</title>
               <rect className={css.hoverArea} x={x} y="0" width={width + GAP} height={HEIGHT} />
               <rect
                 className={css.completed}
@@ -55,15 +56,15 @@ export function BarChart({ title, bars }: { title: string; bars: Bar[] }) {
       <div className={css.axis} aria-hidden="true">
         <span>{bars[0]?.label}</span>
         <span>{bars[Math.floor(bars.length / 2)]?.label}</span>
-        <span>now</span>
+        <span>{texts.now}</span>
       </div>
       <table className={css.table}>
         <caption>{title}</caption>
         <thead>
           <tr>
-            <th scope="col">Hour from</th>
-            <th scope="col">Completed</th>
-            <th scope="col">Failed</th>
+            <th scope="col">{texts.hourFrom}</th>
+            <th scope="col">{texts.completed}</th>
+            <th scope="col">{texts.failed}</th>
           </tr>
         </thead>
         <tbody>

@@ -1,16 +1,12 @@
 import type { DiskView } from "@subtext/server/admin/contract/system";
-import { formatAgo, formatBytes, formatCount } from "../../ui/format.ts";
+import { system as texts } from "../../messages/en/system.ts";
+import { formatAgo, formatBytes } from "../../ui/format.ts";
 import { Card } from "./card.tsx";
 import { ShareBar } from "./share-bar.tsx";
 import css from "./tables.module.css";
 
 /** Labels for subfolders of the data folder. Other subfolders are labeled with their name. */
-const FOLDER_NAMES: Record<string, string> = {
-  uploads: "Recordings",
-  files: "Transcripts",
-  database: "Database",
-  models: "Speech models",
-};
+const FOLDER_NAMES: Record<string, string> = texts.folders;
 
 export function Disk({ disk, now }: { disk: DiskView; now: string }) {
   const { folder, totalBytes, freeBytes, use } = disk;
@@ -20,17 +16,17 @@ export function Disk({ disk, now }: { disk: DiskView; now: string }) {
   const usedBySubtext = parts.reduce((sum, { size }) => sum + size, 0);
   const other = Math.max(0, totalBytes - freeBytes - usedBySubtext);
   return (
-    <Card isWide title="Disk" aside={`${formatBytes(freeBytes)} free of ${formatBytes(totalBytes)}`}>
+    <Card isWide title={texts.disk} aside={texts.freeOf(formatBytes(freeBytes), formatBytes(totalBytes))}>
       <ShareBar
         total={totalBytes}
         parts={parts}
-        rest={use && { name: "Other", size: other, text: formatBytes(other) }}
+        rest={use && { name: texts.other, size: other, text: formatBytes(other) }}
       />
       <p className={css.note}>
         <code>{folder}</code>
         {use
-          ? ` · ${formatCount(use.videos, "video")}, ${formatBytes(use.uploadedBytes)} uploaded · measured ${formatAgo(use.measuredAt, Date.parse(now))}`
-          : " · Calculating…"}
+          ? ` · ${texts.diskUse(use.videos, formatBytes(use.uploadedBytes), formatAgo(use.measuredAt, Date.parse(now)))}`
+          : ` · ${texts.calculating}`}
       </p>
     </Card>
   );

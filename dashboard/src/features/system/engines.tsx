@@ -1,35 +1,38 @@
 import type { ModelView, SystemView } from "@subtext/server/admin/contract/system";
-import { formatBytes, formatDuration } from "../../ui/format.ts";
+import { system as texts } from "../../messages/en/system.ts";
+import { formatNumber } from "../../messages/numbers.ts";
+import { formatBytes, formatDecimal, formatDuration } from "../../ui/format.ts";
 import { Notice } from "../../ui/forms/controls.tsx";
 import { Progress } from "../../ui/progress.tsx";
+import { RichText } from "../../ui/rich-text.tsx";
 import { Card, TextWithCode } from "./card.tsx";
 import css from "./tables.module.css";
 
 export function Engines({ engines, model, now }: Pick<SystemView, "engines" | "model" | "now">) {
   return (
-    <Card isWide title="Engines" aside="Last 24 hours">
+    <Card isWide title={texts.engines} aside={texts.lastDay}>
       <Model model={model} now={now} />
       {engines.length === 0 ? (
-        <p className={css.note}>No transcriptions in the last 24 hours.</p>
+        <p className={css.note}>{texts.noTranscriptions}</p>
       ) : (
         <table className={css.table}>
           <thead>
             <tr>
-              <th scope="col">Engine</th>
-              <th scope="col">Videos</th>
-              <th scope="col">Media</th>
-              <th scope="col">Speed</th>
+              <th scope="col">{texts.engine}</th>
+              <th scope="col">{texts.videos}</th>
+              <th scope="col">{texts.media}</th>
+              <th scope="col">{texts.speed}</th>
             </tr>
           </thead>
           <tbody>
             {engines.map(({ name, completed, mediaSeconds, workSeconds }) => (
               <tr key={name}>
                 <th scope="row">{name}</th>
-                <td>{completed.toLocaleString("en")}</td>
+                <td>{formatNumber(completed)}</td>
                 <td>{formatDuration(mediaSeconds)}</td>
                 <td>
                   {realTimeFactor(mediaSeconds, workSeconds)}
-                  {workSeconds > 0 && " real time"}
+                  {workSeconds > 0 && ` ${texts.realTime}`}
                 </td>
               </tr>
             ))}
@@ -44,7 +47,7 @@ export function Engines({ engines, model, now }: Pick<SystemView, "engines" | "m
 export function realTimeFactor(mediaSeconds: number, workSeconds: number): string {
   if (workSeconds === 0) return "–";
   const factor = mediaSeconds / workSeconds;
-  return `${factor >= 10 ? Math.round(factor) : factor.toFixed(1)}×`;
+  return `${factor >= 10 ? formatNumber(Math.round(factor)) : formatDecimal(factor)}×`;
 }
 
 function Model({ model, now }: { model: ModelView; now: string }) {
@@ -53,7 +56,7 @@ function Model({ model, now }: { model: ModelView; now: string }) {
   if (state === "installed") {
     return (
       <p className={css.note}>
-        Multilingual model: <strong>{wanted}</strong> (installed)
+        <RichText parts={texts.modelInstalled(<strong>{wanted}</strong>)} />
       </p>
     );
   }
@@ -65,17 +68,21 @@ function Model({ model, now }: { model: ModelView; now: string }) {
       remainingSeconds = null,
     } = progress ?? {};
     const facts = [
-      formatBytes(receivedBytes) + (totalBytes === null ? "" : ` of ${formatBytes(totalBytes)}`),
-      bytesPerSecond !== null && `${formatBytes(bytesPerSecond)}/s`,
-      remainingSeconds !== null && `${formatDuration(remainingSeconds)} left`,
+      totalBytes === null
+        ? formatBytes(receivedBytes)
+        : texts.receivedOf(formatBytes(receivedBytes), formatBytes(totalBytes)),
+      bytesPerSecond !== null && texts.perSecond(formatBytes(bytesPerSecond)),
+      remainingSeconds !== null && texts.left(formatDuration(remainingSeconds)),
     ];
     return (
       <div className={css.model}>
         <p>
-          Downloading the multilingual model <strong>{wanted}</strong>. Until then, only English is
-          transcribed.
+          <RichText parts={texts.modelDownloading(<strong>{wanted}</strong>)} />
         </p>
-        <Progress label={`Download of ${wanted}`} value={totalBytes ? receivedBytes / totalBytes : 0} />
+        <Progress
+          label={texts.downloadOf(wanted ?? "")}
+          value={totalBytes ? receivedBytes / totalBytes : 0}
+        />
         <p className={css.note}>{facts.filter(Boolean).join(" · ")}</p>
       </div>
     );
@@ -84,11 +91,13 @@ function Model({ model, now }: { model: ModelView; now: string }) {
   return (
     <Notice tone={state === "failed" ? "bad" : "plain"}>
       {state === "failed" && error ? (
-        <TextWithCode text={error} />
+        <span lang="en">
+          <TextWithCode text={error} />
+        </span>
       ) : (
-        `English only: the multilingual model ${wanted} is not installed.`
+        texts.modelMissing(wanted ?? "")
       )}
-      {waitSeconds !== null && ` Next attempt in ${formatDuration(Math.max(0, waitSeconds))}.`}
+      {waitSeconds !== null && ` ${texts.nextAttempt(formatDuration(Math.max(0, waitSeconds)))}`}
     </Notice>
   );
 }

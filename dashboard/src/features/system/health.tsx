@@ -1,6 +1,6 @@
 import type { FindingView } from "@subtext/server/admin/contract/system";
 import { useQuery } from "@tanstack/react-query";
-import { formatCount } from "../../ui/format.ts";
+import { system as texts } from "../../messages/en/system.ts";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { Card, TextWithCode } from "./card.tsx";
 import css from "./health.module.css";
@@ -8,16 +8,6 @@ import { doctorQuery } from "./queries.ts";
 
 type Status = FindingView["status"];
 
-const STATUS_NAMES: Record<Status, string> = {
-  ok: "OK",
-  warning: "Warning",
-  missing: "Missing",
-};
-const BADGES: Record<Status, string> = {
-  ok: "All OK",
-  warning: "Warnings",
-  missing: "Degraded",
-};
 const WORST_FIRST: Status[] = ["missing", "warning", "ok"];
 
 export function HealthBadge() {
@@ -26,7 +16,7 @@ export function HealthBadge() {
   if (!status) return null;
   return (
     <a className={css.status} data-status={status} href="#health">
-      {BADGES[status]}
+      {texts.badges[status]}
     </a>
   );
 }
@@ -38,30 +28,30 @@ export function Health() {
     <Card
       isWide
       id="health"
-      title="Health"
+      title={texts.health}
       aside={
         <Button onPress={() => refetch()} isPending={isFetching}>
-          Check again
+          {texts.checkAgain}
         </Button>
       }
     >
       <ErrorNotice error={error} />
       <p className={css.summary} role="status">
-        {findings ? summary(findings) : !error && "Checking…"}
+        {findings ? summary(findings) : !error && texts.checking}
       </p>
       <ul className={css.list}>
         {findings?.map(({ name, status, detail, remedy }) => (
           <li key={name}>
             <span className={css.status} data-status={status}>
-              {STATUS_NAMES[status]}
+              {texts.statuses[status]}
             </span>
             <div>
-              <h3>{name.charAt(0).toUpperCase() + name.slice(1)}</h3>
-              <p className={css.detail}>
+              <h3>{texts.checks[name] ?? name.charAt(0).toUpperCase() + name.slice(1)}</h3>
+              <p className={css.detail} lang="en">
                 <TextWithCode text={detail} />
               </p>
               {remedy && (
-                <p className={css.remedy}>
+                <p className={css.remedy} lang="en">
                   <TextWithCode text={remedy} />
                 </p>
               )}
@@ -76,6 +66,6 @@ export function Health() {
 function summary(findings: FindingView[]): string {
   const missing = findings.filter(({ status }) => status === "missing").length;
   const warnings = findings.filter(({ status }) => status === "warning").length;
-  if (missing > 0) return `Degraded: ${formatCount(missing, "component")} missing.`;
-  return warnings > 0 ? `Working, ${formatCount(warnings, "warning")}.` : "All OK.";
+  if (missing > 0) return texts.degraded(missing);
+  return warnings > 0 ? texts.working(warnings) : texts.allOk;
 }

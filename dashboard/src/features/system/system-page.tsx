@@ -1,6 +1,8 @@
 import type { HourView, SystemView } from "@subtext/server/admin/contract/system";
 import { useQuery } from "@tanstack/react-query";
-import { formatDuration } from "../../ui/format.ts";
+import { system as texts } from "../../messages/en/system.ts";
+import { formatNumber } from "../../messages/numbers.ts";
+import { formatDuration, formatTimeOfDay } from "../../ui/format.ts";
 import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ActiveJobs } from "./active-jobs.tsx";
@@ -16,11 +18,11 @@ import css from "./system-page.module.css";
 export function SystemPage() {
   const { data, error } = useQuery(systemQuery);
   const description = data
-    ? `Subtext ${data.version}, running for ${formatDuration(secondsBetween(data.startedAt, data.now))}.`
-    : "Queue, throughput and health of the server.";
+    ? texts.runningFor(data.version, formatDuration(secondsBetween(data.startedAt, data.now)))
+    : texts.description;
   return (
     <>
-      <PageHeader title="System" description={description}>
+      <PageHeader title={texts.title} description={description}>
         <HealthBadge />
       </PageHeader>
       <ErrorNotice error={error} />
@@ -50,49 +52,53 @@ function Stats({ queue, hours, engines, now }: SystemView) {
   return (
     <div className={css.stats}>
       <StatCard
-        title="Queue"
-        value={queue.pending.toLocaleString("en")}
-        unit={`queued, ${queue.processing.toLocaleString("en")} running`}
-        text={oldest === null ? "Queue is empty" : `Oldest: ${formatDuration(secondsBetween(oldest, now))}`}
+        title={texts.queue}
+        value={formatNumber(queue.pending)}
+        unit={texts.queuedAndRunning(queue.processing)}
+        text={oldest === null ? texts.queueEmpty : texts.oldest(formatDuration(secondsBetween(oldest, now)))}
       />
       <StatCard
-        title="Last hour"
-        value={lastHour.completed.toLocaleString("en")}
-        unit={lastHour.completed === 1 ? "video" : "videos"}
-        text={`${formatDuration(lastHour.mediaSeconds)} of media`}
+        title={texts.lastHour}
+        value={formatNumber(lastHour.completed)}
+        unit={texts.videoUnit(lastHour.completed)}
+        text={texts.ofMedia(formatDuration(lastHour.mediaSeconds))}
       />
       <StatCard
-        title="Last 24 hours"
-        value={day.completed.toLocaleString("en")}
-        unit={day.completed === 1 ? "video" : "videos"}
-        text={`${formatDuration(day.mediaSeconds)} of media${day.failed > 0 ? `, ${day.failed} failed` : ""}`}
+        title={texts.lastDay}
+        value={formatNumber(day.completed)}
+        unit={texts.videoUnit(day.completed)}
+        text={[
+          texts.ofMedia(formatDuration(day.mediaSeconds)),
+          day.failed > 0 && texts.failedCount(day.failed),
+        ]
+          .filter(Boolean)
+          .join(", ")}
       />
       <StatCard
-        title="Speed"
+        title={texts.speed}
         value={realTimeFactor(mediaSeconds, workSeconds)}
-        unit={workSeconds === 0 ? "" : "real time"}
-        text="All engines, last 24 hours"
+        unit={workSeconds === 0 ? "" : texts.realTime}
+        text={texts.allEngines}
       />
     </div>
   );
 }
 
 function Throughput({ hours, now }: Pick<SystemView, "hours" | "now">) {
-  const time = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
   const bars = hours.map(({ completed, failed }, index) => ({
-    label: time.format(Date.parse(now) - (hours.length - index) * 3_600_000),
+    label: formatTimeOfDay(Date.parse(now) - (hours.length - index) * 3_600_000),
     completed,
     failed,
   }));
   const { completed, failed, skipped } = sumHours(hours);
   const totals = [
-    `${completed.toLocaleString("en")} completed`,
-    failed > 0 && `${failed} failed`,
-    skipped > 0 && `${skipped} skipped`,
+    texts.completedCount(completed),
+    failed > 0 && texts.failedCount(failed),
+    skipped > 0 && texts.skippedCount(skipped),
   ];
   return (
-    <Card isWide title="Videos per hour" aside={totals.filter(Boolean).join(" · ")}>
-      <BarChart title="Videos per hour" bars={bars} />
+    <Card isWide title={texts.videosPerHour} aside={totals.filter(Boolean).join(" · ")}>
+      <BarChart title={texts.videosPerHour} bars={bars} />
     </Card>
   );
 }

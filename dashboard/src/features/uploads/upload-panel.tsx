@@ -1,4 +1,5 @@
-import { formatBytes, formatCount } from "../../ui/format.ts";
+import { uploads as texts } from "../../messages/en/uploads.ts";
+import { formatBytes } from "../../ui/format.ts";
 import { Button } from "../../ui/forms/controls.tsx";
 import { CloseIcon } from "../../ui/icons.tsx";
 import { Progress } from "../../ui/progress.tsx";
@@ -13,18 +14,18 @@ export function UploadPanel() {
   const failed = views.filter(({ state }) => state === "failed").length;
   const title =
     remaining > 0
-      ? `Uploading ${views.length - remaining + 1} of ${views.length}`
+      ? texts.uploading(views.length - remaining + 1, views.length)
       : failed > 0
-        ? `${formatCount(failed, "upload")} failed`
-        : "Uploaded";
+        ? texts.failedCount(failed)
+        : texts.uploaded;
   return (
-    <section className={css.panel} aria-label="Uploads">
+    <section className={css.panel} aria-label={texts.title}>
       <div className={css.head}>
         <h2>
           <span role="status">{title}</span>
         </h2>
         {remaining === 0 && failed === 0 && (
-          <Button variant="quiet" iconOnly aria-label="Close uploads" onPress={() => uploads.clearDone()}>
+          <Button variant="quiet" iconOnly aria-label={texts.close} onPress={() => uploads.clearDone()}>
             <CloseIcon />
           </Button>
         )}
@@ -49,21 +50,17 @@ function UploadItem({ view }: { view: UploadView }) {
         <span className={css.name} title={filename}>
           {filename}
         </span>
-        <span className={css.text}>{state === "done" ? "Done" : formatBytes(sizeBytes)}</span>
+        <span className={css.text}>{state === "done" ? texts.done : formatBytes(sizeBytes)}</span>
         {state === "failed" && (
-          <Button
-            variant="quiet"
-            aria-label={`Retry upload of ${filename}`}
-            onPress={() => uploads.retry(id)}
-          >
-            Retry
+          <Button variant="quiet" aria-label={texts.retryOf(filename)} onPress={() => uploads.retry(id)}>
+            {texts.retry}
           </Button>
         )}
         {state !== "done" && (
           <Button
             variant="quiet"
             iconOnly
-            aria-label={`Cancel upload of ${filename}`}
+            aria-label={texts.cancelOf(filename)}
             onPress={() => uploads.cancel(id)}
           >
             <CloseIcon />
@@ -71,7 +68,7 @@ function UploadItem({ view }: { view: UploadView }) {
         )}
       </div>
       {state === "uploading" && (
-        <Progress label={`Upload of ${filename}`} value={sizeBytes === 0 ? 1 : sentBytes / sizeBytes} />
+        <Progress label={texts.uploadOf(filename)} value={sizeBytes === 0 ? 1 : sentBytes / sizeBytes} />
       )}
       {problem && <p className={css.problem}>{problem}</p>}
     </>

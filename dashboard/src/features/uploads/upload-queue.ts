@@ -1,5 +1,7 @@
 import { messageOf, request, UnreachableError } from "../../admin-client/request.ts";
 import { readLocal, writeLocal } from "../../hooks/local-storage.ts";
+import { problems } from "../../messages/en/problems.ts";
+import { uploads as texts } from "../../messages/en/uploads.ts";
 import { formatBytes } from "../../ui/format.ts";
 
 const MAX_CONCURRENT = 3;
@@ -131,14 +133,14 @@ export class UploadQueue {
     // Browsers offer locks only to pages loaded over HTTPS or from localhost.
     if (!navigator.locks) return await this.#send(item);
     await navigator.locks.request(item.key, { ifAvailable: true }, async (lock) => {
-      if (!lock) throw new Error("This file is already being uploaded in another tab.");
+      if (!lock) throw new Error(texts.otherTab);
       await this.#send(item);
     });
   }
 
   async #send(item: UploadItem): Promise<void> {
     // tus completes an upload when its last byte arrives, so an empty upload would never complete.
-    if (item.file.size === 0) throw new Error("The file is empty.");
+    if (item.file.size === 0) throw new Error(texts.emptyFile);
     const storedUrl = readLocal(item.key);
     if (storedUrl !== null) {
       try {
@@ -224,8 +226,9 @@ function errorMessage(error: unknown): string {
   if (!originalRequest) return messageOf(error);
   if (!originalResponse) return new UnreachableError(error).message;
   try {
-    return (JSON.parse(originalResponse.getBody()) as { detail: string }).detail;
+    const { code, detail } = JSON.parse(originalResponse.getBody()) as { code: string; detail: string };
+    return problems[code] ?? detail;
   } catch {
-    return `The upload was rejected (HTTP ${originalResponse.getStatus()}).`;
+    return texts.rejected(originalResponse.getStatus());
   }
 }

@@ -55,7 +55,7 @@ export function HealthDetail({ endpoint }: { endpoint: WebhookEndpointView }) {
   if (!enabled && disabledAt) {
     return (
       <div className={table.soft}>
-        {disabledReason} {texts.disabledSince(formatDateTime(disabledAt))}
+        <span lang="en">{disabledReason}</span> {texts.disabledSince(formatDateTime(disabledAt))}
       </div>
     );
   }
