@@ -25,6 +25,8 @@ interface Visit {
   title: string;
   /** Text that is visible once the page has loaded. */
   shows: string;
+  /** The same in German, if `shows` is a text of the dashboard. */
+  showsInGerman?: string;
 }
 
 let visits: Visit[] = [];
@@ -40,9 +42,21 @@ test("every page shows its title and content", async () => {
   const environmentPath = (rest: string) => `/environments/${environmentId}${rest}`;
   const environmentRoute = (rest: string) => `/environments/$environmentId${rest}`;
   visits = [
-    { route: "/setup", path: "/setup", title: "All set up", shows: "Subtext is already set up" },
-    { route: "/join", path: "/join", title: "Join Subtext", shows: "This invitation link is incomplete" },
-    { route: "/sign-in", path: "/sign-in", title: "Sign in", shows: "Password" },
+    {
+      route: "/setup",
+      path: "/setup",
+      title: "All set up",
+      shows: "Subtext is already set up",
+      showsInGerman: "Subtext ist bereits eingerichtet",
+    },
+    {
+      route: "/join",
+      path: "/join",
+      title: "Join Subtext",
+      shows: "This invitation link is incomplete",
+      showsInGerman: "Dieser Einladungslink ist unvollständig",
+    },
+    { route: "/sign-in", path: "/sign-in", title: "Sign in", shows: "Password", showsInGerman: "Passwort" },
     { route: "/", path: "/", title: "Videos", shows: "customer call" },
     {
       route: environmentRoute("/videos"),
@@ -55,6 +69,7 @@ test("every page shows its title and content", async () => {
       path: environmentPath(`/videos/${videoId}`),
       title: "Welcome to Subtext.mp4",
       shows: "Highlight low-confidence words",
+      showsInGerman: "Unsichere Wörter hervorheben",
     },
     {
       route: environmentRoute("/search"),
@@ -79,17 +94,37 @@ test("every page shows its title and content", async () => {
       path: environmentPath(`/webhooks/${endpointId}`),
       title: "Webhook endpoint",
       shows: "Deliveries",
+      showsInGerman: "Zustellungen",
     },
     {
       route: environmentRoute("/settings"),
       path: environmentPath("/settings"),
       title: "Settings",
       shows: "Transcribe new uploads",
+      showsInGerman: "Neue Uploads transkribieren",
     },
-    { route: "/system", path: "/system", title: "System", shows: "Data folder" },
-    { route: "/audit", path: "/audit", title: "Audit log", shows: "Service set up" },
+    {
+      route: "/system",
+      path: "/system",
+      title: "System",
+      shows: "Data folder",
+      showsInGerman: "Datenordner",
+    },
+    {
+      route: "/audit",
+      path: "/audit",
+      title: "Audit log",
+      shows: "Service set up",
+      showsInGerman: "Dienst eingerichtet",
+    },
     { route: "/operators", path: "/operators", title: "Operators", shows: "olive@" },
-    { route: "/account", path: "/account", title: "Account", shows: "This device" },
+    {
+      route: "/account",
+      path: "/account",
+      title: "Account",
+      shows: "This device",
+      showsInGerman: "Dieses Gerät",
+    },
   ];
 }, 120_000);
 
@@ -121,6 +156,44 @@ for (const { colorScheme, width } of [
     expect(violations).toEqual([]);
   }, 120_000);
 }
+
+test("every page is in German for a German browser, accessible, and fits a narrow phone", async () => {
+  const { page } = await dashboard.visit({ locale: "de-DE", viewport: { width: 360, height: 740 } });
+  const faults: string[] = [];
+  await page.goto(`${dashboard.url}/sign-in`);
+  await page.getByLabel("E-Mail").fill(OWNER.email);
+  await page.getByLabel("Passwort").fill("not the password");
+  await page.getByRole("button", { name: "Anmelden" }).click();
+  await page.getByText("E-Mail oder Passwort ist falsch.").waitFor();
+  await page.getByLabel("Passwort").fill(OWNER.password);
+  await page.getByRole("button", { name: "Anmelden" }).click();
+  await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  for (const { path, shows, showsInGerman = shows } of visits) {
+    await page.goto(`${dashboard.url}${path}`);
+    await page.getByText(showsInGerman).filter({ visible: true }).first().waitFor();
+    const found = [...(await englishTexts(page)), ...(await accessibilityViolations(page))];
+    if (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) found.push("too wide");
+    faults.push(...found.map((fault) => `${path}: ${fault}`));
+  }
+  expect(faults).toEqual([]);
+
+  await page.goto(`${dashboard.url}/system`);
+  await page
+    .getByText(/\d,\d [GT]B von/)
+    .first()
+    .waitFor();
+  expect(await page.evaluate("document.documentElement.lang")).toBe("de-DE");
+  await page.goto(`${dashboard.url}/audit`);
+  await page
+    .getByText(/^\d\d\.\d\d\.\d{4}, \d\d:\d\d$/)
+    .first()
+    .waitFor();
+
+  await page.goto(`${dashboard.url}/account`);
+  await page.getByLabel("Sprache", { exact: true }).selectOption("English");
+  await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+  expect(await page.evaluate("document.documentElement.lang")).toBe("en");
+}, 120_000);
 
 test("every page loads only from its own origin, under a policy that allows nothing inline", async () => {
   const { page } = await dashboard.visit();
@@ -188,6 +261,35 @@ test("the page reports a lost connection, and refreshes its data when the connec
 test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.errors.filter((fault) => !fault.includes("net::ERR"))).toEqual([]);
 });
+
+/** Words that German texts do not contain. */
+const ENGLISH_WORDS =
+  "and|are|can|cannot|created|delete|edit|failed|for|from|has|have|is|keys|last|never|not|of|or|queue|search|settings|show|this|that|the|to|with|words|your|you";
+/** File names of the samples. */
+const SAMPLE_NAMES = /Welcome to Subtext\.mp4/g;
+
+/** Returns texts, labels and hints in English. Marked English, such as transcripts, and code are left out. */
+async function englishTexts(page: Page): Promise<string[]> {
+  const texts = (await page.evaluate(`
+    (() => {
+      const isLeftOut = (element) => element.closest("code, pre, script, style, [lang=en]") !== null;
+      const texts = [];
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        if (!isLeftOut(walker.currentNode.parentElement)) texts.push(walker.currentNode.data);
+      }
+      for (const element of document.querySelectorAll("[aria-label], [title], [placeholder], [alt]")) {
+        if (isLeftOut(element)) continue;
+        for (const name of ["aria-label", "title", "placeholder", "alt"]) texts.push(element.getAttribute(name) ?? "");
+      }
+      return texts;
+    })()
+  `)) as string[];
+  const pattern = new RegExp(`\\b(${ENGLISH_WORDS})\\b`, "i");
+  return [...new Set(texts.map((text) => text.replace(SAMPLE_NAMES, "").trim()))].filter((text) =>
+    pattern.test(text),
+  );
+}
 
 async function open(page: Page, { path, title, shows }: Visit): Promise<void> {
   await page.goto(`${dashboard.url}${path}`);
