@@ -34,6 +34,11 @@ export function formatPercent(share: number): string {
   return PERCENT.format(Math.floor(share * 100) / 100);
 }
 
+/** Rounds to the nearest percent. */
+export function formatShare(share: number): string {
+  return PERCENT.format(share);
+}
+
 /** Formats a position or duration, e.g. `0:43` or `1:02:03`. */
 export function formatClock(seconds: number): string {
   const whole = Math.round(seconds);
@@ -120,6 +125,13 @@ const MINUTE = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle:
 /** Returns e.g. `Nov 21, 2026, 12:04 PM` in the user's time zone. */
 export function formatMinute(time: string): string {
   return MINUTE.format(new Date(time));
+}
+
+const TIME = new Intl.DateTimeFormat(LOCALE, { timeStyle: "medium" });
+
+/** Returns e.g. `12:04:11 PM` in the user's time zone. */
+export function formatTime(time: string): string {
+  return TIME.format(new Date(time));
 }
 
 const DATE_TIME = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "medium" });

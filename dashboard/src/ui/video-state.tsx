@@ -1,20 +1,13 @@
 import type { TranscriptionSummaryView, VideoView } from "@subtext/server/admin/contract/video";
 import type { VideoState } from "@subtext/server/db/enums";
+import { videoState as texts } from "../messages/en/video-state.ts";
 import { Badge, type Tone } from "./badge.tsx";
 
 export function videoName({ filename, id }: Pick<VideoView, "filename" | "id">): string {
   return filename ?? id;
 }
 
-export const STATE_NAMES: Record<VideoState, string> = {
-  uploading: "Uploading",
-  pending: "Pending",
-  processing: "Processing",
-  completed: "Completed",
-  failed: "Failed",
-  skipped: "Skipped",
-  untranscribed: "Not transcribed",
-};
+export const STATE_NAMES: Record<VideoState, string> = texts.states;
 
 const TONES: Record<VideoState, Tone> = {
   uploading: "busy",
@@ -36,106 +29,8 @@ export function StateBadge({
   return <Badge label={STATE_NAMES[state]} tone={isUnrecognized ? "wait" : TONES[state]} />;
 }
 
-const FAILURES: Record<string, FailureText> = {
-  unreadable_media: {
-    problem: "This isn't a valid media file.",
-    remedy: "Upload the original again.",
-  },
-  unsupported_media: {
-    problem: "This is an image, a playlist or a similar file without a recording.",
-    remedy: "Upload the recording itself.",
-  },
-  undecodable_audio: {
-    problem: "The audio is encrypted, damaged or in an unsupported format.",
-    remedy: "Re-export as MP4 (AAC) and upload again.",
-  },
-  media_too_long: {
-    problem: "The recording is longer than the limit.",
-    remedy: "Raise MAX_DURATION_SECONDS, or upload it in parts.",
-  },
-  language_unsupported: {
-    problem: "The spoken language isn't supported by the installed model.",
-    remedy: "Install a multilingual one: npx subtext models pull",
-  },
-  language_undetermined: {
-    problem: "The installed model recognized nothing in the speech. It may be in another language.",
-    remedy: "Install a multilingual one, then try again: npx subtext models pull",
-  },
-  decoder_unavailable: {
-    problem: "No media decoder is installed.",
-    remedy: "Install ffmpeg on the server.",
-  },
-  decoder_crashed: {
-    problem: "The decoder crashed.",
-    remedy: "Try again. If it fails again, re-encode the file.",
-  },
-  model_unusable: {
-    problem: "A file of the speech model is missing or damaged.",
-    remedy: "Run npm ci, or pull the model again.",
-  },
-  model_not_found: {
-    problem: "The speech model is not installed.",
-    remedy: "Run npx subtext models list, then pull one.",
-  },
-  model_download_failed: {
-    problem: "The speech model could not be downloaded.",
-    remedy: "Check the server's network connection. The download resumes where it stopped.",
-  },
-  model_corrupt: {
-    problem: "The speech model's files are damaged.",
-    remedy: "Remove the model and pull it again.",
-  },
-  model_store_failed: {
-    problem: "The model folder is not writable.",
-    remedy: "Check MODELS_DIR and the free space on its disk.",
-  },
-  engine_crashed: {
-    problem: "The speech engine crashed.",
-    remedy: "Try again. See the server log for details.",
-  },
-  engine_hung: {
-    problem: "The speech engine stopped responding.",
-    remedy: "Try again. See the server log for details.",
-  },
-  engine_out_of_memory: {
-    problem: "The speech engine ran out of memory.",
-    remedy: "Raise SPEECH_MEMORY_LIMIT_MB, or choose a smaller model.",
-  },
-  insufficient_memory: {
-    problem: "There is not enough memory for the speech model.",
-    remedy: "Raise the container's memory limit, or choose a smaller model.",
-  },
-  engine_refused: {
-    problem: "The transcription server rejected the request.",
-    remedy: "Check its URL, key and model in the settings.",
-  },
-  engine_unavailable: {
-    problem: "The transcription server is unreachable.",
-    remedy: "Check that it is running and reachable.",
-  },
-  engine_answer_invalid: {
-    problem: "The transcription server's response is invalid.",
-    remedy: "Check that it implements OpenAI's transcription API.",
-  },
-  storage_full: { problem: "The disk is full.", remedy: "Free up space, then try again." },
-  storage_unavailable: {
-    problem: "The storage is unavailable.",
-    remedy: "Check the server's disk or bucket.",
-  },
-  storage_object_denied: {
-    problem: "The storage denies access to the uploaded file.",
-    remedy: "Fix the file's permissions, then retry.",
-  },
-  storage_object_unusable: {
-    problem: "The storage cannot read the uploaded file.",
-    remedy: "Check the disk or bucket, or upload the file again.",
-  },
-  storage_object_missing: { problem: "The uploaded file is missing.", remedy: "Upload it again." },
-  worker_lost: {
-    problem: "The server stopped several times while it worked on this video.",
-    remedy: "See the server log for details.",
-  },
-};
+/** By code; a newer release of the service may have others. */
+const FAILURES: Partial<Record<string, FailureText>> = texts.failures;
 
 interface FailureText {
   problem: string;
@@ -146,39 +41,25 @@ export function failureText({
   code,
   message,
 }: NonNullable<TranscriptionSummaryView["failure"]>): FailureText {
-  return FAILURES[code] ?? { problem: message, remedy: "See the server log for details." };
+  return FAILURES[code] ?? { problem: message, remedy: texts.seeLog };
 }
 
-const SKIP_REASONS: Record<string, string> = {
-  no_audio_track: "No audio track.",
-  empty_audio_track: "The audio track is empty.",
-  silent_audio_track: "The audio is silent. Was the microphone muted?",
-};
+const SKIP_REASONS: Partial<Record<string, string>> = texts.skipReasons;
 
 export function skipReasonText(reason: string | null): string {
-  return (reason !== null && SKIP_REASONS[reason]) || "Nothing to transcribe.";
+  return (reason !== null && SKIP_REASONS[reason]) || texts.nothingToTranscribe;
 }
-
-export const WAITING_FOR_MODEL =
-  "The spoken language isn't supported by the installed model. A multilingual one is being downloaded; transcription resumes when it is ready.";
 
 /** Returns why a completed transcription has no words; null if it has words. */
 export function emptyTranscriptText(
   transcription: Pick<TranscriptionSummaryView, "wordCount" | "language"> | null,
 ): string | null {
   if (transcription?.wordCount !== 0) return null;
-  return transcription.language === "und" ? "Language not recognized – no transcript" : "No speech detected";
+  return transcription.language === "und" ? texts.languageNotRecognized : texts.noSpeech;
 }
 
 /** @param position 1 for the next video; null if unknown */
 export function queuePositionText(position: number | null): string {
-  if (position === null) return "In queue";
-  return position === 1 ? "Next in queue" : `${ordinal(position)} in queue`;
-}
-
-const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
-const ORDINAL_SUFFIXES: Partial<Record<Intl.LDMLPluralRule, string>> = { one: "st", two: "nd", few: "rd" };
-
-function ordinal(count: number): string {
-  return `${count.toLocaleString("en")}${ORDINAL_SUFFIXES[ORDINALS.select(count)] ?? "th"}`;
+  if (position === null) return texts.inQueue;
+  return position === 1 ? texts.nextInQueue : texts.placeInQueue(position);
 }

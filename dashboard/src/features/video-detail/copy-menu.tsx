@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button } from "../../ui/forms/controls.tsx";
 import { CopyIcon } from "../../ui/icons.tsx";
@@ -16,27 +17,27 @@ export function CopyMenu({ transcript, controller, onCopy }: CopyMenuProps) {
   // Read the selection when the menu opens, because the menu takes the focus.
   const [selected, setSelected] = useState<{ first: number; last: number } | null>(null);
   const actions: Record<string, () => void> = {
-    selection: () => selected && onCopy(quote(transcript, selected), "Selection"),
-    text: () => onCopy(plainText(transcript), "Transcript"),
-    timestamps: () => onCopy(textWithTimestamps(transcript), "Transcript"),
+    selection: () => selected && onCopy(quote(transcript, selected), texts.selection),
+    text: () => onCopy(plainText(transcript), texts.transcript),
+    timestamps: () => onCopy(textWithTimestamps(transcript), texts.transcript),
   };
   return (
     <MenuTrigger onOpenChange={(open) => open && setSelected(controller?.selectedWords() ?? null)}>
-      <Button variant="quiet" iconOnly aria-label="Copy">
+      <Button variant="quiet" iconOnly aria-label={texts.copy}>
         <CopyIcon />
       </Button>
       <Popover className={controls.popover ?? ""} placement="bottom end">
-        <Menu className={controls.menu ?? ""} aria-label="Copy" onAction={(key) => actions[key]?.()}>
+        <Menu className={controls.menu ?? ""} aria-label={texts.copy} onAction={(key) => actions[key]?.()}>
           {selected && (
             <MenuItem id="selection" className={controls.item ?? ""}>
-              Selection with timestamp
+              {texts.selectionWithTimestamp}
             </MenuItem>
           )}
           <MenuItem id="text" className={controls.item ?? ""}>
-            Transcript
+            {texts.transcript}
           </MenuItem>
           <MenuItem id="timestamps" className={controls.item ?? ""}>
-            Transcript with timestamps
+            {texts.withTimestamps}
           </MenuItem>
         </Menu>
       </Popover>

@@ -4,36 +4,38 @@ import type {
   TimelineStepView,
   VideoDetailView,
 } from "@subtext/server/admin/contract/video-detail";
-import { formatBytes, formatClock, formatDateTime, languageName } from "../../ui/format.ts";
+import { videoDetail as texts } from "../../messages/en/video-detail.ts";
+import { formatNumber } from "../../messages/numbers.ts";
+import { formatBytes, formatClock, formatDateTime, formatTime, languageName } from "../../ui/format.ts";
 import { Section } from "../../ui/page.tsx";
 import { failureText } from "../../ui/video-state.tsx";
 import css from "./details.module.css";
-import { deliveryText, formatElapsed, hostOf, OUTCOMES, REASONS, stepName } from "./texts.ts";
+import { deliveryText, formatElapsed, hostOf, stepName } from "./texts.ts";
 
 export function Details({ video }: { video: VideoDetailView }) {
   const { timeline = [], attempts = [], events = [] } = video.transcription ?? {};
   return (
     <>
-      <Section title="About">
+      <Section title={texts.about}>
         <Facts video={video} />
       </Section>
       {Object.keys(video.metadata).some((name) => name !== "filename") && (
-        <Section title="Metadata" description="Metadata sent with the upload.">
+        <Section title={texts.metadata} description={texts.metadataHint}>
           <Metadata video={video} />
         </Section>
       )}
       {timeline.length > 0 && (
-        <Section title="Processing">
+        <Section title={texts.processing}>
           <Timeline steps={timeline} />
         </Section>
       )}
       {attempts.length > 0 && (
-        <Section title="Attempts">
+        <Section title={texts.attempts}>
           <Attempts attempts={attempts} />
         </Section>
       )}
       {events.length > 0 && (
-        <Section title="Webhooks">
+        <Section title={texts.webhooks}>
           <Deliveries events={events} />
         </Section>
       )}
@@ -54,22 +56,22 @@ function Facts({ video }: { video: VideoDetailView }) {
   const segmentLanguages = transcription?.languageSegments?.map((segment) => segment.language) ?? [];
   const languages = [...new Set([...(language === null ? [] : [language]), ...segmentLanguages])];
   const facts: [string, string | null][] = [
-    [languages.length > 1 ? "Languages" : "Language", languages.map(languageName).join(", ") || null],
-    ["Duration", duration === null ? null : formatClock(duration)],
-    ["Words", wordCount === null ? null : wordCount.toLocaleString("en")],
-    ["Engine", engine],
-    ["Decoder", decoder],
-    ["Audio track", audioTrack === null ? null : `${audioTrack} (earlier tracks are silent)`],
-    ["Size", video.sizeBytes === null ? null : formatBytes(video.sizeBytes)],
-    ["Uploaded", formatDateTime(video.uploadedAt ?? video.createdAt)],
+    [languages.length > 1 ? texts.languages : texts.language, languages.map(languageName).join(", ") || null],
+    [texts.duration, duration === null ? null : formatClock(duration)],
+    [texts.words, wordCount === null ? null : formatNumber(wordCount)],
+    [texts.engine, engine],
+    [texts.decoder, decoder],
+    [texts.audioTrack, audioTrack === null ? null : texts.laterTrack(audioTrack)],
+    [texts.size, video.sizeBytes === null ? null : formatBytes(video.sizeBytes)],
+    [texts.uploaded, formatDateTime(video.uploadedAt ?? video.createdAt)],
     [
-      "Completed",
+      texts.completed,
       video.state === "completed" && transcription?.finishedAt
         ? formatDateTime(transcription.finishedAt)
         : null,
     ],
-    ["Video ID", video.id],
-    ["Transcription ID", transcription?.id ?? null],
+    [texts.videoId, video.id],
+    [texts.transcriptionId, transcription?.id ?? null],
   ];
   return <FactList facts={facts} />;
 }
@@ -118,7 +120,7 @@ function Timeline({ steps }: { steps: readonly TimelineStepView[] }) {
               <span style={{ left: percent(end - seconds), width: percent(seconds) }} />
             </span>
             <time className={css.stepTime} dateTime={step.at} title={formatDateTime(step.at)}>
-              {step.seconds === null ? formatDateTime(step.at).split(", ").at(-1) : formatElapsed(seconds)}
+              {step.seconds === null ? formatTime(step.at) : formatElapsed(seconds)}
             </time>
           </li>
         );
@@ -134,17 +136,22 @@ function Attempts({ attempts }: { attempts: readonly AttemptView[] }) {
         <li key={number} data-outcome={outcome ?? "running"}>
           <p className={css.lineHead}>
             <strong>
-              {number}. {outcome ? OUTCOMES[outcome] : "Running"}
+              {number}. {outcome ? texts.outcomes[outcome] : texts.running}
             </strong>
             <span>
-              {REASONS[begunBy]}, {formatDateTime(startedAt)}
-              {endedAt && `, took ${formatElapsed((Date.parse(endedAt) - Date.parse(startedAt)) / 1000)}`}
+              {texts.reasons[begunBy]}, {formatDateTime(startedAt)}
+              {endedAt &&
+                `, ${texts.took(formatElapsed((Date.parse(endedAt) - Date.parse(startedAt)) / 1000))}`}
             </span>
           </p>
           {failure && (
             <p className={css.reason}>
               {failureText(failure).problem} <code>{failure.code}</code>
-              {failure.message && <span className={css.message}>{failure.message}</span>}
+              {failure.message && (
+                <span className={css.message} lang="en">
+                  {failure.message}
+                </span>
+              )}
             </p>
           )}
         </li>
@@ -162,7 +169,7 @@ function Deliveries({ events }: { events: readonly EventView[] }) {
             <strong>{type}</strong>
             <time dateTime={createdAt}>{formatDateTime(createdAt)}</time>
           </p>
-          {deliveries.length === 0 && <p className={css.reason}>No endpoint subscribed to this event.</p>}
+          {deliveries.length === 0 && <p className={css.reason}>{texts.noEndpoint}</p>}
           {deliveries.map((delivery) => (
             <p key={delivery.id} className={css.delivery} data-status={delivery.status}>
               <span title={delivery.endpointUrl}>{hostOf(delivery.endpointUrl)}</span>

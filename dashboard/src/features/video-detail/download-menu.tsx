@@ -1,7 +1,8 @@
-import { type FileFormat, TRANSCRIPT_FORMATS } from "@subtext/client/contract/transcription";
+import type { FileFormat } from "@subtext/client/contract/transcription";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { DownloadIcon } from "../../ui/icons.tsx";
@@ -31,13 +32,13 @@ export function DownloadMenu({ address, formats }: DownloadMenuProps) {
   return (
     <>
       <MenuTrigger>
-        <Button variant="quiet" iconOnly aria-label="Download">
+        <Button variant="quiet" iconOnly aria-label={texts.download}>
           <DownloadIcon />
         </Button>
         <Popover className={controls.popover ?? ""} placement="bottom end">
           <Menu
             className={controls.menu ?? ""}
-            aria-label="Download"
+            aria-label={texts.download}
             onAction={(key) => download(key as FileFormat)}
           >
             {formats.map((format) => (
@@ -55,5 +56,5 @@ export function DownloadMenu({ address, formats }: DownloadMenuProps) {
 
 /** Returns the format's own name if only a newer release of the service knows it. */
 function formatName(format: FileFormat): string {
-  return Object.hasOwn(TRANSCRIPT_FORMATS, format) ? TRANSCRIPT_FORMATS[format].name : format.toUpperCase();
+  return Object.hasOwn(texts.formats, format) ? texts.formats[format] : format.toUpperCase();
 }

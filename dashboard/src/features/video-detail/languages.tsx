@@ -1,4 +1,5 @@
 import type { LanguageSegmentView } from "@subtext/server/admin/contract/video-detail";
+import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import { formatClock, languageName } from "../../ui/format.ts";
 import css from "./languages.module.css";
 import { formatRange } from "./texts.ts";
@@ -28,7 +29,7 @@ export function Languages({ segments, duration }: { segments: LanguageSegmentVie
           />
         ))}
       </div>
-      <ul className={css.languageNames} aria-label="Languages">
+      <ul className={css.languageNames} aria-label={texts.languages}>
         {shares.map(({ code, seconds }) => (
           <li key={code} data-color={color(code)}>
             {languageName(code)} {formatClock(seconds)}

@@ -1,14 +1,11 @@
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { useRole } from "../../hooks/use-me.ts";
+import { videoDetail as texts } from "../../messages/en/video-detail.ts";
+import { videoState } from "../../messages/en/video-state.ts";
 import { formatBytes, formatDateTime, formatEstimate, formatPercent } from "../../ui/format.ts";
 import { Progress } from "../../ui/progress.tsx";
-import {
-  failureText,
-  queuePositionText,
-  skipReasonText,
-  videoName,
-  WAITING_FOR_MODEL,
-} from "../../ui/video-state.tsx";
+import { RichText } from "../../ui/rich-text.tsx";
+import { failureText, queuePositionText, skipReasonText, videoName } from "../../ui/video-state.tsx";
 import css from "./details.module.css";
 import type { VideoAddress } from "./queries.ts";
 import { RetryTranscription } from "./video-actions.tsx";
@@ -22,8 +19,8 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
     if (!transcription?.incomplete) return null;
     return (
       <div className={css.state} data-tone="wait">
-        <h2>Transcript incomplete</h2>
-        <p>The recording is damaged. The parts that could not be decoded are missing from the transcript.</p>
+        <h2>{texts.incomplete}</h2>
+        <p>{texts.incompleteHint}</p>
       </div>
     );
   }
@@ -31,11 +28,12 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
     const share = sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0;
     return (
       <div className={css.state}>
-        <h2>{sizeBytes === null ? "Uploading" : `Uploading, ${formatPercent(share)}`}</h2>
-        <Progress label={`Upload of ${videoName(video)}`} value={share} />
+        <h2>{sizeBytes === null ? texts.uploading : texts.uploadingShare(formatPercent(share))}</h2>
+        <Progress label={videoState.uploadOf(videoName(video))} value={share} />
         <p>
-          {formatBytes(uploadedBytes ?? 0)}
-          {sizeBytes !== null && ` of ${formatBytes(sizeBytes)}`}
+          {sizeBytes === null
+            ? formatBytes(uploadedBytes ?? 0)
+            : videoState.partOf(formatBytes(uploadedBytes ?? 0), formatBytes(sizeBytes))}
         </p>
       </div>
     );
@@ -43,8 +41,8 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
   if (video.waitsFor === "model") {
     return (
       <div className={css.state} data-tone="wait">
-        <h2>Waiting for a speech model</h2>
-        <p>{WAITING_FOR_MODEL}</p>
+        <h2>{texts.waitingForModel}</h2>
+        <p>{videoState.waitingForModel}</p>
       </div>
     );
   }
@@ -55,11 +53,13 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
         <h2>{queuePositionText(queuePosition)}</h2>
         {failure && (
           <p>
-            {failure.problem} {failure.remedy} Retrying
-            {transcription?.retryAt ? `, not before ${formatDateTime(transcription.retryAt)}.` : "."}
+            {failure.problem} {failure.remedy}{" "}
+            {transcription?.retryAt
+              ? texts.retryingAt(formatDateTime(transcription.retryAt))
+              : texts.retrying}
           </p>
         )}
-        {!failure && <p>Transcription starts when a worker is free. This page updates automatically.</p>}
+        {!failure && <p>{texts.startsSoon}</p>}
       </div>
     );
   }
@@ -67,12 +67,10 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
     const { progress, remainingSeconds } = transcription;
     return (
       <div className={css.state}>
-        <h2>Transcribing, {formatPercent(progress)}</h2>
-        <Progress label={`Transcription of ${videoName(video)}`} value={progress} />
+        <h2>{texts.transcribing(formatPercent(progress))}</h2>
+        <Progress label={videoState.transcriptionOf(videoName(video))} value={progress} />
         <p>
-          {remainingSeconds === null
-            ? "Estimating time left…"
-            : `${capitalize(formatEstimate(remainingSeconds))} left.`}
+          {remainingSeconds === null ? texts.estimating : texts.timeLeft(formatEstimate(remainingSeconds))}
         </p>
       </div>
     );
@@ -80,7 +78,7 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
   if (state === "failed") {
     return (
       <div className={css.state} data-tone="bad">
-        <h2>Transcription failed</h2>
+        <h2>{texts.transcriptionFailed}</h2>
         {failure && (
           <p>
             {failure.problem} {failure.remedy}
@@ -96,29 +94,23 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
   }
   return (
     <div className={css.state}>
-      <h2>Not transcribed</h2>
+      <h2>{texts.notTranscribed}</h2>
       <p>
         {state === "untranscribed"
-          ? "AI Transcription was off at upload."
+          ? videoState.transcriptionWasOff
           : skipReasonText(transcription?.skipReason ?? null)}
       </p>
     </div>
   );
 }
 
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 export function RecordingDeleted({ at, hasTranscript }: { at: string; hasTranscript: boolean }) {
   return (
     <div className={css.state}>
-      <h2>The recording was deleted</h2>
+      <h2>{texts.recordingDeleted}</h2>
       <p>
-        The environment's retention settings deleted it on <time dateTime={at}>{formatDateTime(at)}</time>.{" "}
-        {hasTranscript
-          ? "The transcript and captions are still available."
-          : "It can't be played or transcribed again."}
+        <RichText parts={texts.retentionDeleted(<time dateTime={at}>{formatDateTime(at)}</time>)} />{" "}
+        {hasTranscript ? texts.transcriptKept : texts.cannotPlay}
       </p>
     </div>
   );

@@ -2,8 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { videosKey } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
+import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
+import { RichText } from "../../ui/rich-text.tsx";
 import { type VideoAddress, videoParams, videoQuery } from "./queries.ts";
 
 export function RetryTranscription({ address }: { address: VideoAddress }) {
@@ -17,7 +19,7 @@ export function RetryTranscription({ address }: { address: VideoAddress }) {
     <>
       <ErrorNotice error={retry.error} />
       <Button variant="primary" onPress={() => retry.mutate()} isPending={retry.isPending}>
-        Retry transcription
+        {texts.retryTranscription}
       </Button>
     </>
   );
@@ -34,8 +36,8 @@ export function DeleteVideo({ address, name }: { address: VideoAddress; name: st
     queryClient.removeQueries({ queryKey: videoQuery(address).queryKey });
   };
   return (
-    <Confirm label="Delete" title="Delete this video?" action={remove}>
-      This permanently deletes <strong dir="auto">{name}</strong> with its transcript and captions.
+    <Confirm label={texts.delete} title={texts.deleteQuestion} action={remove}>
+      <RichText parts={texts.deleteEffect(<strong dir="auto">{name}</strong>)} />
     </Confirm>
   );
 }

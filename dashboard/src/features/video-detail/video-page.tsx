@@ -5,6 +5,7 @@ import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { ProblemError } from "../../admin-client/request.ts";
 import { useRole } from "../../hooks/use-me.ts";
+import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
@@ -50,7 +51,7 @@ export function VideoPage() {
         to="/environments/$environmentId/videos"
         params={{ environmentId: address.environmentId }}
       >
-        <BackIcon /> Videos
+        <BackIcon /> {texts.videos}
       </Link>
       <Video key={address.videoId} address={address} video={video.data} startSeconds={t ?? null} />
       <p className={controls.hidden} role="status">
@@ -127,7 +128,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
         )}
         {isCompleted && <VideoStatus address={address} video={video} />}
         {isCompleted && (
-          <fieldset className={css.panelSwitch} aria-label="Show">
+          <fieldset className={css.panelSwitch} aria-label={texts.show}>
             {(["transcript", "details"] as const).map((value) => (
               <button
                 key={value}
@@ -135,7 +136,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
                 aria-pressed={panel === value}
                 onClick={() => setPanel(value)}
               >
-                {value === "transcript" ? "Transcript" : "Details"}
+                {texts[value]}
               </button>
             ))}
           </fieldset>
@@ -146,7 +147,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
             {empty !== null && !isEditing && (
               <div className={pageCss.empty}>
                 <p>{empty}.</p>
-                {canEdit && <Button onPress={() => setEditing(true)}>Edit</Button>}
+                {canEdit && <Button onPress={() => setEditing(true)}>{texts.edit}</Button>}
               </div>
             )}
             {transcript.isLoading && <Loading />}

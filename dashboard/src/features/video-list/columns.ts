@@ -1,13 +1,14 @@
 import type { SortDirection, VideoSort } from "@subtext/server/db/enums";
 import type { VideoListView } from "../../admin-client/video-list-view.ts";
+import { videoList as texts } from "../../messages/en/video-list.ts";
 
 export const COLUMNS: readonly { name: string; sort?: VideoSort; isNumber?: true }[] = [
-  { name: "Name", sort: "name" },
-  { name: "State" },
-  { name: "Language" },
-  { name: "Duration", sort: "duration", isNumber: true },
-  { name: "Words", sort: "words", isNumber: true },
-  { name: "Uploaded", sort: "uploaded" },
+  { name: texts.columns.name, sort: "name" },
+  { name: texts.columns.state },
+  { name: texts.columns.language },
+  { name: texts.columns.duration, sort: "duration", isNumber: true },
+  { name: texts.columns.words, sort: "words", isNumber: true },
+  { name: texts.columns.uploaded, sort: "uploaded" },
 ];
 
 export function sortState({ sort = "uploaded", order = "desc" }: VideoListView, column: VideoSort) {

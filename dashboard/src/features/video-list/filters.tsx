@@ -6,6 +6,8 @@ import { useEffect, useRef, useState } from "react";
 import { Input, Label, SearchField } from "react-aria-components";
 import { videoCountsQuery, videoFiltersQuery } from "../../admin-client/queries.ts";
 import type { VideoListView } from "../../admin-client/video-list-view.ts";
+import { videoList as texts } from "../../messages/en/video-list.ts";
+import { formatNumber } from "../../messages/numbers.ts";
 import { languageName } from "../../ui/format.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button } from "../../ui/forms/controls.tsx";
@@ -31,13 +33,13 @@ export function StateFilter({ environmentId, view }: { environmentId: string; vi
         activeOptions={{ exact: true, includeSearch: true }}
         aria-current={state === current ? "page" : undefined}
       >
-        {state === undefined ? "All" : STATE_NAMES[state]}{" "}
+        {state === undefined ? texts.all : STATE_NAMES[state]}{" "}
         <span className={css.count}>{hasFilter(rest) ? "" : countText(counts, state)}</span>
       </Link>
     </li>
   );
   return (
-    <nav aria-label="Filter videos">
+    <nav aria-label={texts.filterVideos}>
       <ul className={css.filters}>{[undefined, ...VIDEO_STATES].map(link)}</ul>
     </nav>
   );
@@ -54,7 +56,7 @@ function countText(counts: VideoCountsView | undefined, state: VideoState | unde
   const counted = state === undefined ? Object.values(counts) : [counts[state]];
   const sum = counted.reduce((total, count) => total + count, 0);
   if (sum === 0) return "";
-  return `${sum.toLocaleString("en")}${counted.includes(MAX_COUNTED_VIDEOS) ? "+" : ""}`;
+  return `${formatNumber(sum)}${counted.includes(MAX_COUNTED_VIDEOS) ? "+" : ""}`;
 }
 
 export function NameFilter({ view, onChange }: { view: VideoListView; onChange(view: VideoListView): void }) {
@@ -82,28 +84,17 @@ export function NameFilter({ view, onChange }: { view: VideoListView; onChange(v
   }, [text]);
   return (
     <SearchField className={css.field ?? ""} value={text} onChange={setText} maxLength={200}>
-      <Label className={controls.hidden ?? ""}>Find videos</Label>
+      <Label className={controls.hidden ?? ""}>{texts.findVideos}</Label>
       <SearchIcon />
-      <Input className={css.input ?? ""} placeholder="Name, ID or metadata" enterKeyHint="search" />
+      <Input className={css.input ?? ""} placeholder={texts.findPlaceholder} enterKeyHint="search" />
       {text !== "" && (
-        <Button variant="quiet" iconOnly aria-label="Clear">
+        <Button variant="quiet" iconOnly aria-label={texts.clear}>
           <CloseIcon />
         </Button>
       )}
     </SearchField>
   );
 }
-
-const SORT_NAMES = {
-  "uploaded desc": "Newest first",
-  "uploaded asc": "Oldest first",
-  "name asc": "Name, A to Z",
-  "name desc": "Name, Z to A",
-  "duration desc": "Longest first",
-  "duration asc": "Shortest first",
-  "words desc": "Most words",
-  "words asc": "Fewest words",
-} as const;
 
 export function MoreFilters({
   environmentId,
@@ -125,27 +116,27 @@ export function MoreFilters({
   return (
     <details className={css.more} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        Filters and order
+        {texts.filtersAndOrder}
         {count > 0 && <span className={css.count}> {count}</span>}
       </summary>
       <div className={css.fields}>
         <Select
-          label="Language"
-          options={optionsOf(data.languages, language, "All languages", languageName)}
+          label={texts.language}
+          options={optionsOf(data.languages, language, texts.allLanguages, languageName)}
           value={language ?? ANY}
           onChange={(value) => set("language", value)}
         />
         <Select
-          label="Failure"
-          options={optionsOf(data.failures, failure, "Any or none", failureName)}
+          label={texts.failure}
+          options={optionsOf(data.failures, failure, texts.anyFailure, failureName)}
           value={failure ?? ANY}
           onChange={(value) => set("failure", value)}
         />
-        <Day label="Uploaded from" value={from} onChange={(value) => set("from", value)} />
-        <Day label="Uploaded until" value={to} onChange={(value) => set("to", value)} />
+        <Day label={texts.uploadedFrom} value={from} onChange={(value) => set("from", value)} />
+        <Day label={texts.uploadedUntil} value={to} onChange={(value) => set("to", value)} />
         <Select
-          label="Order"
-          options={SORT_NAMES}
+          label={texts.order}
+          options={texts.orders}
           value={`${sort} ${order}`}
           onChange={(value) => {
             const [by, direction] = value.split(" ");

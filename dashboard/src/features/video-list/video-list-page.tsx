@@ -10,10 +10,12 @@ import { listenToKeys, type Shortcut } from "../../hooks/shortcuts.ts";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useLiveVideos } from "../../hooks/use-live-videos.ts";
 import { useRole } from "../../hooks/use-me.ts";
+import { videoList as texts } from "../../messages/en/video-list.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button } from "../../ui/forms/controls.tsx";
 import { UploadIcon } from "../../ui/icons.tsx";
 import { PageHeader } from "../../ui/page.tsx";
+import { RichText } from "../../ui/rich-text.tsx";
 import { ShortcutsHelp } from "../../ui/shortcuts-help.tsx";
 import { STATE_NAMES, videoName } from "../../ui/video-state.tsx";
 import { useUploads } from "../uploads/use-uploads.ts";
@@ -24,12 +26,12 @@ import css from "./video-list-page.module.css";
 
 const COUNT_DELAY_MS = 500;
 const LIST_SHORTCUTS: readonly Shortcut[] = [
-  { keys: ["j", "↓"], action: "Next video" },
-  { keys: ["k", "↑"], action: "Previous video" },
-  { keys: ["Home", "End"], action: "First or last loaded video" },
-  { keys: ["Enter"], action: "Open video" },
-  { keys: ["/"], action: "Search all transcripts" },
-  { keys: ["?"], action: "Show keyboard shortcuts" },
+  { keys: ["j", "↓"], action: texts.shortcuts.next },
+  { keys: ["k", "↑"], action: texts.shortcuts.previous },
+  { keys: [texts.keys.home, texts.keys.end], action: texts.shortcuts.firstOrLast },
+  { keys: [texts.keys.enter], action: texts.shortcuts.open },
+  { keys: ["/"], action: texts.shortcuts.search },
+  { keys: ["?"], action: texts.shortcuts.help },
 ];
 
 export function VideoListPage() {
@@ -63,10 +65,10 @@ function Videos({ environment }: { environment: EnvironmentView }) {
   return (
     <div className={css.page}>
       <PageHeader
-        title="Videos"
+        title={texts.title}
         description={
           environment.aiTranscription ? (
-            "New uploads are transcribed automatically."
+            texts.transcribedAutomatically
           ) : (
             <TranscriptionOff environmentId={environment.id} canChange={role === "owner"} />
           )
@@ -79,7 +81,7 @@ function Videos({ environment }: { environment: EnvironmentView }) {
             onSelect={(files) => files && add(files)}
           >
             <Button variant="primary">
-              <UploadIcon /> Upload videos
+              <UploadIcon /> {texts.upload}
             </Button>
           </FileTrigger>
         )}
@@ -98,7 +100,7 @@ function Videos({ environment }: { environment: EnvironmentView }) {
       </p>
       {isDragging && (
         <div className={css.dropTarget}>
-          <p>Drop to upload to {environment.name}</p>
+          <p>{texts.dropToUpload(environment.name)}</p>
         </div>
       )}
     </div>
@@ -107,14 +109,16 @@ function Videos({ environment }: { environment: EnvironmentView }) {
 
 function TranscriptionOff({ environmentId, canChange }: { environmentId: string; canChange: boolean }) {
   return (
-    <>
-      AI Transcription is off. New uploads won't be transcribed.{" "}
-      {canChange && (
-        <Link to="/environments/$environmentId/settings" params={{ environmentId }}>
-          Turn on
-        </Link>
+    <RichText
+      parts={texts.transcriptionOff(
+        (label) =>
+          canChange && (
+            <Link to="/environments/$environmentId/settings" params={{ environmentId }}>
+              {label}
+            </Link>
+          ),
       )}
-    </>
+    />
   );
 }
 

@@ -3,10 +3,11 @@ import { Link } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo } from "react";
 import { outdatedQuery, videosQuery } from "../../admin-client/queries.ts";
 import type { VideoListView } from "../../admin-client/video-list-view.ts";
+import { ui } from "../../messages/en/ui.ts";
+import { videoList as texts } from "../../messages/en/video-list.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
 import { EmptyState } from "../../ui/page.tsx";
-import { STATE_NAMES } from "../../ui/video-state.tsx";
 import { hasFilter } from "./filters.tsx";
 import css from "./video-list-page.module.css";
 import { TableSkeleton, VideoTable } from "./video-table.tsx";
@@ -39,7 +40,7 @@ export function VideoList({
     return (
       <>
         <p className={controls.hidden} role="status">
-          Loading…
+          {ui.loading}
         </p>
         <TableSkeleton />
       </>
@@ -53,7 +54,7 @@ export function VideoList({
       {isFetchNextPageError && (
         <div className={css.failed}>
           <ErrorNotice error={list.error} />
-          <Button onPress={() => fetchNextPage()}>Try again</Button>
+          <Button onPress={() => fetchNextPage()}>{ui.tryAgain}</Button>
         </div>
       )}
     </div>
@@ -64,23 +65,21 @@ function NoVideos({ view, canUpload }: { view: VideoListView; canUpload: boolean
   const { state, ...rest } = view;
   if (hasFilter(rest)) {
     return (
-      <EmptyState title="No matching videos">
+      <EmptyState title={texts.noMatching}>
         <Link
           from="/environments/$environmentId/videos"
           to="."
           search={state === undefined ? {} : { state }}
           replace
         >
-          Clear filters
+          {texts.clearFilters}
         </Link>
       </EmptyState>
     );
   }
   return (
-    <EmptyState
-      title={state === undefined ? "No videos yet" : `No ${STATE_NAMES[state].toLowerCase()} videos`}
-    >
-      {state === undefined && canUpload && "Drag and drop files here, or upload with the API."}
+    <EmptyState title={state === undefined ? texts.noneYet : texts.noneInState[state]}>
+      {state === undefined && canUpload && texts.howToUpload}
     </EmptyState>
   );
 }
@@ -97,7 +96,7 @@ function Outdated({ environmentId, view }: { environmentId: string; view: VideoL
   return (
     <div className={css.outdated}>
       <Notice tone="plain">
-        There are newer changes. <Button onPress={reload}>Reload</Button>
+        {texts.newerChanges} <Button onPress={reload}>{texts.reload}</Button>
       </Notice>
     </div>
   );

@@ -1,6 +1,9 @@
 import type { VideoView } from "@subtext/server/admin/contract/video";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
+import { videoList as texts } from "../../messages/en/video-list.ts";
+import { videoState } from "../../messages/en/video-state.ts";
+import { formatNumber } from "../../messages/numbers.ts";
 import {
   formatAgo,
   formatBytes,
@@ -18,7 +21,6 @@ import {
   StateBadge,
   skipReasonText,
   videoName,
-  WAITING_FOR_MODEL,
 } from "../../ui/video-state.tsx";
 import { COLUMNS } from "./columns.ts";
 import css from "./video-row.module.css";
@@ -49,17 +51,20 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
       <td className={css.state}>
         <StateBadge video={video} />
         {state === "uploading" && (
-          <Progress label={`Upload of ${name}`} value={sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0} />
+          <Progress
+            label={videoState.uploadOf(name)}
+            value={sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0}
+          />
         )}
-        {state === "processing" && <Progress label={`Transcription of ${name}`} value={progress} />}
+        {state === "processing" && <Progress label={videoState.transcriptionOf(name)} value={progress} />}
       </td>
       <td className={css.cell}>{language !== null && languageName(language)}</td>
       <td className={`${css.cell} ${css.number}`}>{duration !== null && formatClock(duration)}</td>
       <td className={`${css.cell} ${css.number}`}>
         {wordCount !== null && (
           <>
-            {wordCount.toLocaleString("en")}
-            <span className={css.unit}> words</span>
+            {formatNumber(wordCount)}
+            <span className={css.unit}> {texts.wordUnit}</span>
           </>
         )}
       </td>
@@ -82,18 +87,18 @@ function detailOf(video: VideoView): string {
   const size = sizeBytes === null ? "" : formatBytes(sizeBytes);
   if (state === "uploading") {
     if (sizeBytes === null) return formatBytes(uploadedBytes ?? 0);
-    return `${formatPercent(sizeBytes === 0 ? 0 : (uploadedBytes ?? 0) / sizeBytes)} of ${size}`;
+    return videoState.partOf(formatPercent(sizeBytes === 0 ? 0 : (uploadedBytes ?? 0) / sizeBytes), size);
   }
-  if (state === "untranscribed") return "AI Transcription was off at upload.";
+  if (state === "untranscribed") return videoState.transcriptionWasOff;
   if (!transcription) return size;
-  if (video.waitsFor === "model") return WAITING_FOR_MODEL;
+  if (video.waitsFor === "model") return videoState.waitingForModel;
   if (state === "pending") {
     const failure = transcription.failure && failureText(transcription.failure);
-    return `${failure ? `${failure.problem} Retrying. ` : ""}${queuePositionText(queuePosition)}`;
+    return `${failure ? `${failure.problem} ${texts.retrying} ` : ""}${queuePositionText(queuePosition)}`;
   }
   if (state === "processing") {
     const { progress, remainingSeconds } = transcription;
-    const left = remainingSeconds === null ? "" : `, ${formatEstimate(remainingSeconds)} left`;
+    const left = remainingSeconds === null ? "" : `, ${videoState.left(formatEstimate(remainingSeconds))}`;
     return formatPercent(progress) + left;
   }
   if (state === "failed" && transcription.failure) {

@@ -5,6 +5,7 @@ import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-vir
 import { useCallback, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from "react";
 import type { VideoListView } from "../../admin-client/video-list-view.ts";
 import { useNow } from "../../hooks/use-now.ts";
+import { videoList as texts } from "../../messages/en/video-list.ts";
 import { DownIcon, UpIcon } from "../../ui/icons.tsx";
 import { COLUMNS, nextOrder, sortState, withSort } from "./columns.ts";
 import { useRowFocus } from "./use-row-focus.ts";
@@ -63,7 +64,7 @@ export function VideoTable({
   }, [isNearEnd, onEndVisible]);
 
   return (
-    <table className={css.table} aria-label="Videos" aria-rowcount={isComplete ? videos.length + 1 : -1}>
+    <table className={css.table} aria-label={texts.title} aria-rowcount={isComplete ? videos.length + 1 : -1}>
       <Header />
       <tbody
         className={css.body}

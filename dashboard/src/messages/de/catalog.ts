@@ -1,6 +1,7 @@
 import { account } from "./account.ts";
 import { apiKeys } from "./api-keys.ts";
 import { audit } from "./audit.ts";
+import { correction } from "./correction.ts";
 import { environments } from "./environments.ts";
 import { format } from "./format.ts";
 import { forms } from "./forms.ts";
@@ -14,6 +15,9 @@ import { signIn } from "./sign-in.ts";
 import { system } from "./system.ts";
 import { ui } from "./ui.ts";
 import { uploads } from "./uploads.ts";
+import { videoDetail } from "./video-detail.ts";
+import { videoList } from "./video-list.ts";
+import { videoState } from "./video-state.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** The messages of every feature. Each has the type of its English messages, so none is missing. */
@@ -21,6 +25,7 @@ export const GERMAN = {
   account,
   apiKeys,
   audit,
+  correction,
   environments,
   format,
   forms,
@@ -34,6 +39,9 @@ export const GERMAN = {
   system,
   ui,
   uploads,
+  videoDetail,
+  videoList,
+  videoState,
   webhooks,
 } satisfies Record<Feature, object>;
 
@@ -41,6 +49,7 @@ export type Feature =
   | "account"
   | "apiKeys"
   | "audit"
+  | "correction"
   | "environments"
   | "format"
   | "forms"
@@ -54,4 +63,7 @@ export type Feature =
   | "system"
   | "ui"
   | "uploads"
+  | "videoDetail"
+  | "videoList"
+  | "videoState"
   | "webhooks";

@@ -1,5 +1,6 @@
 import { joinWords } from "@subtext/captions/script";
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
+import { correction as texts } from "../../../messages/en/correction.ts";
 
 /** Half-open ranges of words that differ. */
 interface Difference {
@@ -115,7 +116,7 @@ function withSpeakers(
       changes.push({
         before: { from: i, to: i },
         after: { from: j, to: j },
-        speaker: speaker ?? "No speaker",
+        speaker: speaker ?? texts.noSpeaker,
       });
     }
     if (difference.before !== end) changes.push({ ...difference, speaker: null });

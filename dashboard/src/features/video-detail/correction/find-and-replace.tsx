@@ -1,5 +1,5 @@
 import { useDeferredValue, useMemo, useState } from "react";
-import { formatCount } from "../../../ui/format.ts";
+import { correction as texts } from "../../../messages/en/correction.ts";
 import { Button, Switch, TextField } from "../../../ui/forms/controls.tsx";
 import type { EditedTranscript } from "./edited-transcript.ts";
 import { findMatches, replaceAll } from "./replace-text.ts";
@@ -25,27 +25,27 @@ export function FindAndReplace({
     [transcript, searched, matchCase],
   );
   return (
-    <section className={css.find} aria-label="Find and replace">
+    <section className={css.find} aria-label={texts.findAndReplace}>
       <div className={css.fields}>
-        <TextField label="Find" value={text} onChange={setText} autoFocus />
-        <TextField label="Replace with" value={replacement} onChange={setReplacement} />
+        <TextField label={texts.find} value={text} onChange={setText} autoFocus />
+        <TextField label={texts.replaceWith} value={replacement} onChange={setReplacement} />
       </div>
       <div className={css.findActions}>
         <Switch isSelected={matchCase} onChange={setMatchCase}>
-          Match case
+          {texts.matchCase}
         </Switch>
-        <span role="status">{searched.trim() !== "" && formatCount(matches.length, "match", "matches")}</span>
+        <span role="status">{searched.trim() !== "" && texts.matches(matches.length)}</span>
         <Button
           isDisabled={matches.length === 0}
           onPress={() =>
             onChange(replaceAll(transcript, { text: searched, matchCase }, { replacement, durationSeconds }))
           }
         >
-          Replace all
+          {texts.replaceAll}
         </Button>
       </div>
       {matches.length > 0 && (
-        <ul className={css.matches} aria-label="Preview">
+        <ul className={css.matches} aria-label={texts.preview}>
           {matches.slice(0, MAX_PREVIEWS).map(({ before, match, after }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: matches have no identity
             <li key={index}>
@@ -55,7 +55,7 @@ export function FindAndReplace({
               {after}
             </li>
           ))}
-          {matches.length > MAX_PREVIEWS && <li>{matches.length - MAX_PREVIEWS} more</li>}
+          {matches.length > MAX_PREVIEWS && <li>{texts.more(matches.length - MAX_PREVIEWS)}</li>}
         </ul>
       )}
     </section>

@@ -1,4 +1,5 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
+import { correction as texts } from "../../../messages/en/correction.ts";
 import { compareWords, hasSameText, joinTexts } from "./compare-words.ts";
 
 /** A passage that two people changed differently. The merged words contain `mine`. */
@@ -90,7 +91,7 @@ function mergeDetails(
 ): EditableWord {
   const isMine = mine.speaker !== base.speaker;
   if (isMine && theirs.speaker !== base.speaker && mine.speaker !== theirs.speaker) {
-    addConflict(merge, `${mine.speaker ?? "No speaker"}:`, `${theirs.speaker ?? "No speaker"}:`);
+    addConflict(merge, `${mine.speaker ?? texts.noSpeaker}:`, `${theirs.speaker ?? texts.noSpeaker}:`);
   }
   const speaker = isMine ? mine.speaker : theirs.speaker;
   const confidence = theirs.confidence === null ? null : mine.confidence;

@@ -1,4 +1,6 @@
 import { memo, useLayoutEffect, useRef } from "react";
+import { correction as texts } from "../../../messages/en/correction.ts";
+import { videoDetail } from "../../../messages/en/video-detail.ts";
 import { formatClock } from "../../../ui/format.ts";
 import { PlusIcon } from "../../../ui/icons.tsx";
 import { createTextRange, highlightLowConfidence } from "../transcript/text-ranges.ts";
@@ -67,7 +69,7 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
         className={css.time}
         type="button"
         tabIndex={-1}
-        aria-label={`Play from ${formatClock(start)}`}
+        aria-label={videoDetail.playFrom(formatClock(start))}
         onClick={() => actions.play(start)}
       >
         {formatClock(start)}
@@ -77,14 +79,14 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
           type="button"
           className={editorCss.speaker}
           data-quiet={!isNewSpeaker || speaker === null || undefined}
-          aria-label={speaker === null ? "Name the speaker" : `Change speaker: ${speaker}`}
+          aria-label={speaker === null ? texts.nameSpeaker : texts.changeSpeaker(speaker)}
           // Keeps the selection, which may be the words to assign to a speaker.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => actions.nameSpeaker(index, selectedWords(element.current!, paragraph))}
         >
           {speaker ?? (
             <>
-              <PlusIcon /> Speaker
+              <PlusIcon /> {texts.speaker}
             </>
           )}
         </button>
@@ -94,7 +96,7 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
           className={editorCss.text}
           role="textbox"
           aria-multiline="true"
-          aria-label={`${speaker === null ? "Paragraph" : speaker} at ${formatClock(start)}`}
+          aria-label={texts.paragraphAt(speaker, formatClock(start))}
           // The editor moves the tab stop with the focus.
           tabIndex={index === 0 ? 0 : -1}
           contentEditable="plaintext-only"

@@ -2,7 +2,9 @@ import type { RevisionView } from "@subtext/server/admin/contract/transcript-wor
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { request } from "../../../admin-client/request.ts";
-import { formatCount, formatDateTime } from "../../../ui/format.ts";
+import { correction as texts } from "../../../messages/en/correction.ts";
+import { ui } from "../../../messages/en/ui.ts";
+import { formatDateTime } from "../../../ui/format.ts";
 import controls from "../../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, ModalDialog } from "../../../ui/forms/controls.tsx";
 import { Loading } from "../../../ui/page.tsx";
@@ -42,7 +44,7 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
   });
   return (
     <ModalDialog
-      title="Revisions"
+      title={texts.revisions}
       isOpen
       onOpenChange={(open) => {
         if (!open) onClose();
@@ -62,9 +64,8 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
                 >
                   <strong>{nameOf(revision)}</strong>
                   <span>
-                    {formatDateTime(revision.updatedAt)} ·{" "}
-                    {formatCount(revision.changedWords, "changed word")}
-                    {revision.isCurrent && " · current"}
+                    {formatDateTime(revision.updatedAt)} · {texts.changedWords(revision.changedWords)}
+                    {revision.isCurrent && ` · ${texts.current}`}
                   </span>
                 </button>
                 {selected === revision.revision && (
@@ -72,7 +73,7 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
                     <Changes address={address} revision={revision.revision} />
                     {!revision.isCurrent && (
                       <Button isPending={restore.isPending} onPress={() => restore.mutate(revision.revision)}>
-                        Restore this revision
+                        {texts.restore}
                       </Button>
                     )}
                   </div>
@@ -81,7 +82,7 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
             ))}
           </ol>
           <div className={controls.actions}>
-            <Button onPress={close}>Close</Button>
+            <Button onPress={close}>{ui.close}</Button>
           </div>
         </>
       )}
@@ -90,18 +91,18 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
 }
 
 function nameOf({ actor }: RevisionView): string {
-  if (actor === null) return "Original transcript";
-  return actor.name ?? (actor.kind === "api_key" ? "API key" : "Command line");
+  if (actor === null) return texts.original;
+  return actor.name ?? (actor.kind === "api_key" ? texts.apiKey : texts.commandLine);
 }
 
 function Changes({ address, revision }: { address: VideoAddress; revision: number }) {
   const after = useRevision(address, revision);
   const before = useRevision(address, revision === 0 ? null : revision - 1);
-  if (revision === 0) return <p>The original transcript, before any corrections.</p>;
+  if (revision === 0) return <p>{texts.originalHint}</p>;
   if (after.error ?? before.error) return <ErrorNotice error={after.error ?? before.error} />;
   if (!after.data || !before.data) return <Loading />;
   const parts = describeChanges(before.data.words, after.data.words);
-  if (parts.length === 0) return <p>No words were changed.</p>;
+  if (parts.length === 0) return <p>{texts.noChanges}</p>;
   return (
     <p className={css.diff}>
       {parts.map(({ kind, text }, index) => {

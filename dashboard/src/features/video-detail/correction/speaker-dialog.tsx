@@ -1,4 +1,6 @@
 import { useState } from "react";
+import { correction as texts } from "../../../messages/en/correction.ts";
+import { forms } from "../../../messages/en/forms.ts";
 import { Form, FormActions, ModalDialog, SegmentedControl, TextField } from "../../../ui/forms/controls.tsx";
 
 export interface SpeakerChoice {
@@ -26,7 +28,7 @@ export function SpeakerDialog({
   const others = speakers.filter((speaker) => speaker !== current);
   return (
     <ModalDialog
-      title={isSelection ? "Speaker of the selected words" : "Speaker"}
+      title={isSelection ? texts.speakerOfSelection : texts.speaker}
       isOpen
       onOpenChange={(open) => {
         if (!open) onClose();
@@ -40,27 +42,25 @@ export function SpeakerDialog({
           }}
         >
           <TextField
-            label="Name"
+            label={forms.name}
             value={name}
             onChange={setName}
             maxLength={100}
             autoFocus
-            hint={
-              others.length > 0 ? `Other speakers: ${others.join(", ")}` : "Leave empty to remove the name."
-            }
+            hint={others.length > 0 ? texts.otherSpeakers(others.join(", ")) : texts.emptyRemoves}
           />
           {current !== null && !isSelection && (
             <SegmentedControl
-              label="Apply to"
+              label={texts.applyTo}
               value={scope}
               onChange={setScope}
               options={[
-                { value: "here", name: "This paragraph" },
-                { value: "everywhere", name: `Everything ${current} says` },
+                { value: "here", name: texts.thisParagraph },
+                { value: "everywhere", name: texts.everything(current) },
               ]}
             />
           )}
-          <FormActions submitLabel="Save" isPending={false} onCancel={onClose} />
+          <FormActions submitLabel={forms.save} isPending={false} onCancel={onClose} />
         </Form>
       )}
     </ModalDialog>

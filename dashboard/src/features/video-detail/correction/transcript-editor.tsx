@@ -1,10 +1,13 @@
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { messageOf } from "../../../admin-client/request.ts";
+import { correction as texts } from "../../../messages/en/correction.ts";
+import { ui } from "../../../messages/en/ui.ts";
 import controls from "../../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Notice } from "../../../ui/forms/controls.tsx";
 import { CloseIcon, HistoryIcon, RedoIcon, SearchIcon, UndoIcon } from "../../../ui/icons.tsx";
 import { Loading } from "../../../ui/page.tsx";
+import { RichText } from "../../../ui/rich-text.tsx";
 import type { Playback } from "../player/playback.ts";
 import type { VideoAddress } from "../queries.ts";
 import { clearHighlights, createTextRange, highlight } from "../transcript/text-ranges.ts";
@@ -100,7 +103,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
           <Button
             variant="quiet"
             iconOnly
-            aria-label="Undo"
+            aria-label={texts.undo}
             isDisabled={!state.canUndo}
             onPress={() => session.undo()}
           >
@@ -109,7 +112,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
           <Button
             variant="quiet"
             iconOnly
-            aria-label="Redo"
+            aria-label={texts.redo}
             isDisabled={!state.canRedo}
             onPress={() => session.redo()}
           >
@@ -118,13 +121,13 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
           <Button
             variant="quiet"
             iconOnly
-            aria-label="Find and replace"
+            aria-label={texts.findAndReplace}
             aria-expanded={panel === "find"}
             onPress={() => setPanel(panel === "find" ? null : "find")}
           >
             <SearchIcon />
           </Button>
-          <Button variant="quiet" iconOnly aria-label="Revisions" onPress={() => setPanel("revisions")}>
+          <Button variant="quiet" iconOnly aria-label={texts.revisions} onPress={() => setPanel("revisions")}>
             <HistoryIcon />
           </Button>
         </div>
@@ -139,7 +142,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
             if (session.state.save === "saved") onDone();
           }}
         >
-          Done
+          {texts.done}
         </Button>
       </div>
       <Messages session={session} state={state} onDiscard={onDone} />
@@ -153,7 +156,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
       <section
         ref={root}
         className={css.text}
-        aria-label="Transcript editor"
+        aria-label={texts.editor}
         onFocus={moveTabStop}
         onKeyDown={leaveParagraph}
       >
@@ -170,16 +173,12 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
         ))}
       </section>
       <div className={css.foot}>
-        <span>
-          {doubtful === 0
-            ? "No low-confidence words"
-            : `${doubtful} low-confidence ${doubtful === 1 ? "word" : "words"}`}
-        </span>
+        <span>{doubtful === 0 ? texts.noDoubtful : texts.doubtful(doubtful)}</span>
         {doubtful > 0 && (
           <>
-            <Button onPress={() => review(1)}>Review next</Button>
+            <Button onPress={() => review(1)}>{texts.reviewNext}</Button>
             <span className={editorCss.keys}>
-              <kbd>Alt</kbd> <kbd>↓</kbd> next, <kbd>Enter</kbd> confirm
+              <RichText parts={texts.reviewKeys((name) => <kbd>{name}</kbd>)} />
             </span>
           </>
         )}
@@ -207,13 +206,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
   );
 }
 
-const SAVE_LABELS: Record<SessionState["save"], string> = {
-  saved: "Saved",
-  unsaved: "Saving…",
-  saving: "Saving…",
-  retrying: "Not saved. Retrying…",
-  refused: "Not saved",
-};
+const SAVE_LABELS: Record<SessionState["save"], string> = texts.saveStates;
 
 function Messages({
   session,
@@ -229,39 +222,42 @@ function Messages({
     <div className={editorCss.messages}>
       {state.save === "refused" && (
         <Notice tone="bad">
-          {messageOf(state.error)} Your changes are kept in this browser.{" "}
-          <Button onPress={() => void session.save()}>Try again</Button>{" "}
+          {messageOf(state.error)} {texts.keptInBrowser}{" "}
+          <Button onPress={() => void session.save()}>{ui.tryAgain}</Button>{" "}
           <Button
             onPress={async () => {
               await session.discard();
               onDiscard();
             }}
           >
-            Discard changes
+            {texts.discard}
           </Button>
         </Notice>
       )}
-      {state.wasRestored && <Notice tone="plain">Your unsaved changes were restored.</Notice>}
+      {state.wasRestored && <Notice tone="plain">{texts.restored}</Notice>}
       {state.merges > seenMerges && (
         <Notice tone="plain">
-          Someone else changed this transcript. Their changes were merged with yours.{" "}
-          <Button variant="quiet" iconOnly aria-label="Dismiss" onPress={() => setSeenMerges(state.merges)}>
+          {texts.merged}{" "}
+          <Button
+            variant="quiet"
+            iconOnly
+            aria-label={texts.dismiss}
+            onPress={() => setSeenMerges(state.merges)}
+          >
             <CloseIcon />
           </Button>
         </Notice>
       )}
       {state.conflicts.length > 0 && (
         <Notice tone="plain">
-          <p>You and someone else changed the same words. Your version was kept:</p>
+          <p>{texts.conflicts}</p>
           <ul>
             {state.conflicts.map(({ mine, theirs }, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: conflicts have no identity
-              <li key={index}>
-                “{mine || "(deleted)"}” instead of “{theirs || "(deleted)"}”
-              </li>
+              <li key={index}>{texts.conflict(mine || texts.deleted, theirs || texts.deleted)}</li>
             ))}
           </ul>
-          <Button onPress={() => session.dismissConflicts()}>Dismiss</Button>
+          <Button onPress={() => session.dismissConflicts()}>{texts.dismiss}</Button>
         </Notice>
       )}
       <p className={controls.hidden} role="status">

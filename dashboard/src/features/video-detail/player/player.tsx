@@ -1,6 +1,8 @@
 import type { MediaView } from "@subtext/server/admin/contract/video-detail";
 import { useEffect, useRef, useState } from "react";
 import { listenToKeys, type Shortcut } from "../../../hooks/shortcuts.ts";
+import { videoDetail as texts } from "../../../messages/en/video-detail.ts";
+import { formatNumber } from "../../../messages/numbers.ts";
 import { languageName } from "../../../ui/format.ts";
 import { Notice } from "../../../ui/forms/controls.tsx";
 import { ShortcutsHelp, type ShortcutsHelpProps } from "../../../ui/shortcuts-help.tsx";
@@ -42,10 +44,10 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
   if (fault !== null) {
     return (
       <Notice tone="plain">
-        {FAULT_TEXTS[fault] ?? FAULT_TEXTS.unplayable}
-        {hasTranscript && " The transcript is still available."}{" "}
+        {FAULT_TEXTS[fault] ?? texts.faults.unplayable}
+        {hasTranscript && ` ${texts.transcriptAvailable}`}{" "}
         <a href={`${media.url}?download`} download={name}>
-          Download the recording
+          {texts.downloadRecording}
         </a>
       </Notice>
     );
@@ -81,11 +83,11 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
       </video>
       <div className={css.bar}>
         <label className={css.speed}>
-          Speed
+          {texts.speed}
           <select value={speed} onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}>
             {(SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed]).map((option) => (
               <option key={option} value={option}>
-                {option}×
+                {formatNumber(option)}×
               </option>
             ))}
           </select>
@@ -105,24 +107,20 @@ function knownFault({ contentType }: MediaView): string | null {
     : null;
 }
 
-const FAULT_TEXTS: Record<string, string> = {
-  unknown: "This file can't be played in a browser.",
-  unplayable: "Your browser can't play this format.",
-  unreachable: "The recording could not be loaded. Reload the page to try again.",
-};
+const FAULT_TEXTS: Partial<Record<string, string>> = texts.faults;
 
 const SHORTCUTS: readonly Shortcut[] = [
-  { keys: ["Space", "k"], action: "Play or pause" },
-  { keys: ["←", "→"], action: "Back / forward 5 s" },
-  { keys: ["j", "l"], action: "Back / forward 10 s" },
-  { keys: ["m"], action: "Mute" },
-  { keys: ["f"], action: "Full screen" },
-  { keys: ["/"], action: "Search transcript" },
-  { keys: ["c"], action: "Copy transcript or selection" },
-  { keys: ["Alt+Enter"], action: "Editor: play from the word, or pause" },
-  { keys: ["Alt+↓", "Alt+↑"], action: "Editor: next or previous low-confidence word" },
-  { keys: ["Enter"], action: "Editor: confirm the word" },
-  { keys: ["?"], action: "Show keyboard shortcuts" },
+  { keys: [texts.keys.space, "k"], action: texts.shortcuts.playOrPause },
+  { keys: ["←", "→"], action: texts.shortcuts.seek5 },
+  { keys: ["j", "l"], action: texts.shortcuts.seek10 },
+  { keys: ["m"], action: texts.shortcuts.mute },
+  { keys: ["f"], action: texts.shortcuts.fullScreen },
+  { keys: ["/"], action: texts.shortcuts.search },
+  { keys: ["c"], action: texts.shortcuts.copy },
+  { keys: [`Alt+${texts.keys.enter}`], action: texts.shortcuts.editorPlay },
+  { keys: ["Alt+↓", "Alt+↑"], action: texts.shortcuts.editorStep },
+  { keys: [texts.keys.enter], action: texts.shortcuts.editorConfirm },
+  { keys: ["?"], action: texts.shortcuts.help },
 ];
 
 function keyActions(playback: Playback): Record<string, () => void> {

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
-import { formatClock, formatCount } from "../../../ui/format.ts";
+import { videoDetail as texts } from "../../../messages/en/video-detail.ts";
+import { formatClock, formatShare } from "../../../ui/format.ts";
 import { spokenClock } from "../texts.ts";
 import type { Playback } from "./playback.ts";
 import { type Bar, computeBars, speechShare, type Waveform } from "./waveform.ts";
@@ -30,7 +31,7 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
         const whole = String(Math.floor(at));
         if (element.getAttribute("aria-valuenow") === whole) return;
         element.setAttribute("aria-valuenow", whole);
-        element.setAttribute("aria-valuetext", `${spokenClock(at)} of ${spokenClock(duration)}`);
+        element.setAttribute("aria-valuetext", texts.positionOf(spokenClock(at), spokenClock(duration)));
       }),
     [playback, duration],
   );
@@ -62,7 +63,7 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
         className={css.slider}
         role="slider"
         tabIndex={0}
-        aria-label="Position in the recording"
+        aria-label={texts.position}
         aria-valuemin={0}
         aria-valuemax={Math.floor(duration)}
         aria-valuenow={0}
@@ -91,10 +92,10 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
       </div>
       <figcaption className={css.caption}>
         <span className={css.key} data-kind="speech">
-          Speech {Math.round(share * 100)}%
+          {texts.speechShare(formatShare(share))}
         </span>
         <span className={css.key} data-kind="pause">
-          {pauses === 0 ? "No pauses" : formatCount(pauses, "pause")}
+          {texts.pauses(pauses)}
         </span>
         <span className={css.end}>{formatClock(duration)}</span>
       </figcaption>

@@ -1,4 +1,7 @@
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useMemo, useState } from "react";
+import { ui } from "../../../messages/en/ui.ts";
+import { videoDetail as texts } from "../../../messages/en/video-detail.ts";
+import { formatNumber } from "../../../messages/numbers.ts";
 import controls from "../../../ui/forms/controls.module.css";
 import { Button } from "../../../ui/forms/controls.tsx";
 import { DownIcon, SearchIcon, UpIcon } from "../../../ui/icons.tsx";
@@ -56,9 +59,9 @@ export function TranscriptSearchField({
         spellCheck={false}
         autoComplete="off"
         dir="auto"
-        aria-label="Search transcript"
+        aria-label={texts.searchTranscript}
         aria-describedby={countId}
-        placeholder="Search transcript"
+        placeholder={texts.searchTranscript}
         maxLength={200}
         value={query}
         onChange={({ currentTarget }) => setQuery(currentTarget.value)}
@@ -69,10 +72,10 @@ export function TranscriptSearchField({
       </span>
       {query !== "" && (
         <>
-          <Button variant="quiet" iconOnly aria-label="Previous match" onPress={() => step(-1)}>
+          <Button variant="quiet" iconOnly aria-label={texts.previousMatch} onPress={() => step(-1)}>
             <UpIcon />
           </Button>
-          <Button variant="quiet" iconOnly aria-label="Next match" onPress={() => step(1)}>
+          <Button variant="quiet" iconOnly aria-label={texts.nextMatch} onPress={() => step(1)}>
             <DownIcon />
           </Button>
         </>
@@ -82,7 +85,7 @@ export function TranscriptSearchField({
 }
 
 function countText(count: number, index: number): string {
-  if (count === 0) return "No results";
-  const total = count === MAX_MATCHES ? `${count.toLocaleString("en")}+` : count.toLocaleString("en");
-  return `${(index + 1).toLocaleString("en")} of ${total}`;
+  if (count === 0) return ui.noResults;
+  const total = count === MAX_MATCHES ? `${formatNumber(count)}+` : formatNumber(count);
+  return texts.matchOf(index + 1, total);
 }

@@ -1,6 +1,7 @@
 import type { LanguageSegmentView } from "@subtext/server/admin/contract/video-detail";
 import { memo, type Ref } from "react";
-import { formatClock } from "../../../ui/format.ts";
+import { videoDetail as texts } from "../../../messages/en/video-detail.ts";
+import { formatClock, formatShare } from "../../../ui/format.ts";
 import css from "./transcript.module.css";
 import { LOW_CONFIDENCE_PERCENT, type Paragraph, type Transcript } from "./transcript-model.ts";
 
@@ -25,7 +26,7 @@ export const TranscriptText = memo(function TranscriptText(props: TranscriptText
       data-low-confidence={showLowConfidence || undefined}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and arrow keys move through its words
       tabIndex={0}
-      aria-label="Transcript. Arrow keys move through the words, Enter plays from there."
+      aria-label={texts.transcriptHelp}
     >
       {transcript.paragraphs.map((paragraph, index) => (
         <ParagraphText
@@ -60,7 +61,7 @@ const ParagraphText = memo(function ParagraphText(props: {
         type="button"
         tabIndex={-1}
         data-paragraph={index}
-        aria-label={`Play from ${formatClock(paragraph.start)}`}
+        aria-label={texts.playFrom(formatClock(paragraph.start))}
       >
         {formatClock(paragraph.start)}
       </button>
@@ -86,7 +87,7 @@ function markLowConfidence(
     const [wordStart, wordEnd] = [wordStarts[index]!, wordEnds[index]!];
     parts.push(text.slice(end, wordStart));
     parts.push(
-      <span key={index} className={css.lowConfidence} title={`${percent}% confidence`}>
+      <span key={index} className={css.lowConfidence} title={texts.confidence(formatShare(percent / 100))}>
         {text.slice(wordStart, wordEnd)}
       </span>,
     );

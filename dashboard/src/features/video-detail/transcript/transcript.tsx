@@ -2,6 +2,7 @@ import type { VideoDetailView } from "@subtext/server/admin/contract/video-detai
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { listenToKeys } from "../../../hooks/shortcuts.ts";
 import { ui } from "../../../messages/en/ui.ts";
+import { videoDetail as texts } from "../../../messages/en/video-detail.ts";
 import { copyText } from "../../../ui/copy.tsx";
 import controls from "../../../ui/forms/controls.module.css";
 import { Button, Switch } from "../../../ui/forms/controls.tsx";
@@ -55,7 +56,7 @@ export function Transcript({ address, video, transcript, playback, stage, onEdit
   }, [transcript, playback, stage]);
 
   const copy = useCallback(async (text: string, what: string) => {
-    const result = (await copyText(text)) ? `${what} copied` : ui.copyBlocked;
+    const result = (await copyText(text)) ? texts.copied(what) : ui.copyBlocked;
     setNotice(({ count }) => ({ text: result, count: count + 1 }));
   }, []);
   useEffect(
@@ -67,8 +68,8 @@ export function Transcript({ address, video, transcript, playback, stage, onEdit
         },
         c: () => {
           const selected = controller?.selectedWords();
-          if (selected) copy(quote(transcript, selected), "Selection");
-          else copy(plainText(transcript), "Transcript");
+          if (selected) copy(quote(transcript, selected), texts.selection);
+          else copy(plainText(transcript), texts.transcript);
         },
       }),
     [controller, transcript, copy],
@@ -80,7 +81,7 @@ export function Transcript({ address, video, transcript, playback, stage, onEdit
   );
   const segments = video.transcription?.languageSegments ?? NONE;
   return (
-    <section className={css.panel} aria-label="Transcript">
+    <section className={css.panel} aria-label={texts.transcript}>
       <div className={css.tools}>
         <TranscriptSearchField
           transcript={transcript}
@@ -91,7 +92,7 @@ export function Transcript({ address, video, transcript, playback, stage, onEdit
         <div className={css.menus}>
           {onEdit && (
             <Button variant="quiet" onPress={onEdit}>
-              <EditIcon /> Edit
+              <EditIcon /> {texts.edit}
             </Button>
           )}
           <CopyMenu transcript={transcript} controller={controller} onCopy={copy} />
@@ -107,13 +108,13 @@ export function Transcript({ address, video, transcript, playback, stage, onEdit
       <div className={css.foot}>
         {hasConfidences && (
           <Switch isSelected={showLowConfidence} onChange={setShowLowConfidence}>
-            Highlight low-confidence words
+            {texts.highlight}
           </Switch>
         )}
         {!isFollowing && (
           <span className={css.follow}>
             <Button onPress={() => controller?.follow(true)}>
-              <FollowIcon /> Follow
+              <FollowIcon /> {texts.follow}
             </Button>
           </span>
         )}
