@@ -12,8 +12,10 @@ const TECHNICAL = new Set([
   "aria-keyshortcuts",
   "autoComplete",
   "className",
+  "containIntrinsicBlockSize",
   "d",
   "href",
+  "id",
   "key",
   "placement",
   "preserveAspectRatio",
@@ -21,6 +23,13 @@ const TECHNICAL = new Set([
   "to",
   "viewBox",
 ]);
+
+/** Names of products, keys and code, which are the same in every language. */
+const NAMES =
+  /^(Subtext|English|Deutsch|Firefox|Edge|Opera|Chrome|Safari|Android|Windows|Linux|Node|Python|Page|paragraph|curl .*)$/;
+
+/** Elements that contain code. */
+const CODE = new Set(["code", "pre", "kbd"]);
 
 /** Node types whose strings are never on the page: developer errors, types, comparisons and module names. */
 const SKIPPED = new Set([
@@ -38,7 +47,8 @@ export function findScreenTexts(source: string): string[] {
   const found: string[] = [];
   const report = (node: Node, text: string) => {
     const line = source.slice(0, node.start).split("\n").length;
-    found.push(`${line}: ${JSON.stringify(text.trim().replace(/\s+/g, " "))}`);
+    const words = text.trim().replace(/\s+/g, " ");
+    if (!NAMES.test(words)) found.push(`${line}: ${JSON.stringify(words)}`);
   };
   const visit = (node: Node): void => {
     if (SKIPPED.has(node.type) && !isConcatenation(node)) return;
@@ -66,12 +76,13 @@ function looksLikeText(text: string): boolean {
   );
 }
 
-function isTechnical({ type, name, key, callee }: Node): boolean {
+function isTechnical({ type, name, key, callee, openingElement }: Node): boolean {
+  if (type === "JSXElement") return CODE.has(String(((openingElement as Node).name as Node).name));
   if (type === "JSXAttribute") return TECHNICAL.has(String((name as Node).name));
   if (type === "Property") return TECHNICAL.has(String((key as Node).name ?? (key as Node).value));
   if (type === "CallExpression") {
     const source = callee as Node;
-    return /^(querySelector|querySelectorAll|closest|matches|addEventListener|listenToKeys)$/.test(
+    return /^(addEventListener|closest|includes|listenToKeys|matches|matchMedia|querySelector|querySelectorAll|startsWith)$/.test(
       String(((source.property ?? source) as Node).name),
     );
   }

@@ -13,11 +13,6 @@ export function formatBytes(count: number): string {
   }).format(count / 1000 ** power);
 }
 
-/** Returns e.g. `1 video` or `1,200 videos`. */
-export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count.toLocaleString(LOCALE)} ${count === 1 ? singular : plural}`;
-}
-
 const PERCENT = new Intl.NumberFormat(LOCALE, { style: "percent" });
 const DECIMAL = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 

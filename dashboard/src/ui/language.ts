@@ -11,10 +11,9 @@ export function selectedLanguage(): Language {
   return LANGUAGES.find((language) => language === stored) ?? "browser";
 }
 
-/** Reloads the page, because modules read their messages once. */
+/** Takes effect when the page is loaded again, because modules read their messages once. */
 export function selectLanguage(language: Language): void {
   writeLocal(KEY, language === "browser" ? null : language);
-  location.reload();
 }
 
 /**

@@ -129,7 +129,10 @@ function LanguageChoice() {
         label={texts.language}
         options={{ browser: texts.browserLanguage, en: "English", de: "Deutsch" }}
         value={selectedLanguage()}
-        onChange={selectLanguage}
+        onChange={(language) => {
+          selectLanguage(language);
+          location.reload();
+        }}
       />
     </Section>
   );
