@@ -1,10 +1,10 @@
-import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
 import { megabytes } from "@subtext/speech/cli/download-display";
 import type { Command } from "commander";
 import type { EngineOptionView } from "../admin/contract/system.ts";
+import { checkEmail, checkName, checkPassword } from "../operators/operators.ts";
 import { transcriptionSwitch } from "./arguments.ts";
 import { ask, configOf, type Terminal } from "./context.ts";
+import { oneOf, openQuestions, type Questions } from "./questions.ts";
 import { onOff, properties, table } from "./text.ts";
 
 const DEFAULT_ENVIRONMENT = "Production";
@@ -16,8 +16,6 @@ interface Options {
   transcription?: "on" | "off";
   engine?: string;
 }
-
-type Questions = ReturnType<typeof openQuestions>;
 
 export function addSetup(program: Command, terminal: Terminal): void {
   program
@@ -67,17 +65,16 @@ export function addSetup(program: Command, terminal: Terminal): void {
 }
 
 async function askForOwner(questions: Questions, options: Options) {
-  const name = options.name ?? (await questions.ask("Your name"));
-  const email = options.email ?? (await questions.ask("Email"));
-  return { name, email, password: await questions.ask("Password", { isSecret: true }) };
+  const name = options.name ?? (await questions.ask("Your name", { check: checkName }));
+  const email = options.email ?? (await questions.ask("Email", { check: checkEmail }));
+  return { name, email, password: await questions.askSecretly("Password", checkPassword) };
 }
 
 async function askForEnvironment(questions: Questions, { environment, transcription }: Options) {
-  const name =
-    environment ??
-    ((await questions.ask(`First environment [${DEFAULT_ENVIRONMENT}]`)) || DEFAULT_ENVIRONMENT);
-  const answer = transcription ?? ((await questions.ask("Transcribe its videos, on or off [on]")) || "on");
-  if (answer !== "on" && answer !== "off") throw new Error(`"${answer}" is neither "on" nor "off".`);
+  const name = environment ?? (await questions.ask("First environment", { preset: DEFAULT_ENVIRONMENT }));
+  const answer =
+    transcription ??
+    (await questions.ask("Transcribe its videos, on or off", { preset: "on", check: oneOf(["on", "off"]) }));
   return { name, aiTranscription: answer === "on" };
 }
 
@@ -95,35 +92,6 @@ async function askForEngine(
     downloadBytes === 0 ? "comes with Subtext" : `downloads ${megabytes(downloadBytes)}`,
   ]);
   err(`${table(["engine", "languages", ""], rows, "")}\n`);
-  return (await questions.ask(`Speech engine [${preset.name}]`)) || preset.name;
-}
-
-/** Reads answers from standard input, one per line. */
-function openQuestions({ err, errColumns }: Terminal) {
-  let isMuted = false;
-  const output = new Writable({
-    write(chunk, _encoding, done) {
-      if (!isMuted) err(String(chunk));
-      done();
-    },
-  });
-  const terminal = errColumns() !== null && process.stdin.isTTY;
-  const reader = createInterface({ input: process.stdin, output, terminal });
-  // readline handles Ctrl-C itself, so it would not end the command.
-  reader.on("SIGINT", () => process.exit(130));
-  const lines = reader[Symbol.asyncIterator]();
-  return {
-    /** @param isSecret hides the answer on the terminal */
-    async ask(question: string, { isSecret = false } = {}): Promise<string> {
-      reader.setPrompt(`${question}: `);
-      reader.prompt();
-      isMuted = isSecret;
-      const { value, done } = await lines.next();
-      isMuted = false;
-      if (isSecret) err("\n");
-      if (done) throw new Error(`No answer was given to "${question}".`);
-      return isSecret ? value : value.trim();
-    },
-    close: () => reader.close(),
-  };
+  const check = oneOf(engines.map(({ name }) => name));
+  return await questions.ask("Speech engine", { preset: preset.name, check });
 }

@@ -349,7 +349,8 @@ export function checkEmail(text: string): string {
   return email;
 }
 
-function checkName(text: string): string {
+/** @throws AppError `invalid_request` */
+export function checkName(text: string): string {
   const name = text.trim();
   if (name.length === 0 || name.length > 100 || /[\p{Cc}\p{Cs}]/u.test(name)) {
     throw new AppError("invalid_request", "A name must have 1 to 100 printable characters.");
@@ -357,7 +358,8 @@ function checkName(text: string): string {
   return name;
 }
 
-function checkPassword(password: string): string {
+/** @throws AppError `invalid_request` */
+export function checkPassword(password: string): string {
   const { min, max } = PASSWORD_LENGTH;
   if (password.length >= min && password.length <= max) return password;
   throw new AppError("invalid_request", `A password must have ${min} to ${max} characters.`);

@@ -80,3 +80,46 @@ test.each(["beside a running service", "without one"])(
     expect(again).toMatchObject({ exitCode: 1, out: "", err: expect.stringContaining("set up already") });
   },
 );
+
+test("`setup` on a terminal asks again after an invalid answer", async () => {
+  const folder = await temporaryFolder();
+  await cp(inject("templateDataFolder"), folder, { recursive: true });
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(
+    "script",
+    ["--quiet", "--return", "--command", `${process.execPath} ${SUBTEXT} setup`, "/dev/null"],
+    {
+      cwd: folder,
+      env: {
+        PATH,
+        NODE_COMPILE_CACHE,
+        DATA_DIR: folder,
+        PORT: String(await freePort()),
+        MODEL_HUB_URL: "http://127.0.0.1:1",
+        TERM: "xterm",
+      },
+    },
+  );
+  onTestFinished(() => void child.kill());
+  let shown = "";
+  child.stdout.on("data", (text) => {
+    shown += text;
+  });
+  const answer = async (question: string, text: string) => {
+    await until(async () => shown.includes(question));
+    shown = "";
+    child.stdin.write(`${text}\r`);
+  };
+  await answer("Your name: ", "Olive");
+  await answer("Email: ", "olive");
+  await answer("This is not a valid email address.", "olive@subtext.example");
+  await answer("Password: ", "short");
+  await answer("A password must have", PASSWORD);
+  await answer("First environment [Production]: ", "");
+  await answer("Transcribe its videos, on or off [on]: ", "maybe");
+  await answer("Choose on or off.", "off");
+  await answer("Speech engine [", "bundled");
+  const [exitCode] = await once(child, "exit");
+  expect([exitCode, shown]).toEqual([0, expect.stringMatching(/transcription +off/)]);
+  expect(shown).not.toContain(PASSWORD);
+});
