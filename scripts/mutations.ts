@@ -296,8 +296,9 @@ export const mutations: Mutation[] = [
     "captions/src/cues.ts",
     ["captions/test/cues.test.ts"],
     [
-      ["ends[to - 1]! - starts[from]! <= MAX_CUE_MS && ", ""],
-      [" && starts[to - 1]! - ends[to - 2]! < LONG_PAUSE_MS", ""],
+      ["    channels[to - 1] === channels[from] &&\n", ""],
+      ["    ends[to - 1]! - starts[from]! <= MAX_CUE_MS &&\n", ""],
+      [" &&\n    starts[to - 1]! - ends[to - 2]! < LONG_PAUSE_MS", ""],
       ["const spoken = measures.ends[to - 1]!;", "const spoken = measures.ends[from]!;"],
       ["(20 * NARROW_WIDTH)", "(25 * NARROW_WIDTH)"],
       ["return Math.min(end, start + MAX_CUE_MS);", "return end;"],
@@ -321,6 +322,30 @@ export const mutations: Mutation[] = [
       ["background.slice(start, limit).lastIndexOf(false) + 1", "limit - start"],
     ],
   ),
+
+  // Channels
+  ...of(
+    "speech/src/channels/separate-speakers.ts",
+    ["speech/test/channels/separate-speakers.test.ts"],
+    [
+      ["overlapShare <= MAX_OVERLAP_SHARE &&", ""],
+      ["highestCorrelation(levels) <= MAX_CORRELATION", "true"],
+      ["Math.min(...aloneSeconds) >= MIN_ALONE_SECONDS &&", ""],
+    ],
+  ),
+  ...of(
+    "speech/src/channels/mute-leakage.ts",
+    ["speech/test/channels/separate-speakers.test.ts"],
+    [["if (leakage[frame] !== 1) continue;", "continue;"]],
+  ),
+  ...of(
+    "speech/src/recognition/merge-channels.ts",
+    ["speech/test/recognition/merge-channels.test.ts"],
+    [["|| mine.end - other.start > MAX_DELAY_SECONDS", ""]],
+  ),
+  ...of("server/src/corrections/correct.ts", CORRECTIONS, [
+    ["lacksChannels ? keepChannels(words, current) : words", "words"],
+  ]),
 
   // Uploads
   ...of("server/src/cleanup/sweep-uploads.ts", UPLOADS, [

@@ -101,8 +101,12 @@ function cheapestDivision(measures: Measures): CueRange[] {
 }
 
 /** Returns whether word `to − 1` may be in a caption that starts with word `from`. If not, later words may not either. */
-function mayShareCue({ starts, ends }: Measures, from: number, to: number): boolean {
-  return ends[to - 1]! - starts[from]! <= MAX_CUE_MS && starts[to - 1]! - ends[to - 2]! < LONG_PAUSE_MS;
+function mayShareCue({ starts, ends, channels }: Measures, from: number, to: number): boolean {
+  return (
+    channels[to - 1] === channels[from] &&
+    ends[to - 1]! - starts[from]! <= MAX_CUE_MS &&
+    starts[to - 1]! - ends[to - 2]! < LONG_PAUSE_MS
+  );
 }
 
 /** Returns null if the words need more than two lines. */

@@ -12,7 +12,7 @@ const wordSegmenter = new Intl.Segmenter("und", { granularity: "word" });
 
 /**
  * Splits text in scripts without spaces into words. Engines return such text as phrases, words or single characters.
- * Therefore runs of one speaker without a pause are joined first, then split by `Intl.Segmenter`. The time of each span is distributed
+ * Therefore runs of one speaker and channel without a pause are joined first, then split by `Intl.Segmenter`. The time of each span is distributed
  * over its characters. Other scripts stay unchanged.
  */
 export function segmentUnspaced(spans: readonly Span[]): Span[] {
@@ -28,7 +28,10 @@ export function segmentUnspaced(spans: readonly Span[]): Span[] {
     for (let next = spans[++index]; next; next = spans[++index]) {
       const last = run.at(-1)!;
       const belongs =
-        hasUnspacedScript(next.text) && !needsSpace(last.text, next.text) && next.speaker === first.speaker;
+        hasUnspacedScript(next.text) &&
+        !needsSpace(last.text, next.text) &&
+        next.speaker === first.speaker &&
+        next.channel === first.channel;
       if (!belongs || next.start - last.end >= WORD_PAUSE_MS) break;
       run.push(next);
     }
@@ -51,6 +54,7 @@ function segmentRun(run: readonly Span[]): Span[] {
       end: Math.round(times.ends[from + spoken.to - 1]!),
       confidence: lowest(times.confidences.slice(from + spoken.from, from + spoken.to)),
       speaker: run[0]!.speaker,
+      channel: run[0]!.channel,
     });
     from += word.length;
   }
@@ -125,7 +129,7 @@ export function joinFragments(spans: readonly Span[]): Span[] {
   const joined: Span[] = [];
   let opening: Span | undefined;
   for (const span of spans) {
-    const last = joined.at(-1);
+    const last = joined.at(-1)?.channel === span.channel ? joined.at(-1) : undefined;
     if (!opening && last && isClosingPunctuation(span.text)) {
       last.text += span.text;
     } else if (!opening && last && CONTINUES_CHARACTER.test(span.text)) {

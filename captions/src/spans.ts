@@ -7,6 +7,7 @@ export interface Span {
   /** 0 … 1. */
   confidence?: number | undefined;
   speaker?: string | undefined;
+  channel?: number | undefined;
 }
 
 const MAX_UNTIMED_WORD_MS = 500;

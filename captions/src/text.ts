@@ -25,10 +25,12 @@ export function renderText(words: readonly Word[]): string {
   return paragraphs.length === 0 ? "" : `${paragraphs.map(joinWords).join("\n\n")}\n`;
 }
 
+/** A paragraph contains the words of one channel. */
 export function beginsParagraph(
-  previous: Pick<Word, "word" | "start" | "end">,
-  next: Pick<Word, "word" | "start" | "end">,
+  previous: Pick<Word, "word" | "start" | "end"> & { channel?: number | null | undefined },
+  next: Pick<Word, "word" | "start" | "end"> & { channel?: number | null | undefined },
 ): boolean {
+  if (previous.channel !== next.channel) return true;
   const pause = next.start - previous.end;
   // Scripts without spaces often have no punctuation, so any word may end a sentence.
   const mayEnd = endsSentence(previous.word) || isUnspaced(lastCharacter(previous.word));

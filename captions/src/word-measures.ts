@@ -14,6 +14,8 @@ export interface Measures {
   offsets: Float64Array;
   widths: Float64Array;
   sentenceEnds: Uint8Array;
+  /** 0 if the channels were mixed. */
+  channels: Uint8Array;
   /** Cost of ending a line or a caption after word i. */
   breakCosts: Float64Array;
 }
@@ -42,6 +44,7 @@ export function measure(words: readonly Word[]): Measures {
     offsets: new Float64Array(count),
     widths: Float64Array.from(words, ({ word }) => displayWidth(word)),
     sentenceEnds: Uint8Array.from(words, ({ word }) => (endsSentence(word) ? 1 : 0)),
+    channels: Uint8Array.from(words, ({ channel }) => channel ?? 0),
     breakCosts: new Float64Array(count),
   };
   for (let i = 0; i < count - 1; i++) {
@@ -51,7 +54,8 @@ export function measure(words: readonly Word[]): Measures {
     measures.offsets[i + 1] = measures.offsets[i]! + measures.widths[i]! + (spaced ? NARROW_WIDTH : 0);
     const pause = measures.starts[i + 1]! - measures.ends[i]!;
     const unmarked = Math.max(0, 1 - pause / FULL_PAUSE_MS);
-    measures.breakCosts[i] = measures.sentenceEnds[i] ? 0 : unmarked * textBreakCost(word, next, spaced);
+    const isFree = measures.sentenceEnds[i] || words[i]!.channel !== words[i + 1]!.channel;
+    measures.breakCosts[i] = isFree ? 0 : unmarked * textBreakCost(word, next, spaced);
   }
   return measures;
 }

@@ -12,6 +12,8 @@ export interface Word {
   confidence?: number | undefined;
   /** Name of the speaker; omitted if unknown. */
   speaker?: string | undefined;
+  /** Channel of the recording, if each has one speaker. Captions and paragraphs do not mix channels. */
+  channel?: number | undefined;
 }
 
 /** Whitespace between words. Non-breaking spaces are excluded, so `1 000` and `Bonjour !` are one word each. */
@@ -33,16 +35,17 @@ const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|[\p{Z}]+$/gu;
 export function normalizeWords(words: readonly Word[], durationSeconds: number): Word[] {
   const spans = joinFragments(words.flatMap(cleanSpans));
   const timed = repairTimes(spans, limitMilliseconds(durationSeconds));
-  return segmentUnspaced(timed).map(({ text, start, end, confidence, speaker }) => ({
+  return segmentUnspaced(timed).map(({ text, start, end, confidence, speaker, channel }) => ({
     word: text,
     start: start / 1000,
     end: end / 1000,
     ...(confidence !== undefined && { confidence }),
     ...(speaker !== undefined && { speaker }),
+    ...(channel !== undefined && { channel }),
   }));
 }
 
-function cleanSpans({ word, start, end, confidence, speaker }: Word): Span[] {
+function cleanSpans({ word, start, end, ...details }: Word): Span[] {
   const texts = word
     .toWellFormed()
     .replace(INNER_SPACE, "\u00a0")
@@ -54,7 +57,14 @@ function cleanSpans({ word, start, end, confidence, speaker }: Word): Span[] {
   return texts.map((text) => {
     const from = lengthBefore / totalLength;
     lengthBefore += text.length;
-    return { text, start: at(from), end: at(lengthBefore / totalLength), confidence, speaker };
+    return {
+      text,
+      start: at(from),
+      end: at(lengthBefore / totalLength),
+      confidence: details.confidence,
+      speaker: details.speaker,
+      channel: details.channel,
+    };
   });
 
   function at(fraction: number): number {

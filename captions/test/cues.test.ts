@@ -121,6 +121,15 @@ test("captions of speech at a normal pace have at most 20 characters per second 
   );
 });
 
+test("captions do not mix channels, and change with the channel even inside a sentence", () => {
+  const words = speak(["I", "think", "we", "yes", "should", "go."], 0.3).map((word, index) => ({
+    ...word,
+    channel: index === 3 ? 2 : 1,
+  }));
+  const captions = layOutCues(words, { language: "en" });
+  expect(captions.map(({ lines }) => lines)).toEqual([["I think we"], ["yes"], ["should go."]]);
+});
+
 describe("English", () => {
   const en = { language: "en" };
 

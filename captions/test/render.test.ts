@@ -37,6 +37,16 @@ describe("SubRip", () => {
   });
 });
 
+test("plain text has a paragraph for each turn of a speaker with a channel of their own", () => {
+  const words = speak(["Hello?", "Hi.", "Fine."], 0.5).map((word, index) => ({
+    ...word,
+    channel: index === 0 ? 1 : 2,
+  }));
+  expect(renderText(words)).toBe("Hello?\n\nHi. Fine.\n");
+  expect(renderJson(words)).not.toContain("channel");
+  expect(renderVtt(words, { language: "en" })).not.toContain("<v");
+});
+
 describe("WebVTT", () => {
   test("is valid for any words", () => {
     fc.assert(

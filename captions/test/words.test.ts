@@ -62,6 +62,24 @@ describe("words of any engine", () => {
     );
   });
 
+  test("words keep their channel, and fragments of different channels are not joined", () => {
+    const spoken = [
+      { word: "yes", start: 0, end: 1, channel: 1 },
+      { word: "?", start: 1, end: 1, channel: 1 },
+      { word: "no no", start: 1, end: 2, channel: 2 },
+    ];
+    expect(normalizeWords(spoken, 10).map(({ word, channel }) => [word, channel])).toEqual([
+      ["yes?", 1],
+      ["no", 2],
+      ["no", 2],
+    ]);
+    const characters = [
+      { word: "東", start: 0, end: 1, channel: 1 },
+      { word: "京", start: 1, end: 2, channel: 2 },
+    ];
+    expect(normalizeWords(characters, 10).map(({ word }) => word)).toEqual(["東", "京"]);
+  });
+
   test("a word that is joined from fragments has their lowest confidence", () => {
     const pieces = [
       { ...word("東", 0, 0.2), confidence: 0.9 },

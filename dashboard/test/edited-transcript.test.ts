@@ -18,12 +18,16 @@ import { findMatches, replaceAll } from "../src/features/video-detail/correction
 import { Typing } from "../src/features/video-detail/correction/typing.ts";
 
 /** One word per second, each half a second long. */
-function speak(text: string, { speaker = null as string | null, from = 0 } = {}): EditableWord[] {
+function speak(
+  text: string,
+  { speaker = null as string | null, channel = null as number | null, from = 0 } = {},
+): EditableWord[] {
   return text.split(" ").map((word, index) => ({
     word,
     start: from + index,
     end: from + index + 0.5,
     speaker,
+    channel,
     confidence: 0.9,
   }));
 }
@@ -40,7 +44,7 @@ describe("a change of the text", () => {
     expect(words).toEqual([
       we,
       met,
-      { word: "John", start: 2, end: 2.5, speaker: null, confidence: null },
+      { word: "John", start: 2, end: 2.5, speaker: null, confidence: null, channel: null },
       today,
     ]);
     expect(words[3]).toEqual(today);
@@ -218,8 +222,35 @@ test("a named speaker gets a paragraph, and a new name replaces the old one ever
     [["b", "Ada"]],
     [["c", null]],
   ]);
-  const renamed = renameSpeaker([...named, ...named], "Ada", "Grace");
+  const renamed = renameSpeaker([...named, ...named], { speaker: "Ada", channel: null }, "Grace");
   expect(renamed.flat().map(({ speaker }) => speaker)).toEqual([null, "Grace", null, null, "Grace", null]);
+});
+
+test("a channel is named in one step, except where somebody was named before", () => {
+  const words = [
+    ...speak("a b", { channel: 1 }),
+    ...speak("c", { channel: 2, from: 2 }),
+    ...speak("d", { channel: 1, from: 3, speaker: "Bo" }),
+    ...speak("e", { channel: 1, from: 4 }),
+  ];
+  const transcript = splitIntoParagraphs(words);
+  expect(transcript.map(({ length }) => length)).toEqual([2, 1, 1, 1]);
+  const named = renameSpeaker(transcript, { speaker: null, channel: 1 }, "Ada");
+  expect(named.flat().map(({ speaker }) => speaker)).toEqual(["Ada", "Ada", null, "Bo", "Ada"]);
+});
+
+test("new words have the channel of the words that they replace or follow", () => {
+  const transcript = splitIntoParagraphs([
+    ...speak("a b", { channel: 1 }),
+    ...speak("c", { channel: 2, from: 2 }),
+  ]);
+  const changed = changeText(changeText(transcript, 0, "a bee", DURATION), 1, "c d", DURATION);
+  expect(changed.flat().map(({ word, channel }) => [word, channel])).toEqual([
+    ["a", 1],
+    ["bee", 1],
+    ["c", 2],
+    ["d", 2],
+  ]);
 });
 
 test("the review steps through words of low confidence in both directions, and skips confirmed ones", () => {
@@ -280,6 +311,13 @@ describe("merging", () => {
       ["the", "dog", "sat", "on", "the", "mat"].map((word) => `Ada ${word}`),
     );
     expect(conflicts).toEqual([]);
+  });
+
+  test("gives a corrected word the name of its channel and of no other", () => {
+    const call = [...speak("the cat", { channel: 1 }), ...speak("sat", { channel: 2, from: 2 })];
+    const named = call.map((word) => ({ ...word, speaker: word.channel === 1 ? "Ada" : "Bo" }));
+    const { words } = mergeWords(call, change(call, 1, "dog"), named);
+    expect(words.map(({ word, speaker }) => `${speaker} ${word}`)).toEqual(["Ada the", "Ada dog", "Bo sat"]);
   });
 
   test("reports once that two people named a speaker differently", () => {

@@ -21,6 +21,7 @@ class Fake {
         start: index,
         end: index + 0.5,
         speaker: null,
+        channel: null,
         confidence: 0.9,
       }),
     );

@@ -5,6 +5,7 @@ import { computeBars, parseWaveform, speechShare } from "../src/features/video-d
 import {
   paragraphOf,
   parseTranscript,
+  plainText,
   quote,
   textWithTimestamps,
   wordAt,
@@ -29,6 +30,7 @@ function toView(words: { word: string; pause: number; duration: number; begins: 
     confidences: null,
     paragraphs: words.flatMap((_, index) => (begins(index) ? [index] : [])),
     speakers: null,
+    channels: null,
   } satisfies TranscriptWordsView;
 }
 
@@ -69,6 +71,7 @@ test("no word is active before the first word and during long pauses", () => {
     confidences: null,
     paragraphs: [0],
     speakers: null,
+    channels: null,
   });
   expect([0, 0.5, 0.85, 1.5, 2.79, 2.8, 3.15, 9].map((seconds) => wordAt(transcript, seconds))).toEqual([
     -1, 0, 0, -1, -1, 1, 1, -1,
@@ -126,10 +129,25 @@ test("a selection is copied with its time range, a whole transcript with the tim
     confidences: null,
     paragraphs: [0, 3],
     speakers: ["Ada", null],
+    channels: null,
   });
   expect(quote(transcript, { first: 1, last: 3 })).toBe("[0:02–1:05] two three.\n\nFour");
   expect(quote(transcript, { first: 4, last: 4 })).toBe("[1:05–1:06] five.");
   expect(textWithTimestamps(transcript)).toBe("[0:01] Ada: One two three.\n\n[1:04] Four five.");
+});
+
+test("an unnamed speaker is called by the channel", () => {
+  const transcript = parseTranscript({
+    language: "en",
+    words: ["Hello?", "Hi.", "Good."],
+    pauses: [1000, 0, 0],
+    durations: [1000, 1000, 1000],
+    confidences: null,
+    paragraphs: [0, 1, 2],
+    speakers: ["Ada", null, null],
+    channels: [1, 2, 2],
+  });
+  expect(plainText(transcript)).toBe("Ada: Hello?\n\nChannel 2: Hi.\n\nGood.");
 });
 
 test("the waveform's bars show every peak and whether it is speech", () => {

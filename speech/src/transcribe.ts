@@ -1,27 +1,22 @@
 import type { Checkpoint } from "./checkpoints/checkpoint.ts";
 import { CheckpointCache } from "./checkpoints/checkpoint-cache.ts";
+import { decodeUtterances } from "./decode-utterances.ts";
 import { withVocabulary } from "./engines/vocabulary.ts";
 import { SpeechError } from "./errors.ts";
-import { prefetch } from "./lib/prefetch.ts";
 import { RemainingTime } from "./lib/remaining-time.ts";
 import { StageTimer } from "./lib/stage-timer.ts";
 import { chooseAudibleTrack } from "./media/audible-track.ts";
 import type { Decoder, Probe } from "./media/media.ts";
 import { createRecognizer, type Engines } from "./recognition/recognizer.ts";
 import type { TranscribeProgress, TranscribeResult } from "./transcript.ts";
-import { packUtterances } from "./vad/utterances.ts";
-import { scoreAudio, type VoiceActivityDetector } from "./vad/voice-activity.ts";
-import { type Waveform, WaveformReport } from "./waveform.ts";
+import type { VoiceActivityDetector } from "./vad/voice-activity.ts";
+import type { Waveform } from "./waveform.ts";
 
 /**
  * Longest utterance for the bundled engine. Shorter utterances lack the context of the sentence; longer ones cost more per
  * word. Other engines get the longest utterances that they accept, because their cost per utterance is constant.
  */
 const BUNDLED_UTTERANCE_SECONDS = 20;
-/** Chunks of a second that are decoded ahead of voice activity detection. */
-const PREFETCHED_CHUNKS = 4;
-/** Groups of utterances, a few minutes each, that are prepared while the engine is busy. */
-const PREFETCHED_GROUPS = 1;
 
 export interface TranscribeOptions {
   decoder: Decoder;
@@ -45,8 +40,8 @@ export interface TranscribeOptions {
 }
 
 /**
- * Transcribes a file: decode → voice activity → utterances → language, recognition, alignment and filters → words. The
- * stages are streams that work ahead by a limited amount, so memory does not grow with the duration of the recording.
+ * Transcribes a file: decode → voice activity → utterances → language, recognition, alignment and filters → words. If
+ * each channel has one speaker, the channels pass through the stages separately, and their words are merged. The stages are streams that work ahead by a limited amount, so memory does not grow with the duration of the recording.
  * @param path absolute
  * @throws SpeechError
  */
@@ -69,20 +64,19 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   const probe = await timer.time("probe", () =>
     chooseAudibleTrack(decoder, path, { probe: headers, maxDurationSeconds, signal }),
   );
-  const { audioOffset, audioTrack } = probe;
-  const audio = decoder.decode(path, { probe, maxDurationSeconds, signal });
-  const waveform = new WaveformReport(audio, probe, options.onWaveform);
-  const samples = prefetch(waveform.measure(timer.timeEach("decode", audio.chunks)), PREFETCHED_CHUNKS);
-  const score = cache.scores((block, preceding) =>
-    timer.time("voiceActivity", () => voiceActivity.probabilities(block, preceding, signal)),
-  );
-  const scored = scoreAudio(samples, score);
-  const packed = packUtterances(scored, maxUtteranceSeconds(engines), audioOffset);
-  const groups = prefetch(waveform.markSpeech(packed), PREFETCHED_GROUPS);
-
-  const recognizer = createRecognizer(engines);
+  const { audioTrack } = probe;
   const report = progressReporter(probe, cache.settledSeconds, options.onProgress);
   report(cache.settledSeconds);
+  const score = (block: Float32Array, preceding: Float32Array) =>
+    timer.time("voiceActivity", () => voiceActivity.probabilities(block, preceding, signal));
+  const { groups, waveform, hasChannels, summary } = await decodeUtterances(decoder, path, {
+    ...{ probe, maxDurationSeconds, signal, timer },
+    scores: (channel) => cache.scores(score, channel),
+    maxUtteranceSeconds: maxUtteranceSeconds(engines),
+    onWaveform: options.onWaveform,
+  });
+
+  const recognizer = createRecognizer(engines, hasChannels);
   const saveCheckpoint = checkpointWriter(cache, options);
   const onSettled = (settledSeconds: number) => {
     report(settledSeconds);
@@ -101,7 +95,7 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
     ended.abort();
   }
 
-  const { skipReason, incomplete, duration: measured } = audio.summary();
+  const { skipReason, incomplete, duration: measured } = summary();
   if (skipReason !== null && probe.hasUndecodableTrack) {
     throw new SpeechError("undecodable_audio", "One audio track is silent and another cannot be decoded.");
   }

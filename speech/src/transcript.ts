@@ -1,3 +1,6 @@
+/** A channel of a recording with one speaker per channel. */
+export type Channel = 1 | 2;
+
 /** A spoken word. Times are positions that a player would show. */
 export interface TimedWord {
   /** The word with its punctuation: `"Hello,"`. Not empty, without whitespace at its ends. */
@@ -8,6 +11,8 @@ export interface TimedWord {
   end: number;
   /** Probability assigned by the engine, 0 … 1. */
   confidence: number;
+  /** Omitted if the recording's channels were mixed. */
+  channel?: Channel;
 }
 
 /** A part of a recording in one language. Times have 3 decimals. */

@@ -67,13 +67,9 @@ export class WaveformMeter {
     this.#position += count - missing;
   }
 
-  /** @param spans in seconds of the media, later than all earlier spans */
+  /** @param spans in seconds of the media; those of two channels may overlap */
   addSpeech(spans: readonly { start: number; end: number }[]): void {
-    for (const { start, end } of spans) {
-      const last = this.#speech.at(-1);
-      if (last && start - last[1] < MIN_GAP_SECONDS) last[1] = end;
-      else this.#speech.push([start, end]);
-    }
+    for (const { start, end } of spans) this.#speech.push([start, end]);
   }
 
   /** @param duration seconds of the media; the time after the last sample is silence */
@@ -87,7 +83,7 @@ export class WaveformMeter {
       whole,
       peaksPerSecond: PEAKS_PER_SECOND,
       peaks: Buffer.from(this.#peaks.subarray(0, count)).toString("base64"),
-      speech: this.#speech
+      speech: joinSpans(this.#speech)
         .map(([start, end]): [number, number] => [clipped(start), clipped(end)])
         .filter(([start, end]) => start < end),
     };
@@ -109,25 +105,43 @@ export class WaveformMeter {
   }
 }
 
+function joinSpans(spans: readonly [number, number][]): [number, number][] {
+  const joined: [number, number][] = [];
+  for (const [start, end] of spans.toSorted(([a], [b]) => a - b)) {
+    const last = joined.at(-1);
+    if (last && start - last[1] < MIN_GAP_SECONDS) last[1] = Math.max(last[1], end);
+    else joined.push([start, end]);
+  }
+  return joined;
+}
+
 /** Measures the audio between the decoder and the engines and reports the waveform once. */
 export class WaveformReport {
-  readonly #audio: DecodedAudio;
+  readonly #audio: Pick<DecodedAudio, "summary">;
   readonly #probe: Probe;
   readonly #onWaveform: ((waveform: Waveform) => void) | undefined;
   readonly #meter: WaveformMeter;
   #state: "waiting" | "measuring" | "reported" = "waiting";
 
-  constructor(audio: DecodedAudio, probe: Probe, onWaveform: ((waveform: Waveform) => void) | undefined) {
+  constructor(
+    audio: Pick<DecodedAudio, "summary">,
+    probe: Probe,
+    onWaveform: ((waveform: Waveform) => void) | undefined,
+  ) {
     this.#audio = audio;
     this.#probe = probe;
     this.#onWaveform = onWaveform;
     this.#meter = new WaveformMeter(probe.audioOffset);
   }
 
-  async *measure(chunks: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array> {
+  /** @param mixOf returns the samples to show */
+  async *measure<Chunk>(
+    chunks: AsyncIterable<Chunk>,
+    mixOf: (chunk: Chunk) => Float32Array,
+  ): AsyncGenerator<Chunk> {
     for await (const chunk of chunks) {
       this.#state = "measuring";
-      this.#meter.add(chunk);
+      this.#meter.add(mixOf(chunk));
       yield chunk;
     }
   }

@@ -11,6 +11,7 @@ import type { Engines } from "../src/recognition/recognizer.ts";
 import { type TranscribeOptions, transcribe } from "../src/transcribe.ts";
 import type { TranscribeProgress, Transcript } from "../src/transcript.ts";
 import type { VoiceActivityDetector } from "../src/vad/voice-activity.ts";
+import { delayed, mixed, raised, textsOfCall, twoChannelCall } from "./support/calls.ts";
 import { nonSpeech } from "./support/sounds.ts";
 import { compareWords, ENGLISH, plainWords, quantile, realSpeech, spoken } from "./support/spoken.ts";
 import { sequence, theChildren, theWeather, wavFile } from "./support/wav.ts";
@@ -76,6 +77,44 @@ function expectTimesInOrder({ words, duration }: Transcript): void {
   }
   expect(free).toBeLessThanOrEqual(duration);
 }
+
+describe("a recording with two channels", () => {
+  const call = twoChannelCall({ pauseSeconds: -0.3 });
+  const stereo = (name: string, first: Float32Array, second: Float32Array): string => {
+    const path = join(folder, name);
+    writeFileSync(path, wavFile(first, second));
+    return path;
+  };
+
+  test("of a call has the words of each speaker, without the leakage from the other channel", async () => {
+    const [first, second] = call;
+    const leaking = [
+      mixed(first, delayed(raised(second, -20), 3)),
+      mixed(second, delayed(raised(first, -20), 3)),
+    ] as const;
+    const transcript = await transcriptOf(stereo("call.wav", ...leaking));
+    expectTimesInOrder(transcript);
+    expect(transcript.language).toBe("en");
+    for (const [index, text] of textsOfCall().entries()) {
+      const words = transcript.words.filter(({ channel }) => channel === index + 1);
+      const recognized = plainWords(words.map(({ word }) => word).join(" "));
+      expect(compareWords(plainWords(text), recognized).errorRate).toBeLessThan(0.15);
+    }
+    expect(new Set(transcript.words.map(({ channel }) => channel))).toEqual(new Set([1, 2]));
+  });
+
+  test("of ordinary stereo has exactly the words of the same sound in mono", async () => {
+    const sound = mixed(...twoChannelCall({ sentences: 3 }));
+    const mono = await transcriptOf(written("sound.wav", sound));
+    expect(mono.words.length).toBeGreaterThan(20);
+    const { words } = await transcriptOf(stereo("same.wav", sound, sound));
+    expect(words).toEqual(mono.words);
+    const half = await transcriptOf(written("half.wav", raised(sound, -6.0206)));
+    const silent = await transcriptOf(stereo("silent.wav", sound, new Float32Array(sound.length)));
+    expect(silent.words.map(({ word }) => word)).toEqual(half.words.map(({ word }) => word));
+    expect(silent.words.some(({ channel }) => channel !== undefined)).toBe(false);
+  });
+});
 
 describe("where nobody speaks there are no words", () => {
   const { silence, ...sounds } = nonSpeech(6);

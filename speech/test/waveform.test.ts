@@ -111,7 +111,7 @@ describe("a waveform is reported", () => {
 
   test("once when the whole recording was read, whatever fails afterwards", async () => {
     const { reported, report: its } = report();
-    await read(its.measure(items(tone(0.1, 1))));
+    await read(its.measure(items(tone(0.1, 1)), (samples) => samples));
     await read(its.markSpeech(noGroups()));
     its.endEarly();
     expect(reported).toMatchObject([{ duration: 1, whole: true }]);
@@ -119,7 +119,7 @@ describe("a waveform is reported", () => {
 
   test("as far as it was read if an error comes before the end", async () => {
     const { reported, report: its } = report();
-    await read(its.measure(items(tone(0.1, 1))));
+    await read(its.measure(items(tone(0.1, 1)), (samples) => samples));
     its.endEarly();
     expect(reported).toMatchObject([{ duration: 10, whole: false, peaks: "/w==" }]);
   });

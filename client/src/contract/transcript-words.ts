@@ -21,6 +21,10 @@ const confidence = nullable(
   Type.Number({ minimum: 0, maximum: 1 }),
   "The engine's confidence; null if a person typed or confirmed the word, or if it is unknown",
 );
+const channel = nullable(
+  Type.Integer({ minimum: 1, maximum: 2 }),
+  "Channel of the recording, if each has one speaker, as in two-channel recordings of calls; otherwise null",
+);
 const etag = Type.String({ description: "Send it as `If-Match` when you change these words" });
 const revision = Type.Integer({
   minimum: 0,
@@ -29,7 +33,7 @@ const revision = Type.Integer({
 
 /** A word of the current transcript, for editing. */
 export const EditableWord = Type.Object(
-  { word, start, end, speaker, confidence },
+  { word, start, end, speaker, confidence, channel },
   { $id: "EditableWord", additionalProperties: false },
 );
 
@@ -39,7 +43,14 @@ export const TranscriptWords = Type.Object(
 );
 
 const NewWord = Type.Object(
-  { word, start, end, speaker: Type.Optional(speaker), confidence: Type.Optional(confidence) },
+  {
+    word,
+    start,
+    end,
+    speaker: Type.Optional(speaker),
+    confidence: Type.Optional(confidence),
+    channel: Type.Optional(channel),
+  },
   { additionalProperties: false },
 );
 

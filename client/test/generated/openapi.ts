@@ -341,6 +341,7 @@ export interface components {
             nextCursor: string | null;
         };
         EditableWord: {
+            channel: number | null;
             confidence: number | null;
             end: number;
             speaker: string | null;
@@ -535,6 +536,7 @@ export interface components {
         TranscriptWordsChange: {
             sitting?: string;
             words: {
+                channel?: number | null;
                 confidence?: number | null;
                 end: number;
                 speaker?: string | null;

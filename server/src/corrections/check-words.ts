@@ -32,22 +32,35 @@ export function checkWords(words: readonly NewWord[], durationSeconds: number): 
     previousEndMs = toMs(word.end);
   }
   const normalized = normalizeWords(
-    words.map(({ word, start, end, speaker, confidence }) => ({
+    words.map(({ word, start, end, speaker, confidence, channel }) => ({
       word,
       start,
       end,
       confidence: confidence ?? undefined,
       speaker: speaker?.trim() || undefined,
+      channel: channel ?? undefined,
     })),
     durationSeconds,
   );
-  return normalized.map(({ word, start, end, speaker = null, confidence = null }) => ({
+  return normalized.map(({ word, start, end, speaker = null, confidence = null, channel = null }) => ({
     word,
     start,
     end,
     speaker,
     confidence,
+    channel,
   }));
+}
+
+/** Returns the words with channels. A word without one has the channel of the current word at the same time. */
+export function keepChannels(words: readonly NewWord[], current: readonly EditableWord[]): NewWord[] {
+  let next = 0;
+  return words.map((word) => {
+    while (next < current.length && current[next]!.start <= word.start) next++;
+    return word.channel === undefined
+      ? { ...word, channel: (current[next - 1] ?? current[0])?.channel ?? null }
+      : word;
+  });
 }
 
 /** Compares whole milliseconds, because clients compute with fractions of seconds. */

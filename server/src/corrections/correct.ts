@@ -12,7 +12,7 @@ import { newJobId, type Queue } from "../queue/queue.ts";
 import { reindexTranscript } from "../search/document-queries.ts";
 import { currentPrefix, editPrefix } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
-import { checkWords } from "./check-words.ts";
+import { checkWords, keepChannels } from "./check-words.ts";
 import { matchesCurrent, wordsEtag } from "./etag.ts";
 import { advanceRevision, type CorrectedTranscription, findRevision } from "./queries.ts";
 import { announceChange } from "./updated-event.ts";
@@ -68,7 +68,12 @@ export async function prepareCorrection(
   correction: Correction,
 ): Promise<PreparedCorrection> {
   if (!matchesCurrent(correction.ifMatch, row)) return STALE;
-  const checked = checkWords(words, row.duration ?? Number.POSITIVE_INFINITY);
+  const lacksChannels = words.some(({ channel }) => channel === undefined);
+  const current = lacksChannels
+    ? await readWords(deps.transcripts, currentPrefix(row)!).catch(emptyIfMissing)
+    : [];
+  const withChannels = lacksChannels ? keepChannels(words, current) : words;
+  const checked = checkWords(withChannels, row.duration ?? Number.POSITIVE_INFINITY);
   return await prepare(deps, row, checked, {
     ...correction,
     sitting: sitting ?? null,

@@ -1,9 +1,12 @@
 import { json } from "node:stream/consumers";
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import { AppError } from "../lib/errors.ts";
-import { confidenceKey, fileKey, wordsKey } from "../storage/transcript-files.ts";
+import { channelsKey, confidenceKey, fileKey, wordsKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { renderFiles, storeFiles } from "../transcription/render.ts";
+
+/** A word of a corrected transcript. Earlier releases did not store channels. */
+type StoredWord = Omit<EditableWord, "channel"> & Partial<Pick<EditableWord, "channel">>;
 
 /**
  * Reads the words of a revision.
@@ -11,14 +14,13 @@ import { renderFiles, storeFiles } from "../transcription/render.ts";
  * @throws AppError `storage_object_missing`
  */
 export async function readWords(transcripts: TranscriptStore, prefix: string): Promise<EditableWord[]> {
-  const edited = (await readJson(transcripts, wordsKey(prefix)).catch(nullIfMissing)) as
-    | EditableWord[]
-    | null;
-  if (edited) return edited;
-  const [words, confidences] = await Promise.all([
+  const edited = (await readJson(transcripts, wordsKey(prefix)).catch(nullIfMissing)) as StoredWord[] | null;
+  if (edited) return edited.map((word) => ({ ...word, channel: word.channel ?? null }));
+  const [words, confidences, channels] = await Promise.all([
     readJson(transcripts, fileKey(prefix, "json")) as Promise<Pick<EditableWord, "word" | "start" | "end">[]>,
     // The first releases did not store confidences.
     readJson(transcripts, confidenceKey(prefix)).catch(nullIfMissing) as Promise<(number | null)[] | null>,
+    readJson(transcripts, channelsKey(prefix)).catch(nullIfMissing) as Promise<(number | null)[] | null>,
   ]);
   return words.map(({ word, start, end }, index) => ({
     word,
@@ -26,16 +28,22 @@ export async function readWords(transcripts: TranscriptStore, prefix: string): P
     end,
     speaker: null,
     confidence: confidences?.[index] ?? null,
+    channel: channels?.[index] ?? null,
   }));
 }
 
-/** Renders and stores all files of a revision. The words file is the only one with speakers and confidences. */
+/** Renders and stores all files of a revision. The words file is the only one with speakers, confidences and channels. */
 export async function storeWords(
   transcripts: TranscriptStore,
   prefix: string,
   { words, language }: { words: readonly EditableWord[]; language: string },
 ): Promise<void> {
-  const spoken = words.map(({ word, start, end }) => ({ word, start, end }));
+  const spoken = words.map(({ word, start, end, channel }) => ({
+    word,
+    start,
+    end,
+    channel: channel ?? undefined,
+  }));
   await storeFiles(transcripts, prefix, renderFiles(spoken, language));
   await transcripts.put(wordsKey(prefix), new TextEncoder().encode(JSON.stringify(words)));
 }

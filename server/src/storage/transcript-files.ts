@@ -40,7 +40,12 @@ export function confidenceKey(prefix: string): string {
   return `${prefix}/confidence.json`;
 }
 
-/** The words of an edited transcript with speakers and confidences; see `words-file.ts`. */
+/** The words' channels, in the order of the JSON file. Exists only if the recording has one speaker per channel. */
+export function channelsKey(prefix: string): string {
+  return `${prefix}/channels.json`;
+}
+
+/** The words of an edited transcript with speakers, confidences and channels; see `words-file.ts`. */
 export function wordsKey(prefix: string): string {
   return `${prefix}/words.json`;
 }

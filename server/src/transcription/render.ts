@@ -5,7 +5,7 @@ import { normalizeWords, type Word } from "@subtext/captions/words";
 import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { Transcript } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
-import { confidenceKey, fileKey, waveformKey } from "../storage/transcript-files.ts";
+import { channelsKey, confidenceKey, fileKey, waveformKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 
 export interface RenderedTranscript {
@@ -13,16 +13,21 @@ export interface RenderedTranscript {
   files: Record<FileFormat, Uint8Array>;
   /** JSON with the confidence of each word. Only the dashboard uses it. */
   confidences: Uint8Array;
+  /** JSON with the channel of each word; null if the channels were mixed. */
+  channels: Uint8Array | null;
 }
 
 /** Renders all formats from the same list of words. */
 export function renderTranscript(transcript: Transcript): RenderedTranscript {
   const words = normalizeWords(transcript.words, transcript.duration);
   const confidences = JSON.stringify(words.map(({ confidence }) => rounded(confidence)));
+  const channels = words.map(({ channel }) => channel ?? null);
+  const utf8 = new TextEncoder();
   return {
     wordCount: words.length,
     files: renderFiles(words, transcript.language),
-    confidences: new TextEncoder().encode(confidences),
+    confidences: utf8.encode(confidences),
+    channels: channels.some((channel) => channel !== null) ? utf8.encode(JSON.stringify(channels)) : null,
   };
 }
 
@@ -39,10 +44,11 @@ export function renderFiles(words: readonly Word[], language: string): Record<Fi
 export async function storeTranscript(
   transcripts: TranscriptStore,
   prefix: string,
-  { files, confidences }: RenderedTranscript,
+  { files, confidences, channels }: RenderedTranscript,
 ): Promise<void> {
   await storeFiles(transcripts, prefix, files);
   await transcripts.put(confidenceKey(prefix), confidences);
+  if (channels !== null) await transcripts.put(channelsKey(prefix), channels);
 }
 
 export async function storeFiles(

@@ -3,11 +3,12 @@ import type { EditableWord, SavedWords, TranscriptWords } from "@subtext/client/
 import type { Transcription } from "@subtext/client/contract/transcription";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { RevisionView, RevisionWordsView } from "../../src/admin/contract/transcript-words.ts";
-import type { VideoDetailView } from "../../src/admin/contract/video-detail.ts";
+import type { TranscriptWordsView, VideoDetailView } from "../../src/admin/contract/video-detail.ts";
 import { checkAllFiles } from "../../src/cleanup/sweep-missing-files.ts";
 import { sweepStoredFiles } from "../../src/cleanup/sweep-stored-files.ts";
 import { sendUpdatedEvent } from "../../src/corrections/updated-event.ts";
 import {
+  channelsKey,
   confidenceKey,
   fileKey,
   filePrefix,
@@ -41,7 +42,15 @@ beforeAll(async () => {
 });
 
 /** A video with the words "Hello wold again." and the calls that an editor's page makes. */
-async function seeded({ as = editor, confidences }: { as?: string; confidences?: (number | null)[] } = {}) {
+async function seeded({
+  as = editor,
+  confidences,
+  channels,
+}: {
+  as?: string;
+  confidences?: (number | null)[];
+  channels?: number[];
+} = {}) {
   const { transcripts } = subtext.service.parts;
   const made = await seedTranscript(subtext.service, {
     environmentId: tenant.environmentId,
@@ -51,6 +60,7 @@ async function seeded({ as = editor, confidences }: { as?: string; confidences?:
       const prefix = filePrefix(transcriptionId, 1);
       for (const format of ["vtt", "txt"] as const)
         await transcripts.put(fileKey(prefix, format), Buffer.from("x"));
+      if (channels) await transcripts.put(channelsKey(prefix), Buffer.from(JSON.stringify(channels)));
       if (confidences) await transcripts.put(confidenceKey(prefix), Buffer.from(JSON.stringify(confidences)));
     },
   });
@@ -111,12 +121,53 @@ const sweep = async () => {
 };
 
 describe("a correction", () => {
+  test("keeps the channels of a call, also if the client does not know them, and captions do not mix them", async () => {
+    const video = await seeded({ channels: [1, 2, 2] });
+    const { etag, words } = await video.read();
+    expect(words.map(({ channel }) => channel)).toEqual([1, 2, 2]);
+    const view = (await video.ask("/transcript")).json<TranscriptWordsView>();
+    expect(view).toMatchObject({ channels: [1, 2], paragraphs: [0, 1], speakers: null });
+    const withoutChannels = withWord(words, 1, "world").map(({ channel: _, ...word }) => word);
+    const inserted = { word: "oh", start: 1, end: 1 };
+    const saved = await video.put([...withoutChannels.slice(0, 2), inserted, withoutChannels[2]!], { etag });
+    expect(saved.statusCode).toBe(200);
+    const after = await video.read();
+    expect(after.words.map(({ word, channel }) => [word, channel])).toEqual([
+      ["Hello", 1],
+      ["world", 2],
+      ["oh", 2],
+      ["again.", 2],
+    ]);
+    const { files } = await readPublic(video.videoId);
+    expect(await (await fetch(files!.txt.url)).text()).toBe("Hello\n\nworld oh again.\n");
+    expect(await (await fetch(files!.json.url)).text()).not.toContain("channel");
+    expect(await (await fetch(files!.vtt.url)).text()).toMatch(/\nHello\n\n.*\nworld oh again.\n/);
+    const changed = await video.put(
+      after.words.map((word) => ({ ...word, channel: 1 })),
+      { etag: after.etag },
+    );
+    expect(changed.statusCode).toBe(200);
+    expect((await video.read()).words.map(({ channel }) => channel)).toEqual([1, 1, 1, 1]);
+    const invalid = await video.put(
+      words.map((word) => ({ ...word, channel: 3 })),
+      { etag: changed.json<SavedWords>().etag },
+    );
+    expect(invalid.statusCode).toBe(400);
+  });
+
   test("changes the three files, the word count and the page, but neither times nor completedAt", async () => {
     const video = await seeded({ confidences: [0.9, 0.2, 0.8] });
     const before = await readPublic(video.videoId);
     const { etag, revision, words } = await video.read();
     expect([etag, revision]).toEqual(['"0.0"', 0]);
-    expect(words[1]).toEqual({ word: "wold", start: 0.5, end: 1, speaker: null, confidence: 0.2 });
+    expect(words[1]).toEqual({
+      word: "wold",
+      start: 0.5,
+      end: 1,
+      speaker: null,
+      confidence: 0.2,
+      channel: null,
+    });
     const changed = withWord(words, 1, "world").map((word) => ({ ...word, speaker: "Ada" }));
     const inserted = { word: "once", start: 1, end: 1, speaker: "Bo" };
     const saved = await video.put([...changed.slice(0, 2), inserted, changed[2]!], { etag });
@@ -226,8 +277,8 @@ describe("a correction", () => {
       { etag },
     );
     expect((await video.read()).words).toEqual([
-      { word: "New", start: 0, end: 0.343, speaker: "Ada", confidence: null },
-      { word: "York!", start: 0.343, end: 0.8, speaker: "Ada", confidence: null },
+      { word: "New", start: 0, end: 0.343, speaker: "Ada", confidence: null, channel: null },
+      { word: "York!", start: 0.343, end: 0.8, speaker: "Ada", confidence: null, channel: null },
     ]);
   });
 

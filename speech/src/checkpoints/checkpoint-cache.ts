@@ -2,9 +2,16 @@ import { createHash } from "node:crypto";
 import type { Engine, RecognizeOptions } from "../engines/engine.ts";
 import { SAMPLE_RATE } from "../media/audio.ts";
 import type { Engines } from "../recognition/recognizer.ts";
+import type { Channel } from "../transcript.ts";
 import type { Utterance } from "../vad/utterances.ts";
 import { WINDOW_SAMPLES } from "../vad/voice-activity.ts";
-import { type Checkpoint, type ModelResults, parseResults, serializeResults } from "./checkpoint.ts";
+import {
+  type BlockKey,
+  type Checkpoint,
+  type ModelResults,
+  parseResults,
+  serializeResults,
+} from "./checkpoint.ts";
 
 type Score = (samples: Float32Array, preceding: Float32Array) => Promise<Float32Array>;
 type Kind = "recognitions" | "languages";
@@ -18,7 +25,7 @@ type ResultOf<K extends Kind> = ModelResults[K][number][1];
 export class CheckpointCache {
   /** Words before this time are final, in seconds of the media. */
   readonly settledSeconds: number;
-  readonly #speech: Map<number, Float32Array>;
+  readonly #speech: Map<BlockKey, Float32Array>;
   readonly #recognitions: Map<string, ResultOf<"recognitions">>;
   readonly #languages: Map<string, ResultOf<"languages">>;
   readonly #recordsNew: boolean;
@@ -40,11 +47,15 @@ export class CheckpointCache {
     this.#languages = new Map(readable.flatMap(({ languages }) => languages));
   }
 
-  /** Wraps voice activity detection. Call the result once for each block, in order. */
-  scores(score: Score): Score {
+  /**
+   * Wraps voice activity detection. Call the result once for each block, in order.
+   * @param channel of the blocks; undefined if the channels are mixed
+   */
+  scores(score: Score, channel?: Channel): Score {
     let blocks = 0;
     return async (samples, preceding) => {
-      const block = blocks++;
+      const number = blocks++;
+      const block = channel === undefined ? number : `${channel}:${number}`;
       const cached = take(this.#speech, block);
       if (cached?.length === samples.length / WINDOW_SAMPLES) return cached;
       const probabilities = await score(samples, preceding);
@@ -132,8 +143,9 @@ function noResults(): ModelResults {
   return { speech: [], recognitions: [], languages: [] };
 }
 
-function keyOf({ name }: Engine, { start, samples }: Utterance): string {
-  return `${name} ${Math.round(start * SAMPLE_RATE)} ${samples.length}`;
+function keyOf({ name }: Engine, { start, samples, channel }: Utterance): string {
+  const place = `${name} ${Math.round(start * SAMPLE_RATE)} ${samples.length}`;
+  return channel === undefined ? place : `${place} channel ${channel}`;
 }
 
 function hashOf(vocabulary: readonly string[]): string {

@@ -9,10 +9,13 @@ export interface Checkpoint {
   results: string;
 }
 
+/** The number of a block; `2:5` is block 5 of channel 2. */
+export type BlockKey = number | string;
+
 /** Results of the models. Keys identify the input. */
 export interface ModelResults {
   /** Speech probability of each window of a block. */
-  speech: [block: number, probabilities: Float32Array][];
+  speech: [block: BlockKey, probabilities: Float32Array][];
   recognitions: [key: string, result: RecognitionResult][];
   languages: [key: string, probabilities: ReadonlyMap<string, number>][];
 }
@@ -22,7 +25,7 @@ const FORMAT = 2;
 
 interface Serialized {
   format: number;
-  speech: [block: number, base64: string][];
+  speech: [block: BlockKey, base64: string][];
   recognitions: [key: string, result: SerializedRecognition][];
   languages: [key: string, probabilities: [language: string, probability: number][]][];
 }

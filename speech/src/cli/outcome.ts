@@ -39,11 +39,12 @@ function jsonOf(file: string, outcome: FileOutcome) {
     outcome: outcome.outcome,
     language,
     duration,
-    words: words.map(({ word, start, end, confidence }) => ({
+    words: words.map(({ word, start, end, confidence, channel }) => ({
       word,
       start,
       end,
       confidence: Math.round(confidence * 1000) / 1000,
+      ...(channel && { channel }),
     })),
     languageSegments,
     engine,

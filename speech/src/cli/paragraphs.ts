@@ -10,17 +10,19 @@ const NO_SPACE = new RegExp(
   "u",
 );
 
-/** Joins words into paragraphs, which are separated by long pauses. */
+/** Joins words into paragraphs, which are separated by long pauses and changes of channel. */
 export function paragraphsOf(words: readonly TimedWord[]): string[] {
   const paragraphs: string[] = [];
   let previous: TimedWord | undefined;
   for (const next of words) {
-    if (previous === undefined || next.start - previous.end >= PARAGRAPH_PAUSE_SECONDS) {
-      paragraphs.push(next.word);
-    } else {
+    if (
+      previous !== undefined &&
+      previous.channel === next.channel &&
+      next.start - previous.end < PARAGRAPH_PAUSE_SECONDS
+    ) {
       const space = needsSpace(previous.word, next.word) ? " " : "";
       paragraphs.push(`${paragraphs.pop()}${space}${next.word}`);
-    }
+    } else paragraphs.push(next.word);
     previous = next;
   }
   return paragraphs;

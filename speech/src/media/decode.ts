@@ -2,9 +2,11 @@ import { open } from "node:fs/promises";
 import { SpeechError } from "../errors.ts";
 import { SAMPLE_RATE } from "./audio.ts";
 import type { AudioTrack, Backend, Inspection } from "./backend.ts";
+import { CHANNEL_PAIRS } from "./channel-pair.ts";
+import { Chunker, type ChunkFormat } from "./chunker.ts";
 import { roundToMs, summarizeDecode } from "./decode-summary.ts";
 import type { DecodedAudio, DecodeOptions, Decoder, DecodeSummary, Probe } from "./media.ts";
-import { MonoMixer } from "./mono.ts";
+import { MONO, StereoMix } from "./mono.ts";
 import { Timeline } from "./timeline.ts";
 
 /** Creates a decoder. Track selection, timestamps, the mono mix and the outcome do not depend on the media library. */
@@ -12,7 +14,9 @@ export function decoderOf(backend: Backend): Decoder {
   return {
     name: backend.name,
     probe: (path, signal) => probe(backend, path, signal),
-    decode: (path, options) => decode(backend, path, options),
+    decode: (path, options) =>
+      decode(backend, path, options, outputChannels(options.probe) === 1 ? MONO : new StereoMix()),
+    decodeChannels: (path, options) => decode(backend, path, options, CHANNEL_PAIRS),
   };
 }
 
@@ -80,10 +84,19 @@ function audioOffset(inspection: Inspection, track: AudioTrack): number {
   return Math.max(0, track.start - inspection.start);
 }
 
-function decode(backend: Backend, path: string, options: DecodeOptions): DecodedAudio {
+function outputChannels(probe: Probe): 1 | 2 {
+  return probe.channels === 1 ? 1 : 2;
+}
+
+function decode<Chunk>(
+  backend: Backend,
+  path: string,
+  options: DecodeOptions,
+  format: ChunkFormat<Chunk>,
+): DecodedAudio<Chunk> {
   let summary: DecodeSummary | null = null;
   return {
-    chunks: decodeChunks(backend, path, options, (result) => {
+    chunks: decodeChunks(backend, path, options, format, (result) => {
       summary = result;
     }),
     summary: () => {
@@ -93,15 +106,16 @@ function decode(backend: Backend, path: string, options: DecodeOptions): Decoded
   };
 }
 
-async function* decodeChunks(
+async function* decodeChunks<Chunk>(
   backend: Backend,
   path: string,
   { probe, maxDurationSeconds, signal }: DecodeOptions,
+  format: ChunkFormat<Chunk>,
   finish: (summary: DecodeSummary) => void,
-): AsyncGenerator<Float32Array> {
+): AsyncGenerator<Chunk> {
   if (probe.audioStream === null) throw new Error("There is no audio stream to decode.");
   const duration = await plausibleDuration(backend, path, { probe, maxDurationSeconds, signal });
-  const channels = probe.channels === 1 ? 1 : 2;
+  const channels = outputChannels(probe);
   const running = backend.decode(path, {
     stream: probe.audioStream,
     channels,
@@ -110,7 +124,7 @@ async function* decodeChunks(
     signal,
   });
   const timeline = new Timeline(probe.audioOffset);
-  const mixer = new MonoMixer(channels);
+  const chunker = new Chunker(channels, format);
   let decodedSamples = 0;
   for await (const blocks of running.blocks) {
     for (const block of blocks) {
@@ -121,16 +135,16 @@ async function* decodeChunks(
         throw tooLong(maxDurationSeconds);
       }
       // `yield*` would be slower, because it awaits each generator even if it yields nothing.
-      if (silence > 0) for (const chunk of mixer.addSilence(silence)) yield chunk;
-      for (const chunk of mixer.add(block.samples, drop)) yield chunk;
+      if (silence > 0) for (const chunk of chunker.addSilence(silence)) yield chunk;
+      for (const chunk of chunker.add(block.samples, drop)) yield chunk;
     }
   }
-  yield* mixer.flush();
+  yield* chunker.flush();
   finish(
     summarizeDecode({
       samples: timeline.samples,
       decodedSeconds: decodedSamples / SAMPLE_RATE,
-      peak: mixer.peak,
+      peak: chunker.peak,
       audioOffset: probe.audioOffset,
       duration,
       audioDuration: expectedAudio(probe, duration),

@@ -1,4 +1,5 @@
 import type { SkipReason } from "../transcript.ts";
+import type { ChannelPair } from "./channel-pair.ts";
 
 /** Properties of a file and of the audio track to decode. */
 export interface Probe {
@@ -29,12 +30,12 @@ export interface DecodeSummary {
   incomplete: boolean;
 }
 
-export interface DecodedAudio {
+export interface DecodedAudio<Chunk = Float32Array> {
   /**
-   * Samples at 16 kHz mono, −1 … 1, in chunks of at most a minute, which must not be modified. Ending the iteration stops
+   * Samples at 16 kHz, −1 … 1, in chunks of at most a minute, which must not be modified. Ending the iteration stops
    * the decoder. Throws SpeechError.
    */
-  chunks: AsyncIterable<Float32Array>;
+  chunks: AsyncIterable<Chunk>;
   /** Valid after `chunks` has been read to its end. */
   summary(): DecodeSummary;
 }
@@ -52,5 +53,8 @@ export interface Decoder {
   readonly name: string;
   /** @throws SpeechError `unreadable_media`, `unsupported_media`, `undecodable_audio` */
   probe(path: string, signal: AbortSignal): Promise<Probe>;
+  /** Decodes to mono. */
   decode(path: string, options: DecodeOptions): DecodedAudio;
+  /** Decodes a track with two channels without mixing them. */
+  decodeChannels(path: string, options: DecodeOptions): DecodedAudio<ChannelPair>;
 }

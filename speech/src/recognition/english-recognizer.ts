@@ -8,11 +8,10 @@ import type { SpokenUtterance } from "../vad/utterances.ts";
 import {
   milliseconds,
   type RecognizedSpeech,
-  type RecognizedUtterance,
   type RecognizerOptions,
-  recognizedUtterance,
   transcriptOf,
 } from "./recognized-speech.ts";
+import { type RecognizedUtterance, recognizedUtterance } from "./recognized-utterance.ts";
 
 /** Utterances with this score or less are hallucinations: laughter, music or a few seconds of another language. */
 const HALLUCINATION_SCORE = -1;

@@ -22,11 +22,10 @@ import {
   milliseconds,
   mostSpoken,
   type RecognizedSpeech,
-  type RecognizedUtterance,
   type RecognizerOptions,
-  recognizedUtterance,
   transcriptOf,
 } from "./recognized-speech.ts";
+import { type RecognizedUtterance, recognizedUtterance } from "./recognized-utterance.ts";
 
 /** The language is `und` if its mean probability is lower and there are fewer words than people would say. */
 const UNDETERMINED_PROBABILITY = 0.4;
@@ -75,12 +74,18 @@ export class MultilingualRecognizer {
   }
 
   async finish(durationSeconds: number, options: RecognizerOptions): Promise<RecognizedSpeech> {
+    const { utterances, language, speechSeconds } = await this.finishUtterances(options);
+    return { ...transcriptOf(utterances, durationSeconds), language, speechSeconds };
+  }
+
+  /** Recognizes the utterances that were held back, like `finish`, and returns all utterances with words. */
+  async finishUtterances(options: RecognizerOptions) {
     await this.#settleWaiting([], options);
     const hallucinated = repeatedHallucinations(this.#recognized);
-    const recognized = this.#recognized.filter((utterance) => !hallucinated.has(utterance));
+    const utterances: RecognizedUtterance[] = this.#recognized.filter((each) => !hallucinated.has(each));
     return {
-      ...transcriptOf(recognized, durationSeconds),
-      language: this.#isDetermined(recognized) ? (mostSpoken(recognized) ?? "zxx") : "und",
+      utterances,
+      language: this.#isDetermined(utterances) ? (mostSpoken(utterances) ?? "zxx") : "und",
       speechSeconds: milliseconds(this.#speechSeconds),
     };
   }

@@ -1,8 +1,7 @@
-import { fitToPauses, removeOverlaps } from "../alignment/fit-words.ts";
-import type { RecognitionResult } from "../engines/engine.ts";
+import { removeOverlaps } from "../alignment/fit-words.ts";
 import type { LanguageSegment, TimedWord } from "../transcript.ts";
-import { speechSeconds } from "../vad/utterance-parts.ts";
-import type { SpokenUtterance } from "../vad/utterances.ts";
+import { mergeChannels } from "./merge-channels.ts";
+import type { RecognizedUtterance } from "./recognized-utterance.ts";
 
 export interface RecognizerOptions {
   signal: AbortSignal;
@@ -21,54 +20,17 @@ export interface RecognizedSpeech {
   languageSegments: LanguageSegment[];
 }
 
-/** The result for an utterance or a part of one, without its samples. */
-export interface RecognizedUtterance {
-  /** Seconds of the media, from the first to the last span of speech. */
-  start: number;
-  end: number;
-  /** Seconds of speech, excluding pauses. */
-  speechSeconds: number;
-  words: readonly TimedWord[];
-  /** `und` if undetermined. */
-  language: string;
-  probability: number;
-  engine: string;
-  hasEstimatedTimes?: boolean;
-}
-
-interface Recognition {
-  language: string;
-  probability: number;
-  engine: string;
-}
-
-/** Fits the words to the pauses of the utterance. */
-export function recognizedUtterance(
-  utterance: SpokenUtterance,
-  words: RecognitionResult["words"],
-  { language, probability, engine }: Recognition,
-): RecognizedUtterance {
-  const { speech, start } = utterance;
-  return {
-    start: speech[0]?.start ?? start,
-    end: speech.at(-1)?.end ?? start,
-    speechSeconds: speechSeconds(utterance),
-    words: fitToPauses(words, speech),
-    language,
-    probability,
-    engine,
-  };
-}
-
 /**
  * Joins utterances that were recognized separately into one transcript.
- * @param utterances in order, without overlaps
+ * @param recognized in order, without overlaps inside a channel
  * @param duration seconds of the media
  */
 export function transcriptOf(
-  utterances: readonly RecognizedUtterance[],
+  recognized: readonly RecognizedUtterance[],
   duration: number,
 ): Pick<RecognizedSpeech, "words" | "languageSegments"> {
+  const hasChannels = recognized.some(({ channel }) => channel !== undefined);
+  const utterances = hasChannels ? mergeChannels(recognized, duration) : recognized;
   const words = removeOverlaps(
     utterances.flatMap((utterance) => utterance.words),
     duration,

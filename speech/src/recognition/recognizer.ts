@@ -1,6 +1,7 @@
 import type { Engine } from "../engines/engine.ts";
 import { SpeechError } from "../errors.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
+import { ChannelRecognizer } from "./channel-recognizer.ts";
 import { EnglishRecognizer } from "./english-recognizer.ts";
 import { MultilingualRecognizer } from "./multilingual-recognizer.ts";
 import type { RecognizedSpeech, RecognizerOptions } from "./recognized-speech.ts";
@@ -37,12 +38,14 @@ export interface Recognizer {
 
 /**
  * Creates a recognizer for one recording.
+ * @param hasChannels whether each utterance has a channel
  * @throws SpeechError `model_unusable` if there is no engine
  */
-export function createRecognizer(engines: Engines): Recognizer {
+export function createRecognizer(engines: Engines, hasChannels = false): Recognizer {
   const { bundled, multilingual, bundledTakesEnglish, remedy } = engines;
   if (multilingual !== null) {
-    return new MultilingualRecognizer(multilingual, bundledTakesEnglish ? bundled : null);
+    const create = () => new MultilingualRecognizer(multilingual, bundledTakesEnglish ? bundled : null);
+    return hasChannels ? new ChannelRecognizer([create(), create()]) : create();
   }
   if (bundled !== null) return new EnglishRecognizer(bundled, remedy);
   throw new SpeechError("model_unusable", "There is no speech engine.");

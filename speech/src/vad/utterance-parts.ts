@@ -14,6 +14,7 @@ export function cutOut({ whole, from, to }: UtterancePart): SpokenUtterance {
   const first = from === 0 ? 0 : sampleInPause(whole, from);
   const last = to === whole.speech.length ? whole.samples.length : sampleInPause(whole, to);
   return {
+    ...whole,
     samples: whole.samples.subarray(first, last),
     start: whole.start + first / SAMPLE_RATE,
     speech: whole.speech.slice(from, to),

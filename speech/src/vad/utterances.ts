@@ -1,4 +1,5 @@
 import type { SpeechSpan } from "../alignment/fit-words.ts";
+import type { Channel } from "../transcript.ts";
 import {
   MIN_SILENCE_WINDOWS,
   MIN_SPEECH_WINDOWS,
@@ -25,6 +26,8 @@ export interface Utterance {
   samples: Float32Array;
   /** Time of the first sample in the media, seconds. */
   start: number;
+  /** Omitted if the recording's channels were mixed. */
+  channel?: Channel;
 }
 
 /** A span of speech, in seconds of the media. */

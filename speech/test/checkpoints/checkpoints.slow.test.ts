@@ -19,6 +19,7 @@ import type { Waveform } from "../../src/waveform.ts";
 import {
   type FakeLanguage,
   type FakeSpeech,
+  fakeCall,
   fakeEnglishOnly,
   fakeMultilingual,
   fakeRecording,
@@ -87,6 +88,26 @@ describe("checkpointed results", () => {
     };
     const text = serializeResults({ speech: [], recognitions: [["odd", odd]], languages: [] });
     expect(parseResults(text)?.recognitions).toEqual([]);
+  });
+
+  test("belong to their channel", async () => {
+    const scoreOf = (samples: Float32Array) => Float32Array.of(samples[0]!);
+    const blocks = [Float32Array.from({ length: 512 }, () => 0.25), new Float32Array(512).fill(0.5)] as const;
+    const scored = async (checkpoints: Checkpoint[]) => {
+      let calls = 0;
+      const cache = new CheckpointCache(checkpoints, { recordsNew: true });
+      const score = async (samples: Float32Array) => {
+        calls++;
+        return scoreOf(samples);
+      };
+      const scores = [cache.scores(score, 1), cache.scores(score, 2), cache.scores(score)] as const;
+      const results = [];
+      for (const [index, block] of [...blocks, blocks[0]].entries())
+        results.push(await scores[index]!(block, new Float32Array(0)));
+      return { results, calls, checkpoint: cache.takeCheckpoint(1) };
+    };
+    const first = await scored([]);
+    expect(await scored([first.checkpoint!])).toEqual({ results: first.results, calls: 0, checkpoint: null });
   });
 
   test("belong to their engine: another one computes its own", async () => {
@@ -160,13 +181,17 @@ describe("a transcription that is interrupted at any time, any number of times, 
     }),
   };
 
-  for (const [name, make] of Object.entries(makers)) {
+  const kinds = Object.entries(makers).flatMap(([name, make]) => [
+    { name, make, hasChannels: false },
+    { name: `${name}, from two channels`, make, hasChannels: true },
+  ]);
+  for (const { name, make, hasChannels } of kinds) {
     test(`transcribes the same by ${name}`, async () => {
       const lives = fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 4 });
       const lost = fc.array(fc.boolean(), { maxLength: 4 });
       await fc.assert(
-        fc.asyncProperty(parts, lives, lost, async (recording, calls, losses) => {
-          const groups = await fakeRecording(recording);
+        fc.asyncProperty(parts, parts, lives, lost, async (recording, other, calls, losses) => {
+          const groups = hasChannels ? await fakeCall(recording, other) : await fakeRecording(recording);
           const whole = await live(groups, make(), [], Number.POSITIVE_INFINITY);
           let checkpoints: Checkpoint[] = [];
           for (const count of calls)
@@ -217,7 +242,10 @@ describe("a transcription that is interrupted at any time, any number of times, 
     try {
       const { bundled, multilingual } = engines;
       const both = { bundled: mortal(bundled), multilingual: mortal(multilingual) };
-      const recognizer = createRecognizer(cache.engines({ ...NOTHING, ...engines, ...both }));
+      const recognizer = createRecognizer(
+        cache.engines({ ...NOTHING, ...engines, ...both }),
+        groups.some(({ utterances }) => utterances.some(({ channel }) => channel !== undefined)),
+      );
       for (const { utterances } of groups) await recognizer.recognize(utterances, options);
       return { checkpoints, outcome: await recognizer.finish(1e4, options) };
     } catch (error) {

@@ -2,19 +2,24 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SpeechError } from "../../src/errors.ts";
 import { isSilence } from "../../src/media/audio.ts";
+import { Chunker } from "../../src/media/chunker.ts";
 import { type DecodeEvidence, summarizeDecode } from "../../src/media/decode-summary.ts";
 import { DecoderLog } from "../../src/media/decoder-log.ts";
 import { downmixFilters } from "../../src/media/downmix.ts";
 import { readMatroskaBlocks } from "../../src/media/matroska-blocks.ts";
-import { MonoMixer } from "../../src/media/mono.ts";
+import { MONO, StereoMix } from "../../src/media/mono.ts";
 import { PacketClock, Timeline } from "../../src/media/timeline.ts";
 
 function concat(chunks: Iterable<Float32Array>): number[] {
   return [...chunks].flatMap((chunk) => [...chunk]);
 }
 
+function mixerOf(channels: 1 | 2): Chunker<Float32Array> {
+  return new Chunker(channels, channels === 1 ? MONO : new StereoMix());
+}
+
 function mix(channels: 1 | 2, blocks: Float32Array[]): number[] {
-  const mixer = new MonoMixer(channels);
+  const mixer = mixerOf(channels);
   return [...blocks.flatMap((block) => concat(mixer.add(block))), ...concat(mixer.flush())];
 }
 
@@ -63,7 +68,7 @@ describe("the mono mixer", () => {
   test("inserts the requested amount of silence", () => {
     fc.assert(
       fc.property(fc.nat(40_000), fc.nat(40_000), (silence, length) => {
-        const mixer = new MonoMixer(1);
+        const mixer = mixerOf(1);
         const all = [...concat(mixer.add(new Float32Array(length).fill(1)))];
         all.push(...concat(mixer.addSilence(silence)), ...concat(mixer.flush()));
         expect(all.length).toBe(length + silence);
@@ -74,7 +79,7 @@ describe("the mono mixer", () => {
   });
 
   test.each([1, 2] as const)("gives silence of %i channels without allocating samples", (channels) => {
-    const mixer = new MonoMixer(channels);
+    const mixer = mixerOf(channels);
     const sound = new Float32Array(channels * 8_000).fill(0.5);
     const hours = 10 * 3600 * 16_000;
     const chunks = [...mixer.add(sound), ...mixer.addSilence(hours), ...mixer.add(sound), ...mixer.flush()];
@@ -85,7 +90,7 @@ describe("the mono mixer", () => {
   });
 
   test("recognizes decoded silence, second by second", () => {
-    const mixer = new MonoMixer(2);
+    const mixer = mixerOf(2);
     const samples = new Float32Array(2 * 3 * 16_000);
     samples[0] = 0.5;
     expect([...mixer.add(samples)].map(isSilence)).toEqual([false, true, true]);

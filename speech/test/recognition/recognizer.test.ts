@@ -6,6 +6,7 @@ import {
   type FakeEngine,
   type FakeLanguage,
   type FakeSpeech,
+  fakeCall,
   fakeEnglishOnly,
   fakeMultilingual,
   fakeRecording,
@@ -49,6 +50,62 @@ function talk(language: FakeLanguage, sentences: number, seconds = 6, pause = 0.
     [null, pause],
   ]).flat();
 }
+
+async function recognizeCall(
+  first: readonly FakeSpeech[],
+  second: readonly FakeSpeech[],
+  engines: Partial<Engines>,
+): Promise<RecognizedSpeech & { progress: number[] }> {
+  const recognizer = createRecognizer({ ...NOTHING, ...engines }, true);
+  const progress: number[] = [];
+  const options = {
+    signal: new AbortController().signal,
+    onSettled: (settled: number) => progress.push(settled),
+  };
+  for (const { utterances } of await fakeCall(first, second)) await recognizer.recognize(utterances, options);
+  return { ...(await recognizer.finish(1000, options)), progress };
+}
+
+describe("a call with a speaker on each channel", () => {
+  const waits = (seconds: number): FakeSpeech => [null, seconds];
+
+  test("has the words of both in the language of each, and the language with more speech", async () => {
+    const english = [...talk("en", 3), waits(40), ...talk("en", 2)];
+    const spanish = [waits(22), ...talk("es", 4)];
+    for (const make of [
+      () => ({ multilingual: fakeMultilingual() }),
+      () => ({ multilingual: fakeMultilingual({ detects: "by result" }) }),
+      () => ({ multilingual: fakeMultilingual(), bundled: fakeEnglishOnly(), bundledTakesEnglish: true }),
+    ]) {
+      const call = await recognizeCall(english, spanish, make());
+      expectInOrder(call);
+      const of = (channel: number) => call.words.filter((word) => word.channel === channel);
+      expect(of(1).every(({ word }) => word.startsWith("en-"))).toBe(true);
+      expect(of(2).every(({ word }) => word.startsWith("es-"))).toBe(true);
+      const alone = async (parts: readonly FakeSpeech[]) => (await recognize(parts, make())).words.length;
+      expect([of(1).length, of(2).length]).toEqual([await alone(english), await alone(spanish)]);
+      expect(call.language).toBe("en");
+      expect(languages(call)).toEqual(["en", "es", "en"]);
+    }
+  });
+
+  test("has the words of both from the English engine, which judges the recording as a whole", async () => {
+    const call = await recognizeCall(talk("en", 4), [waits(30), ...talk("en", 2)], {
+      bundled: fakeEnglishOnly(),
+    });
+    expect(call).toMatchObject({ language: "en" });
+    expect(new Set(call.words.map(({ channel }) => channel))).toEqual(new Set([1, 2]));
+    expectInOrder(call);
+  });
+
+  test("is settled as far as the mean of its channels", async () => {
+    const { progress } = await recognizeCall(talk("en", 8), talk("en", 8), {
+      multilingual: fakeMultilingual(),
+    });
+    expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+    expect(progress.length).toBeGreaterThan(1);
+  });
+});
 
 function expectInOrder({ words, languageSegments }: RecognizedSpeech): void {
   for (const parts of [words, languageSegments]) {

@@ -5,7 +5,7 @@ import type {
   RecognizeOptions,
 } from "../../src/engines/engine.ts";
 import { SAMPLE_RATE } from "../../src/media/audio.ts";
-import type { TimedWord } from "../../src/transcript.ts";
+import type { Channel, TimedWord } from "../../src/transcript.ts";
 import type { Utterance } from "../../src/vad/utterances.ts";
 import { packUtterances, type UtteranceGroup } from "../../src/vad/utterances.ts";
 import { type ScoredAudio, WINDOW_SAMPLES } from "../../src/vad/voice-activity.ts";
@@ -51,6 +51,26 @@ export async function fakeRecording(
     }
   }
   return groups;
+}
+
+/** The utterances of two channels of fake speech, as `decodeUtterances` returns them. */
+export async function fakeCall(
+  first: readonly FakeSpeech[],
+  second: readonly FakeSpeech[],
+): Promise<UtteranceGroup[]> {
+  const channels = [await fakeRecording(first), await fakeRecording(second)];
+  const count = Math.max(...channels.map(({ length }) => length));
+  return Array.from({ length: count }, (_, index) => ({
+    utterances: channels
+      .flatMap((groups, channel) =>
+        (groups[index]?.utterances ?? []).map((utterance) => ({
+          ...utterance,
+          channel: (channel + 1) as Channel,
+        })),
+      )
+      .sort((a, b) => a.start - b.start),
+    settledSeconds: Math.min(...channels.map((groups) => (groups[index] ?? groups.at(-1)!).settledSeconds)),
+  }));
 }
 
 /** The words that the recording says, by their language. */

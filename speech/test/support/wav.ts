@@ -9,23 +9,28 @@ function readWav(path: string): Float32Array {
   return Float32Array.from({ length: pcm.length >> 1 }, (_, index) => pcm.readInt16LE(2 * index) / 32_768);
 }
 
-/** The bytes of such a file. */
-export function wavFile(samples: Float32Array): Buffer {
-  const file = Buffer.alloc(HEADER_BYTES + 2 * samples.length);
+/** The bytes of such a file, with one channel or with several of the same length. */
+export function wavFile(...channels: readonly [Float32Array, ...Float32Array[]]): Buffer {
+  const count = channels.length;
+  const frames = channels[0].length;
+  const file = Buffer.alloc(HEADER_BYTES + 2 * count * frames);
   file.write("RIFF", 0);
   file.writeUInt32LE(file.length - 8, 4);
   file.write("WAVEfmt ", 8);
   file.writeUInt32LE(16, 16);
   file.writeUInt16LE(1, 20);
-  file.writeUInt16LE(1, 22);
+  file.writeUInt16LE(count, 22);
   file.writeUInt32LE(16_000, 24);
-  file.writeUInt32LE(32_000, 28);
-  file.writeUInt16LE(2, 32);
+  file.writeUInt32LE(32_000 * count, 28);
+  file.writeUInt16LE(2 * count, 32);
   file.writeUInt16LE(16, 34);
   file.write("data", 36);
-  file.writeUInt32LE(2 * samples.length, 40);
-  for (const [index, sample] of samples.entries()) {
-    file.writeInt16LE(Math.round(Math.max(-1, Math.min(1, sample)) * 32_767), HEADER_BYTES + 2 * index);
+  file.writeUInt32LE(2 * count * frames, 40);
+  for (const [channel, samples] of channels.entries()) {
+    for (const [index, sample] of samples.entries()) {
+      const at = HEADER_BYTES + 2 * (count * index + channel);
+      file.writeInt16LE(Math.round(Math.max(-1, Math.min(1, sample)) * 32_767), at);
+    }
   }
   return file;
 }

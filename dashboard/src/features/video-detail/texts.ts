@@ -26,6 +26,11 @@ export function formatElapsed(seconds: number): string {
   return `${format.hours(String(Math.floor(whole / 3600)))} ${format.minutes(String(Math.floor(whole / 60) % 60))}`;
 }
 
+/** Returns the speaker's name; e.g. `Channel 2` if nobody has named the speaker of the channel, else null. */
+export function speakerLabel(speaker: string | null, channel: number | null): string | null {
+  return speaker ?? (channel === null ? null : texts.channel(channel));
+}
+
 export function stepName({ step, endpointUrl }: TimelineStepView): string {
   return endpointUrl === undefined ? texts.steps[step] : texts.stepTo(texts.steps[step], hostOf(endpointUrl));
 }

@@ -45,6 +45,7 @@ export const correction: typeof english = {
   applyTo: "Anwenden auf",
   thisParagraph: "Diesen Absatz",
   everything: (name) => `Alles, was ${name} sagt`,
+  allOfChannel: (channel) => `Gesamter Kanal ${channel}`,
   paragraphAt: (speaker, time) => `${speaker ?? "Absatz"} bei ${time}`,
   changedWords: (count) => plural(count, "geändertes Wort", "geänderte Wörter"),
   current: "aktuell",

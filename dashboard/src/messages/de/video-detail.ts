@@ -132,6 +132,7 @@ export const videoDetail: typeof english = {
   matchOf: (number, total) => `${formatNumber(number)} von ${total}`,
   transcriptHelp: "Transkript. Pfeiltasten bewegen sich durch die Wörter, Eingabe spielt ab dort ab.",
   playFrom: (time) => `Ab ${time} abspielen`,
+  channel: (channel) => `Kanal ${channel}`,
   confidence: (share) => `${share} Konfidenz`,
   highlight: "Unsichere Wörter hervorheben",
   follow: "Mitlaufen",

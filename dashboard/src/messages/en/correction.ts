@@ -48,6 +48,7 @@ export const correction = translated("correction", {
   applyTo: "Apply to",
   thisParagraph: "This paragraph",
   everything: (name: string) => `Everything ${name} says`,
+  allOfChannel: (channel: number) => `All of channel ${channel}`,
   paragraphAt: (speaker: string | null, time: string) => `${speaker ?? "Paragraph"} at ${time}`,
   changedWords: (count: number) => plural(count, "changed word", "changed words"),
   current: "current",

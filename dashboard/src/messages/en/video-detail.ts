@@ -134,6 +134,7 @@ export const videoDetail = translated("videoDetail", {
   matchOf: (number: number, total: string) => `${formatNumber(number)} of ${total}`,
   transcriptHelp: "Transcript. Arrow keys move through the words, Enter plays from there.",
   playFrom: (time: string) => `Play from ${time}`,
+  channel: (channel: number) => `Channel ${channel}`,
   confidence: (share: string) => `${share} confidence`,
   highlight: "Highlight low-confidence words",
   follow: "Follow",

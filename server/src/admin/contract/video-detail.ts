@@ -149,6 +149,8 @@ export interface TranscriptWordsView {
   paragraphs: number[];
   /** Name of each paragraph's speaker, or null. The column is null if no speaker is named. */
   speakers: (string | null)[] | null;
+  /** Channel of each paragraph's words. The column is null unless the recording has one speaker per channel. */
+  channels: (number | null)[] | null;
 }
 
 /**

@@ -19,7 +19,7 @@ import { getVideoFromParams } from "./videos.ts";
 /** Long, because an open player requests all ranges from the URL of the first redirect. */
 const MEDIA_URL_LIFETIME_SECONDS = 12 * 3600;
 /** Part of the ETag. Increment this when the response for the same words changes. */
-const WORDS_VERSION = 2;
+const WORDS_VERSION = 3;
 
 interface VideoFileDeps {
   db: Db;

@@ -9,11 +9,12 @@ interface FileWord {
   start: number;
   end: number;
   speaker?: string | null | undefined;
+  channel?: number | null | undefined;
 }
 
 /**
- * Arranges the words in columns and splits them into paragraphs. Paragraphs break where the plain text does and where the speaker changes. Very long
- * ones are split further, because the page renders paragraphs one by one.
+ * Arranges the words in columns and splits them into paragraphs. Paragraphs break where the plain text does and where the
+ * speaker changes. Very long ones are split further, because the page renders paragraphs one by one.
  * @param confidences 0 … 1, one for each word
  */
 export function transcriptWords(
@@ -28,6 +29,7 @@ export function transcriptWords(
     confidences: confidences?.map((value) => (value === null ? null : Math.round(value * 100))) ?? null,
     paragraphs: [],
     speakers: words.some(({ speaker }) => speaker) ? [] : null,
+    channels: words.some(({ channel }) => channel) ? [] : null,
   };
   let previous: FileWord | undefined;
   let paragraphStart = 0;
@@ -40,6 +42,7 @@ export function transcriptWords(
     if (startsParagraph) {
       view.paragraphs.push(index);
       view.speakers?.push(next.speaker ?? null);
+      view.channels?.push(next.channel ?? null);
       paragraphStart = index;
     }
     const spaced = !startsParagraph && previous && needsSpace(previous.word, next.word);

@@ -20,7 +20,8 @@ export const LOW_CONFIDENCE = 0.5;
 const MAX_INSERTED_SECONDS = 0.5;
 
 /**
- * Starts a new paragraph where the plain text does, where the speaker changes, and where a paragraph would become too long.
+ * Starts a new paragraph where the plain text does, where the speaker or the channel changes, and where a paragraph would become
+ * too long.
  */
 export function splitIntoParagraphs(words: readonly EditableWord[]): EditedTranscript {
   const paragraphs: EditableWord[][] = [];
@@ -64,7 +65,7 @@ export function paragraphText(paragraph: Paragraph): ParagraphText {
 }
 
 /**
- * Changes the text of a paragraph. Words outside the changed text keep their times, speakers and confidences. New words
+ * Changes the text of a paragraph. Words outside the changed text keep their times, speakers, confidences and channels. New words
  * take over the time of the words that they replace, in proportion to their length. Inserted words share the pause where
  * they are inserted; without a pause, their duration is zero.
  * @param durationSeconds length of the recording
@@ -146,7 +147,9 @@ function newWords(
     replaced.length > 0
       ? { start: replaced[0]!.start, end: replaced.at(-1)!.end }
       : timeOfInsertion({ from: previous?.end, to: next?.start }, texts.length, durationSeconds);
-  const speaker = (replaced[0] ?? paragraph[from - 1] ?? paragraph[to])?.speaker ?? null;
+  const { speaker, channel } = replaced[0] ??
+    paragraph[from - 1] ??
+    paragraph[to] ?? { speaker: null, channel: null };
   const totalLength = texts.reduce((sum, text) => sum + text.length, 0);
   let lengthBefore = 0;
   const timeAt = (length: number) =>
@@ -154,7 +157,7 @@ function newWords(
   return texts.map((word) => {
     const wordStart = timeAt(lengthBefore);
     lengthBefore += word.length;
-    return { word, start: wordStart, end: timeAt(lengthBefore), speaker, confidence: null };
+    return { word, start: wordStart, end: timeAt(lengthBefore), speaker, confidence: null, channel };
   });
 }
 
@@ -202,17 +205,24 @@ export function setSpeaker(
   return transcript.toSpliced(paragraph, 1, ...parts.filter((part) => part.length > 0));
 }
 
-/** Replaces a speaker's name everywhere. */
+/** A speaker with a name, or the unnamed speaker of a channel. */
+export type Speaker = Pick<EditableWord, "speaker" | "channel">;
+
+/** Replaces a speaker's name everywhere, or names the unnamed speaker of a channel. */
 export function renameSpeaker(
   transcript: EditedTranscript,
-  name: string | null,
+  speaker: Speaker,
   newName: string | null,
 ): EditedTranscript {
   return transcript.map((paragraph) =>
-    paragraph.some(({ speaker }) => speaker === name)
-      ? paragraph.map((word) => (word.speaker === name ? { ...word, speaker: newName } : word))
+    paragraph.some((word) => isSameSpeaker(word, speaker))
+      ? paragraph.map((word) => (isSameSpeaker(word, speaker) ? { ...word, speaker: newName } : word))
       : paragraph,
   );
+}
+
+export function isSameSpeaker(a: Speaker, b: Speaker): boolean {
+  return a.speaker === b.speaker && (a.speaker !== null || a.channel === b.channel);
 }
 
 /** Returns the names of all speakers in the order in which they first speak. */

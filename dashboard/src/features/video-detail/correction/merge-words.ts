@@ -1,6 +1,7 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import { correction as texts } from "../../../messages/en/correction.ts";
 import { compareWords, hasSameText, joinTexts } from "./compare-words.ts";
+import { isSameSpeaker } from "./edited-transcript.ts";
 
 /** A passage that two people changed differently. The merged words contain `mine`. */
 export interface Conflict {
@@ -105,14 +106,17 @@ function withSpeakers(
   base: readonly EditableWord[],
   named: readonly EditableWord[],
 ): readonly EditableWord[] {
-  const names = new Map<string | null, string | null>();
-  for (const [index, { speaker }] of base.entries()) {
-    if (named[index]!.speaker !== speaker) names.set(speaker, named[index]!.speaker);
+  const names: { of: EditableWord; name: string | null }[] = [];
+  for (const [index, word] of base.entries()) {
+    const name = named[index]!.speaker;
+    if (name !== word.speaker && !names.some(({ of }) => isSameSpeaker(of, word)))
+      names.push({ of: word, name });
   }
-  if (names.size === 0) return words;
-  return words.map((word) =>
-    names.has(word.speaker) ? { ...word, speaker: names.get(word.speaker) ?? null } : word,
-  );
+  if (names.length === 0) return words;
+  return words.map((word) => {
+    const found = names.find(({ of }) => isSameSpeaker(of, word));
+    return found ? { ...word, speaker: found.name } : word;
+  });
 }
 
 /** Adds the conflict only once, because every word of a passage can have the same speaker conflict. */

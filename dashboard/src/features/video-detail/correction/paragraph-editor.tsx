@@ -3,6 +3,7 @@ import { correction as texts } from "../../../messages/en/correction.ts";
 import { videoDetail } from "../../../messages/en/video-detail.ts";
 import { formatClock } from "../../../ui/format.ts";
 import { PlusIcon } from "../../../ui/icons.tsx";
+import { speakerLabel } from "../texts.ts";
 import { createTextRange, highlightLowConfidence } from "../transcript/text-ranges.ts";
 import css from "../transcript/transcript.module.css";
 import { LOW_CONFIDENCE, type Paragraph, paragraphText } from "./edited-transcript.ts";
@@ -36,7 +37,7 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
   const typed = useRef("");
   const isComposing = useRef(false);
   const start = paragraph[0]?.start ?? 0;
-  const speaker = paragraph[0]?.speaker ?? null;
+  const speaker = speakerLabel(paragraph[0]?.speaker ?? null, paragraph[0]?.channel ?? null);
 
   useLayoutEffect(() => {
     const target = element.current!;

@@ -11,12 +11,15 @@ export interface SpeakerChoice {
 /** Asks for the name of a speaker. An empty name removes the speaker. */
 export function SpeakerDialog({
   current,
+  channel,
   speakers,
   isSelection,
   onChoose,
   onClose,
 }: {
   current: string | null;
+  /** Channel of the words, if the recording has one speaker per channel. */
+  channel: number | null;
   speakers: readonly string[];
   /** Whether the name applies only to the selected words. */
   isSelection: boolean;
@@ -24,7 +27,11 @@ export function SpeakerDialog({
   onClose(): void;
 }) {
   const [name, setName] = useState(current ?? "");
-  const [scope, setScope] = useState<"here" | "everywhere">("here");
+  const [scope, setScope] = useState<"here" | "everywhere">(
+    current === null && channel !== null ? "everywhere" : "here",
+  );
+  const everything =
+    current !== null ? texts.everything(current) : channel !== null ? texts.allOfChannel(channel) : null;
   const others = speakers.filter((speaker) => speaker !== current);
   return (
     <ModalDialog
@@ -37,7 +44,10 @@ export function SpeakerDialog({
       {() => (
         <Form
           onSubmit={() => {
-            onChoose({ name: name.trim() === "" ? null : name.trim(), everywhere: scope === "everywhere" });
+            onChoose({
+              name: name.trim() === "" ? null : name.trim(),
+              everywhere: scope === "everywhere" && !isSelection,
+            });
             onClose();
           }}
         >
@@ -49,14 +59,14 @@ export function SpeakerDialog({
             autoFocus
             hint={others.length > 0 ? texts.otherSpeakers(others.join(", ")) : texts.emptyRemoves}
           />
-          {current !== null && !isSelection && (
+          {everything !== null && !isSelection && (
             <SegmentedControl
               label={texts.applyTo}
               value={scope}
               onChange={setScope}
               options={[
                 { value: "here", name: texts.thisParagraph },
-                { value: "everywhere", name: texts.everything(current) },
+                { value: "everywhere", name: everything },
               ]}
             />
           )}

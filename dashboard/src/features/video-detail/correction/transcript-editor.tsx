@@ -17,6 +17,7 @@ import {
   type EditedTranscript,
   findLowConfidenceWord,
   findSpokenWord,
+  isSameSpeaker,
   LOW_CONFIDENCE,
   type Paragraph,
   renameSpeaker,
@@ -166,7 +167,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
             key={index}
             index={index}
             paragraph={paragraph}
-            isNewSpeaker={paragraph[0]?.speaker !== transcript[index - 1]?.[0]?.speaker}
+            isNewSpeaker={hasNewSpeaker(paragraph, transcript[index - 1])}
             language={language}
             actions={actions}
           />
@@ -194,6 +195,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
       {naming && (
         <SpeakerDialog
           current={naming.paragraph[naming.words?.from ?? 0]?.speaker ?? null}
+          channel={naming.paragraph[naming.words?.from ?? 0]?.channel ?? null}
           speakers={speakersOf(transcript)}
           isSelection={naming.words !== null}
           onClose={() => setNaming(null)}
@@ -404,15 +406,19 @@ interface Naming {
   words: { from: number; to: number } | null;
 }
 
+function hasNewSpeaker([first]: Paragraph, previous: Paragraph | undefined): boolean {
+  const before = previous?.[0];
+  return first !== undefined && (before === undefined || !isSameSpeaker(first, before));
+}
+
 /** A merge may have moved the paragraph while the dialog was open. If it is gone, nothing changes. */
 function nameSpeaker(
   transcript: EditedTranscript,
   { paragraph, words }: Naming,
   { name, everywhere }: SpeakerChoice,
 ): EditedTranscript {
-  if (everywhere) {
-    return splitIntoParagraphs(renameSpeaker(transcript, paragraph[0]?.speaker ?? null, name).flat());
-  }
+  const first = paragraph[0];
+  if (everywhere && first) return splitIntoParagraphs(renameSpeaker(transcript, first, name).flat());
   const index = transcript.findIndex((each) => each.length > 0 && each[0]!.start === paragraph[0]?.start);
   if (index < 0) return transcript;
   const { from, to } = words ?? { from: 0, to: transcript[index]!.length };

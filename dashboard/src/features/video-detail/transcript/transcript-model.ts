@@ -1,6 +1,6 @@
 import type { TranscriptWordsView } from "@subtext/server/admin/contract/video-detail";
 import { formatClock } from "../../../ui/format.ts";
-import { formatRange } from "../texts.ts";
+import { formatRange, speakerLabel } from "../texts.ts";
 
 export const LOW_CONFIDENCE_PERCENT = 50;
 
@@ -16,7 +16,7 @@ export interface Paragraph {
   wordEnds: Uint32Array;
   /** In seconds. */
   start: number;
-  /** Null if nobody has named the speaker. */
+  /** Name of the speaker, or the channel if nobody has named its speaker; otherwise null. */
   speaker: string | null;
 }
 
@@ -46,7 +46,7 @@ export function parseTranscript(view: TranscriptWordsView): Transcript {
     return parseParagraph(words, {
       firstWord,
       start: starts[firstWord]!,
-      speaker: view.speakers?.[index] ?? null,
+      speaker: speakerLabel(view.speakers?.[index] ?? null, view.channels?.[index] ?? null),
     });
   });
   return { language: view.language, wordCount, starts, ends, confidences: view.confidences, paragraphs };
@@ -95,17 +95,17 @@ export function wordAtOffset({ wordStarts, firstWord }: Paragraph, offset: numbe
 }
 
 export function plainText({ paragraphs }: Transcript): string {
-  return paragraphs.map((paragraph, index) => speakerLabel(paragraphs, index) + paragraph.text).join("\n\n");
+  return paragraphs.map((paragraph, index) => speakerPrefix(paragraphs, index) + paragraph.text).join("\n\n");
 }
 
 export function textWithTimestamps({ paragraphs }: Transcript): string {
   return paragraphs
-    .map(({ text, start }, index) => `[${formatClock(start)}] ${speakerLabel(paragraphs, index)}${text}`)
+    .map(({ text, start }, index) => `[${formatClock(start)}] ${speakerPrefix(paragraphs, index)}${text}`)
     .join("\n\n");
 }
 
 /** Returns the name of the speaker if another one spoke before, e.g. `Ada: `. */
-function speakerLabel(paragraphs: readonly Paragraph[], index: number): string {
+function speakerPrefix(paragraphs: readonly Paragraph[], index: number): string {
   const { speaker } = paragraphs[index]!;
   return speaker !== null && speaker !== paragraphs[index - 1]?.speaker ? `${speaker}: ` : "";
 }

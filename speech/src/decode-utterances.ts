@@ -1,0 +1,102 @@
+import { muteLeakage } from "./channels/mute-leakage.ts";
+import { separateSpeakers } from "./channels/separate-speakers.ts";
+import { splitChannels } from "./channels/split-channels.ts";
+import { prefetch } from "./lib/prefetch.ts";
+import type { StageTimer } from "./lib/stage-timer.ts";
+import { isSilence } from "./media/audio.ts";
+import type { ChannelPair } from "./media/channel-pair.ts";
+import type { DecodedAudio, DecodeOptions, Decoder } from "./media/media.ts";
+import type { Channel } from "./transcript.ts";
+import { packUtterances, type UtteranceGroup } from "./vad/utterances.ts";
+import { scoreAudio } from "./vad/voice-activity.ts";
+import { type Waveform, WaveformReport } from "./waveform.ts";
+
+/** Chunks of a second that are decoded ahead of voice activity detection. */
+const PREFETCHED_CHUNKS = 4;
+/** Groups of utterances, a few minutes each, that are prepared while the engine is busy. */
+const PREFETCHED_GROUPS = 1;
+
+type Score = Parameters<typeof scoreAudio>[1];
+
+interface DecodeUtterancesOptions extends DecodeOptions {
+  /** Returns the function that scores the blocks of a channel, in order; of the mix if `channel` is undefined. */
+  scores: (channel?: Channel) => Score;
+  maxUtteranceSeconds: number;
+  timer: StageTimer;
+  onWaveform: ((waveform: Waveform) => void) | undefined;
+}
+
+export interface DecodedUtterances {
+  /** Whether the recording has one speaker per channel. Then every utterance has a channel. */
+  hasChannels: boolean;
+  /** Prepared ahead. The utterances of two channels may overlap and are ordered by their starts. */
+  groups: AsyncGenerator<UtteranceGroup>;
+  waveform: WaveformReport;
+  /** Valid after `groups` has been read to its end. */
+  summary: DecodedAudio["summary"];
+}
+
+/** Decodes a recording and finds its speech: decode → voice activity → utterances. */
+export async function decodeUtterances(
+  decoder: Decoder,
+  path: string,
+  options: DecodeUtterancesOptions,
+): Promise<DecodedUtterances> {
+  const { probe, timer, scores, maxUtteranceSeconds, onWaveform } = options;
+  const leakage = await timer.time("decode", () => separateSpeakers(decoder, path, options));
+  const pack = (samples: AsyncIterable<Float32Array>, score: Score) =>
+    packUtterances(scoreAudio(samples, score), maxUtteranceSeconds, probe.audioOffset);
+  const prepare = <Chunk>(
+    audio: DecodedAudio<Chunk>,
+    mixOf: (chunk: Chunk) => Float32Array,
+    packChunks: (chunks: AsyncGenerator<Chunk>) => AsyncGenerator<UtteranceGroup>,
+  ): DecodedUtterances => {
+    const waveform = new WaveformReport(audio, probe, onWaveform);
+    const chunks = prefetch(
+      waveform.measure(timer.timeEach("decode", audio.chunks), mixOf),
+      PREFETCHED_CHUNKS,
+    );
+    const groups = prefetch(waveform.markSpeech(packChunks(chunks)), PREFETCHED_GROUPS);
+    return { hasChannels: leakage !== null, groups, waveform, summary: () => audio.summary() };
+  };
+  if (leakage === null) {
+    return prepare(
+      decoder.decode(path, options),
+      (samples) => samples,
+      (chunks) => pack(chunks, scores()),
+    );
+  }
+  return prepare(decoder.decodeChannels(path, options), averageOf, (chunks) => {
+    const pairs = muteLeakage(chunks, leakage);
+    const [first, second] = splitChannels(pairs);
+    return joinChannels(pack(first, scores(1)), pack(second, scores(2)), pairs);
+  });
+}
+
+/** Joins the groups of both channels, which cover the same time, and closes their source. */
+async function* joinChannels(
+  first: AsyncGenerator<UtteranceGroup>,
+  second: AsyncGenerator<UtteranceGroup>,
+  source: AsyncGenerator<ChannelPair>,
+): AsyncGenerator<UtteranceGroup> {
+  try {
+    for await (const group of first) {
+      const { value: other } = (await second.next()) as IteratorYieldResult<UtteranceGroup>;
+      yield {
+        utterances: [...withChannel(group, 1), ...withChannel(other, 2)].sort((a, b) => a.start - b.start),
+        settledSeconds: Math.min(group.settledSeconds, other.settledSeconds),
+      };
+    }
+  } finally {
+    await source.return(undefined);
+  }
+}
+
+function withChannel({ utterances }: UtteranceGroup, channel: Channel) {
+  return utterances.map((utterance) => ({ ...utterance, channel }));
+}
+
+function averageOf([first, second]: ChannelPair): Float32Array {
+  if (isSilence(first)) return first;
+  return first.map((sample, index) => (sample + second[index]!) / 2);
+}
