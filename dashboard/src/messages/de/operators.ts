@@ -12,7 +12,7 @@ export const operators: typeof english = {
   invitedAs: (role) => ROLES[role],
   invitedIn: (role, environment) => `${ROLES[role]} in ${environment}`,
   changeRole: "Rolle ändern",
-  changeRoleOf: (name) => `Rolle von ${name} ändern`,
+  changeRoleOf: (name) => `Rolle ändern: ${name}`,
   roleOf: (name) => `Rolle von ${name}`,
   remove: "Entfernen",
   removeName: (name) => `${name} entfernen`,

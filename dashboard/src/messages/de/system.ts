@@ -14,7 +14,7 @@ export const system: typeof english = {
   lastDay: "Letzte 24 Stunden",
   videoUnit: (count) => pluralForm(count, "Video", "Videos"),
   ofMedia: (duration) => `${duration} Medien`,
-  speed: "Geschwindigkeit",
+  speed: "Tempo",
   realTime: "Echtzeit",
   allEngines: "Alle Engines, letzte 24 Stunden",
   videosPerHour: "Videos pro Stunde",

@@ -126,7 +126,7 @@ export const videoDetail: typeof english = {
   },
   keys: { space: "Leertaste", enter: "Eingabe" },
 
-  searchTranscript: "Transkript durchsuchen",
+  searchTranscript: "Im Text suchen",
   previousMatch: "Vorheriger Treffer",
   nextMatch: "Nächster Treffer",
   matchOf: (number, total) => `${formatNumber(number)} von ${total}`,

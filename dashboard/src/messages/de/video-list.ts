@@ -51,7 +51,7 @@ export const videoList: typeof english = {
     completed: "Keine abgeschlossenen Videos",
     failed: "Keine fehlgeschlagenen Videos",
     skipped: "Keine übersprungenen Videos",
-    untranscribed: "Keine nicht transkribierten Videos",
+    untranscribed: "Keine Videos ohne Transkript",
   },
   howToUpload: "Ziehen Sie Dateien hierher oder laden Sie sie über die API hoch.",
   newerChanges: "Es gibt neuere Änderungen.",

@@ -3,13 +3,13 @@ import { formatNumber } from "../numbers.ts";
 
 export const videoState: typeof english = {
   states: {
-    uploading: "Wird hochgeladen",
+    uploading: "Lädt hoch",
     pending: "Wartend",
     processing: "In Arbeit",
     completed: "Abgeschlossen",
     failed: "Fehlgeschlagen",
     skipped: "Übersprungen",
-    untranscribed: "Nicht transkribiert",
+    untranscribed: "Ohne Transkript",
   },
   failures: {
     unreadable_media: {
