@@ -12,8 +12,8 @@ const wordSegmenter = new Intl.Segmenter("und", { granularity: "word" });
 
 /**
  * Splits text in scripts without spaces into words. Engines return such text as phrases, words or single characters.
- * Therefore runs of one speaker and channel without a pause are joined first, then split by `Intl.Segmenter`. The time of each span is distributed
- * over its characters. Other scripts stay unchanged.
+ * Therefore runs of one speaker and channel without a pause are joined first, then split by `Intl.Segmenter`. The time
+ * of each span is distributed over its characters. Other scripts stay unchanged.
  */
 export function segmentUnspaced(spans: readonly Span[]): Span[] {
   const words: Span[] = [];
@@ -111,7 +111,7 @@ function characterTimes(run: readonly Span[]) {
   return { starts, ends, confidences };
 }
 
-/** Returns the range of a word without the punctuation around it, for which an engine may have given separate times. */
+/** Returns the range of a word without its surrounding punctuation, which the engine may have timed separately. */
 function spokenRange(word: string): { from: number; to: number } {
   const from = word.search(SPOKEN);
   if (from < 0) return { from: 0, to: word.length };

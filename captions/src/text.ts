@@ -25,7 +25,7 @@ export function renderText(words: readonly Word[]): string {
   return paragraphs.length === 0 ? "" : `${paragraphs.map(joinWords).join("\n\n")}\n`;
 }
 
-/** A paragraph contains the words of one channel. */
+/** Returns whether `next` begins a paragraph, because of a pause or because it is in another channel. */
 export function beginsParagraph(
   previous: Pick<Word, "word" | "start" | "end"> & { channel?: number | null | undefined },
   next: Pick<Word, "word" | "start" | "end"> & { channel?: number | null | undefined },
@@ -37,7 +37,7 @@ export function beginsParagraph(
   return pause >= (mayEnd ? PAUSE_AFTER_SENTENCE_SECONDS : LONG_PAUSE_SECONDS);
 }
 
-/** Returns whether a paragraph on a page, which `beginsParagraph` does not end, should end before the next word. */
+/** Returns whether a displayed paragraph is so long that it should end here, even if `beginsParagraph` is false. */
 export function isLongParagraph(
   wordCount: number,
   previous: Pick<Word, "word" | "start" | "end">,

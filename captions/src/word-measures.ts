@@ -25,7 +25,8 @@ const NO_MARK = 60;
 const CLAUSE = 15;
 /**
  * Articles, prepositions and conjunctions belong to the next word and are short in most languages. A break after a short
- * word therefore costs this much more for each missing character, and a break before one this much less.
+ * word therefore costs this much more for each character below `SHORT_WORD_CHARACTERS`, and a break before one this
+ * much less.
  */
 const SHORT_WORD = 5;
 const BEFORE_SUFFIX = 25;

@@ -12,7 +12,7 @@ export interface Word {
   confidence?: number | undefined;
   /** Name of the speaker; omitted if unknown. */
   speaker?: string | undefined;
-  /** Channel of the recording, if each has one speaker. Captions and paragraphs do not mix channels. */
+  /** Channel number, if each channel of the recording has one speaker. Captions and paragraphs do not mix channels. */
   channel?: number | undefined;
 }
 

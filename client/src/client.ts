@@ -16,7 +16,7 @@ export interface SubtextOptions {
   /** The address of your service without `/api/v1`: `https://subtext.example.com`. */
   baseUrl: string;
   /**
-   * A key of one environment (`subtext_…`), or null if your own proxy adds the key. Never expose a key to a web page.
+   * An API key (`subtext_…`), or null if your own proxy adds the key. Never expose a key in a web page.
    */
   apiKey: string | null | undefined;
   /** Replaces the global `fetch`. */

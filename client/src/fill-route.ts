@@ -11,7 +11,7 @@ export function fillRoute(
 ): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
-    // "." and ".." would resolve to another path, "" to the list.
+    // "." and ".." would resolve to another path, and "" to the path of the list operation.
     const isIdentifier =
       typeof value === "string" && !/^\.{0,2}$/.test(value) && !/\p{Surrogate}/u.test(value);
     requireArgument(isIdentifier, name, "an identifier");

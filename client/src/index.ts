@@ -1,4 +1,4 @@
-// biome-ignore-all lint/performance/noBarrelFile: the one entry of the published package
+// biome-ignore-all lint/performance/noBarrelFile: the only entry point of the published package
 export type { FileInput } from "./arguments.ts";
 export { Subtext, type SubtextOptions } from "./client.ts";
 export type { ApiErrorCode } from "./contract/api-errors.ts";
@@ -13,7 +13,7 @@ export type {
   EndedTranscription,
   FailureCode,
   OtherTranscription,
-  Reasons,
+  OutcomeDetails,
   SkipReason,
   Transcription,
   TranscriptionSummary,

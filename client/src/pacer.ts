@@ -1,6 +1,6 @@
 import { MAX_TIMER_MS } from "./timers.ts";
 
-/** Concurrent requests until the first response has reported the rate limit. */
+/** Maximum number of concurrent requests until the first response has reported the rate limit. */
 const MAX_IN_FLIGHT_UNKNOWN = 8;
 /** A background request that has waited this long is treated like the others. */
 const OVERDUE_MS = 10_000;
@@ -96,7 +96,7 @@ export class Pacer {
     }
   }
 
-  /** Time until the next request may be sent; null if no request waits or another must end first. */
+  /** Time until the next request may be sent; null if none is waiting, or if one in flight must finish first. */
   #delayMs(): number | null {
     const isBackground = this.#isBackgroundNext();
     const next = isBackground ? this.#background[0] : this.#foreground[0];

@@ -62,7 +62,7 @@ export class Retries {
     this.#signal?.throwIfAborted();
     const { maxRetries } = this.#policy;
     if (!(error instanceof SubtextError) || !error.retryable || maxRetries === 0) throw error;
-    // A missing resource may appear only after all retries.
+    // A 404 such as `upload_incomplete` is likely to last longer than all retries.
     if (error.status === 404) throw error;
     const isRateLimited = error.status === 429 && error.retryAfterMs !== null;
     if (isRateLimited) this.#rateLimits += 1;

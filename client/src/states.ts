@@ -31,7 +31,7 @@ export type Transcription =
   | OtherTranscription<"SKIPPED">;
 
 /** Why a transcription failed or was skipped, and whether it is incomplete. */
-export interface Reasons<Status extends TranscriptionStatus> {
+export interface OutcomeDetails<Status extends TranscriptionStatus> {
   failure: Status extends "FAILED" ? contract.TranscriptionFailure : null;
   skipReason: Status extends "SKIPPED" ? SkipReason : null;
   /** True if damaged parts of the recording are missing from the transcript. */
@@ -40,16 +40,16 @@ export interface Reasons<Status extends TranscriptionStatus> {
 
 /** The result of `transcriptions.wait`, discriminated by `status`. */
 export type EndedTranscription =
-  | (CompletedTranscription & Reasons<"COMPLETED">)
-  | (OtherTranscription<"FAILED"> & Reasons<"FAILED">)
-  | (OtherTranscription<"SKIPPED"> & Reasons<"SKIPPED">);
+  | (CompletedTranscription & OutcomeDetails<"COMPLETED">)
+  | (OtherTranscription<"FAILED"> & OutcomeDetails<"FAILED">)
+  | (OtherTranscription<"SKIPPED"> & OutcomeDetails<"SKIPPED">);
 
-type SummaryFields = Omit<contract.TranscriptionSummary, keyof Reasons<"FAILED">>;
+type SummaryFields = Omit<contract.TranscriptionSummary, keyof OutcomeDetails<"FAILED">>;
 type OtherSummary<Status extends TranscriptionStatus> = SummaryFields &
-  Reasons<Status> & { status: Status; wordCount: null; completedAt: null };
+  OutcomeDetails<Status> & { status: Status; wordCount: null; completedAt: null };
 
 export type TranscriptionSummary =
-  | (Completed<SummaryFields> & Reasons<"COMPLETED">)
+  | (Completed<SummaryFields> & OutcomeDetails<"COMPLETED">)
   | OtherSummary<"PENDING">
   | OtherSummary<"PROCESSING">
   | OtherSummary<"FAILED">

@@ -31,7 +31,8 @@ export class Transcriptions {
 
   /**
    * Returns the transcription of a video in any state. The URLs in `files` expire within minutes.
-   * @throws SubtextError `video_not_found`; `upload_incomplete`; `transcription_not_found` if the video will not be transcribed
+   * @throws SubtextError `video_not_found`; `upload_incomplete`; `transcription_not_found` if the video will not be
+   * transcribed
    */
   async get(videoId: string, options: RequestOptions = {}): Promise<Transcription> {
     const transcription = await this.#transport.call("getTranscription", { params: { videoId } }, options);

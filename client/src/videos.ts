@@ -55,7 +55,7 @@ export class Videos {
   /**
    * Creates a video and uploads its file, resuming after broken connections. Requires `create_video`.
    *
-   * @param input Use `openAsBlob` of `node:fs` to avoid reading a large file into memory.
+   * @param input Use `openAsBlob` from `node:fs` to avoid reading a large file into memory.
    * @returns the ID of the video, which is now queued for transcription
    */
   async upload(input: FileInput, options: VideoUploadOptions = {}): Promise<{ videoId: string }> {

@@ -27,7 +27,7 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
 if (exitCode === 0) process.exitCode = 0;
 else process.exit(exitCode);
 
-/** Null if there is none. */
+/** Returns null if the file does not exist. */
 function readEnvFile(path: string): EnvFile | null {
   try {
     return { path, values: parseEnv(readFileSync(path, "utf8")) };

@@ -11,7 +11,7 @@ import { packUtterances, type UtteranceGroup } from "./vad/utterances.ts";
 import { scoreAudio } from "./vad/voice-activity.ts";
 import { type Waveform, WaveformReport } from "./waveform.ts";
 
-/** Chunks of a second that are decoded ahead of voice activity detection. */
+/** One-second chunks that are decoded ahead of voice activity detection. */
 const PREFETCHED_CHUNKS = 4;
 /** Groups of utterances, a few minutes each, that are prepared while the engine is busy. */
 const PREFETCHED_GROUPS = 1;
@@ -19,7 +19,7 @@ const PREFETCHED_GROUPS = 1;
 type Score = Parameters<typeof scoreAudio>[1];
 
 interface DecodeUtterancesOptions extends DecodeOptions {
-  /** Returns the function that scores the blocks of a channel, in order; of the mix if `channel` is undefined. */
+  /** Returns a function that scores the blocks of a channel in order, or those of the mix if `channel` is undefined. */
   scores: (channel?: Channel) => Score;
   maxUtteranceSeconds: number;
   timer: StageTimer;
@@ -29,7 +29,7 @@ interface DecodeUtterancesOptions extends DecodeOptions {
 export interface DecodedUtterances {
   /** Whether the recording has one speaker per channel. Then every utterance has a channel. */
   hasChannels: boolean;
-  /** Prepared ahead. The utterances of two channels may overlap and are ordered by their starts. */
+  /** Groups are prefetched. The utterances of two channels may overlap; they are sorted by start. */
   groups: AsyncGenerator<UtteranceGroup>;
   waveform: WaveformReport;
   /** Valid after `groups` has been read to its end. */

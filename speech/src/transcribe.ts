@@ -41,7 +41,8 @@ export interface TranscribeOptions {
 
 /**
  * Transcribes a file: decode → voice activity → utterances → language, recognition, alignment and filters → words. If
- * each channel has one speaker, the channels pass through the stages separately, and their words are merged. The stages are streams that work ahead by a limited amount, so memory does not grow with the duration of the recording.
+ * each channel has one speaker, the channels pass through the stages separately, and their words are merged. The stages
+ * are streams that work ahead by a limited amount, so memory does not grow with the duration of the recording.
  * @param path absolute
  * @throws SpeechError
  */
@@ -148,8 +149,8 @@ function checkpointWriter(
 
 /**
  * Returns a function that reports progress. Its argument is the time up to which words are final. Reported progress never
- * decreases. It stays the same while a resumed transcription repeats the part in its checkpoints.
- * @param cachedSeconds end of the part in checkpoints, whose speed is not used to estimate the remaining time
+ * decreases. It stays the same while a resumed transcription replays the part that its checkpoints cover.
+ * @param cachedSeconds end of the part that checkpoints cover, whose speed is not used to estimate the remaining time
  */
 function progressReporter(
   { duration }: Probe,

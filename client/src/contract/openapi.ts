@@ -100,13 +100,13 @@ function describeOperation(operation: Operation, components: Map<string, Json>):
           content: Object.fromEntries(
             Object.entries(success.files).map(([type, schema]) => [
               type,
-              { schema: referOpen(schema, components) },
+              { schema: openSchemaRef(schema, components) },
             ]),
           ),
         }),
         ...(success.body && {
           content: {
-            "application/json": { schema: referOpen(success.body, components), example: success.example },
+            "application/json": { schema: openSchemaRef(success.body, components), example: success.example },
           },
         }),
       },
@@ -130,7 +130,7 @@ function describeQuery(query: TSchema | undefined, components: Map<string, Json>
     in: "query",
     required: required.includes(name),
     ...(schema.description !== undefined && { description: schema.description }),
-    schema: refer(schema, components),
+    schema: schemaRef(schema, components),
   }));
 }
 
@@ -167,7 +167,7 @@ function describeBody({ body, bodyExample, bodyMediaType }: Operation, component
   return {
     requestBody: {
       required: true,
-      content: { "application/json": { schema: refer(body, components), example: bodyExample } },
+      content: { "application/json": { schema: schemaRef(body, components), example: bodyExample } },
     },
   };
 }
@@ -183,7 +183,7 @@ function describeErrors(operation: Operation, components: Map<string, Json>): Js
         ...(operation.method !== "HEAD" && {
           content: {
             "application/problem+json": {
-              schema: referOpen(Problem, components),
+              schema: openSchemaRef(Problem, components),
               examples: Object.fromEntries(
                 codes.map((code) => [code, { value: exampleProblem(code, operation) }]),
               ),
@@ -232,7 +232,7 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
     ],
     requestBody: {
       required: true,
-      content: { "application/json": { schema: referOpen(schema, components), example: EVENTS[type] } },
+      content: { "application/json": { schema: openSchemaRef(schema, components), example: EVENTS[type] } },
     },
     responses: {
       "2XX": { description: "Received" },
@@ -243,11 +243,11 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
 }
 
 /**
- * Refers to a schema of a response or an event. Its objects accept unknown fields, because later releases of v1 may add
- * some.
+ * Like `schemaRef`, for the schema of a response or an event. Its objects accept unknown fields, because later releases of
+ * v1 may add some.
  */
-function referOpen(schema: TSchema, components: Map<string, Json>): Json {
-  return refer(withoutClosedObjects(schema) as TSchema, components);
+function openSchemaRef(schema: TSchema, components: Map<string, Json>): Json {
+  return schemaRef(withoutClosedObjects(schema) as TSchema, components);
 }
 
 function withoutClosedObjects(value: unknown): unknown {
@@ -261,7 +261,7 @@ function withoutClosedObjects(value: unknown): unknown {
 }
 
 /** Moves a schema that has an `$id` to the components and returns a reference. */
-function refer(schema: TSchema, components: Map<string, Json>): Json {
+function schemaRef(schema: TSchema, components: Map<string, Json>): Json {
   const { $id, ...rest } = schema as TSchema & { $id?: string };
   if ($id === undefined) return convertMembers(rest, components);
   if (!components.has($id)) {
@@ -275,14 +275,14 @@ function convertMembers(schema: Json, components: Map<string, Json>): Json {
   const convert = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(convert);
     if (typeof value !== "object" || value === null) return value;
-    return refer(value as TSchema, components);
+    return schemaRef(value as TSchema, components);
   };
   return Object.fromEntries(
     Object.entries(describeMap(schema)).map(([name, value]) => [name, convert(value)]),
   );
 }
 
-/** TypeBox describes maps by `patternProperties`, which most code generators ignore. */
+/** TypeBox represents maps as `patternProperties`, which most code generators ignore. */
 function describeMap(schema: Json): Json {
   if (schema.patternProperties === undefined) return schema;
   const { patternProperties, ...rest } = schema;

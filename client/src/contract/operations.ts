@@ -164,7 +164,7 @@ export const OPERATIONS = {
       "If-Match": {
         description:
           "The `etag` of the words that you changed. If they are no longer current, nothing is saved.",
-        // Not enforced as a required header, because its absence has an error of its own.
+        // The schema does not enforce this, because a missing header has its own error, `precondition_required`.
         required: true,
         example: TRANSCRIPT_WORDS.etag,
       },

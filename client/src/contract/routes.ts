@@ -1,5 +1,5 @@
 /**
- * Method and path of each operation that the client calls. They are apart from the operations, because the published
+ * Method and path of each operation that the client calls. They are separate from the operations, because the published
  * client does not contain the schemas.
  */
 export const ROUTES = {

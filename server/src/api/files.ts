@@ -5,7 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { contentDisposition } from "../storage/content-disposition.ts";
 import type { FileReader } from "../storage/disk/disk-transcript-store.ts";
-import { type FileUrlClaims, readFileUrl } from "../storage/disk/file-url.ts";
+import { type FileUrlClaims, parseFileUrl } from "../storage/disk/file-url.ts";
 import type { OpenedFile } from "../storage/disk/local-file.ts";
 import { isStorageKey } from "../storage/key.ts";
 
@@ -71,7 +71,7 @@ function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): F
   const address = request.raw.url ?? "";
   const [path = "", query = ""] = splitOnce(address, "?");
   const key = path.startsWith(PATH) ? path.slice(PATH.length) : "";
-  const claims = isStorageKey(key) ? readFileUrl(key, query, secret) : null;
+  const claims = isStorageKey(key) ? parseFileUrl(key, query, secret) : null;
   if (claims === null) {
     throw new AppError("file_url_invalid", "The URL was not signed by this service. Request a new one.");
   }

@@ -38,7 +38,7 @@ export async function openBackups(deps: BackupDeps): Promise<Backups> {
       };
       const manifest = await makeBackup(deps, folder, { onProgress, signal });
       if (latest) latest = { ...latest, state: "done", manifest };
-      deps.log.info({ folder, files: manifest.fileCount, bytes: manifest.bytes }, "backup made");
+      deps.log.info({ folder, files: manifest.fileCount, bytes: manifest.bytes }, "backup created");
     } catch (error) {
       deps.log.error({ err: error, folder }, "the backup failed");
       if (latest) latest = { ...latest, state: "failed", error: describe(error, signal) };
@@ -48,7 +48,7 @@ export async function openBackups(deps: BackupDeps): Promise<Backups> {
   return {
     start(folder) {
       if (!isAbsolute(folder))
-        throw new AppError("backup_target_refused", "Name the folder by its whole path.");
+        throw new AppError("backup_target_refused", "Specify the absolute path of the folder.");
       if (latest?.state === "running") {
         throw new AppError("backup_running", `A backup is being written to ${latest.folder}.`);
       }
@@ -75,7 +75,7 @@ export async function openBackups(deps: BackupDeps): Promise<Backups> {
 
 function describe(error: unknown, signal: AbortSignal): { code: string; message: string } {
   if (signal.aborted)
-    return { code: "backup_stopped", message: "The backup was stopped; nothing of it is left." };
+    return { code: "backup_stopped", message: "The backup was stopped, and its files were removed." };
   if (error instanceof AppError) return { code: error.code, message: error.message };
   return { code: "internal_error", message: "An internal error occurred. See the log of the service." };
 }

@@ -12,7 +12,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isDiskFull } from "../storage/disk/disk-space.ts";
 import { MARK_FILE } from "../storage/ownership/store-mark.ts";
-import { DATA_FOLDER, hashFile, type Manifest, SUMS_FILE, writeManifest, writeSum } from "./manifest.ts";
+import { DATA_FOLDER, formatSum, hashFile, type Manifest, SUMS_FILE, writeManifest } from "./manifest.ts";
 import { copyIfPresent, preserveFiles, tryLink } from "./preserve-files.ts";
 import { listChangedVideoFiles, listOpenRecordings, listVideoFiles } from "./video-files.ts";
 
@@ -155,7 +155,7 @@ async function write(
 async function checkTarget(target: string, dataFolder: string): Promise<void> {
   const refusal = (reason: string) => new AppError("backup_target_refused", reason);
   if (!relative(dataFolder, target).startsWith("..")) {
-    throw refusal(`${target} is in the data folder itself. Name a folder elsewhere, best on another disk.`);
+    throw refusal(`${target} is inside the data folder. Choose another folder, preferably on another disk.`);
   }
   const parent = await stat(dirname(target)).catch(() => null);
   if (!parent?.isDirectory()) throw refusal(`There is no folder ${dirname(target)}.`);
@@ -163,7 +163,7 @@ async function checkTarget(target: string, dataFolder: string): Promise<void> {
     if (error.code === "ENOENT") return [];
     throw refusal(`${target} cannot be used: ${error.message}`);
   });
-  if (entries.length > 0) throw refusal(`${target} is not empty. Every backup has a folder of its own.`);
+  if (entries.length > 0) throw refusal(`${target} is not empty. Each backup needs its own folder.`);
 }
 
 async function supportsLinks(from: string, to: string): Promise<boolean> {
@@ -253,7 +253,7 @@ async function writeSums(
         onProgress({ phase: "checking", doneBytes: bytes, totalBytes });
       });
       fileCount += 1;
-      await list.writeFile(writeSum({ hash, path: `${DATA_FOLDER}/${path}` }));
+      await list.writeFile(formatSum({ hash, path: `${DATA_FOLDER}/${path}` }));
     }
   } finally {
     await list.close();

@@ -81,7 +81,7 @@ export async function* readSums(backup: string): AsyncGenerator<Sum> {
   }
 }
 
-export function writeSum({ hash, path }: Sum): string {
+export function formatSum({ hash, path }: Sum): string {
   return `${hash}  ${path}\n`;
 }
 

@@ -15,8 +15,8 @@ import { syncFileSystem } from "./make-backup.ts";
 import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./manifest.ts";
 
 /**
- * In this order, because no service starts on the folder without a database. The store's mark is not restored, because
- * the restored files are a new store.
+ * Moved in this order, because the service refuses to start on files without their database. The store's mark is not
+ * restored, because the restored files are a new store.
  */
 const PARTS = ["uploads", "files", "installation", "database"];
 const UNFINISHED = "restore.unfinished";
@@ -79,7 +79,7 @@ function requireCompatible({ postgresMajor, migrations, version }: Manifest): vo
   if (unknown === undefined && postgresMajor === POSTGRES_MAJOR) return;
   const reason =
     unknown === undefined
-      ? `its database is PostgreSQL ${postgresMajor}, and this Subtext carries ${POSTGRES_MAJOR}`
+      ? `its database is PostgreSQL ${postgresMajor}, but this release includes ${POSTGRES_MAJOR}`
       : `its tables are newer than this Subtext knows (${unknown})`;
   throw new Error(`The backup was made by Subtext ${version}: ${reason}. Restore it with that version.`);
 }
@@ -99,7 +99,7 @@ async function copyAll(
     });
     await chmod(target, 0o600);
     if ((await hashFile(target)) !== hash) {
-      throw new Error(`The backup is damaged: ${path} is not what was backed up.`);
+      throw new Error(`The backup is damaged: the checksum of ${path} does not match.`);
     }
     doneBytes += (await stat(target)).size;
     onProgress({ doneBytes, totalBytes });

@@ -33,8 +33,8 @@ export interface StoredFile {
 
 const BATCH = 500;
 /**
- * A save is replaced at most 10 minutes later, and signed URLs of its files are valid for another 5 minutes. The rest is
- * for clocks that disagree.
+ * A save can be replaced for 10 minutes, and signed URLs of its files are valid for another 5 minutes. The rest allows
+ * for clock skew.
  */
 const REPLACED_FILES_MS = 3_600_000;
 
@@ -51,7 +51,7 @@ type FileOwner = NonNullable<ReturnType<typeof parseFileKey> | ReturnType<typeof
 
 /** Reads the rows after listing the files. Rows are inserted before their files, so a file without a row is not new. */
 async function recordingsOf({ db, recordings }: StoredFilesDeps, listed: string[]): Promise<StoredFile[]> {
-  // A bucket lists an upload once per part.
+  // A bucket may list an upload more than once, for example as a multipart upload and as a tail.
   const ids = [...new Set(listed)];
   const rows = await recordingStates(db, ids);
   const tombstones = await findTombstones(

@@ -66,7 +66,7 @@ async function checkFiles(
     }
     const newlyMissing =
       checkedIds.length > 0 ? await recordMissingFiles(db, { checkedIds, missing, now: clock.now() }) : [];
-    for (const file of newlyMissing) log.warn(file, "a file that a row names is missing");
+    for (const file of newlyMissing) log.warn(file, "a file that a row references is missing");
     checkedCount += videos.length;
     const isLast = videos.length < BATCH;
     position = isLast ? "" : videos.at(-1)!.videoId;

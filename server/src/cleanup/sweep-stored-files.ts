@@ -51,7 +51,7 @@ export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: Abort
   await deleteUnseenFileRecords(db, startedAt);
   if (!isOwner) return;
   if (failures > 0) {
-    log.error({ failures }, "obsolete files could not be removed; the next sweep tries again");
+    log.error({ failures }, "could not remove obsolete files; the next sweep will try again");
     return;
   }
   // All obsolete files were removed, so old tombstones are no longer needed.
@@ -94,7 +94,7 @@ async function recordUnknown(
     const examples = found.slice(0, MAX_LOGGED_KEYS).map(({ key }) => key);
     log.warn(
       { files: found.length, examples },
-      "stored files that this database does not know were found; they are kept for 7 days",
+      "found stored files that the database has no record of; they are kept for 7 days",
     );
   }
   const expiredBefore = new Date(now.getTime() - UNKNOWN_FILE_RETENTION_MS);

@@ -26,7 +26,7 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Only every nth sweep looks for orphaned files, because that lists every file. */
+/** Only every nth sweep is a full one, because a full sweep lists every stored file. */
 const FULL_SWEEP_EVERY = 12;
 const ADVANCE_INTERVAL_MS = 60_000;
 

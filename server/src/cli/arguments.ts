@@ -39,7 +39,7 @@ export function parseJsonObject(text: string): Record<string, unknown> {
       return parsed as Record<string, unknown>;
     }
   } catch {
-    // Throws the error below.
+    // Falls through to the error below.
   }
   throw new InvalidArgumentError(`Enter a JSON object, such as '{"team": "video"}'.`);
 }

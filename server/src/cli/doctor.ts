@@ -32,7 +32,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Runs the checks in the service if it runs or can be opened; otherwise checks its parts separately. */
+/** Runs the checks in the service if it is running or can be opened; otherwise checks its parts separately. */
 async function runChecks(config: Config, { files }: { files: boolean }): Promise<Diagnosis> {
   const running = await findRunning(config.dataFolder);
   let client: InternalClient;

@@ -125,7 +125,7 @@ function parseWeight(text: string): number {
   throw new InvalidArgumentError(`Enter a whole number from 1 to ${MAX_WEIGHT}.`);
 }
 
-/** @throws Error if videos are already that old */
+/** @throws Error if the policy would immediately delete recordings or videos */
 async function requireNoDeletions(
   client: InternalClient,
   id: string,

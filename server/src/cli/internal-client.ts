@@ -32,7 +32,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Connects to the running service. If none runs, opens the service in this process, where it runs no jobs. */
+/** Connects to the running service. If none is running, opens it in this process, without running jobs. */
 export async function connect(config: Config): Promise<InternalClient> {
   const running = await findRunning(config.dataFolder);
   return running === null ? await openInProcess(config) : connectOverHttp(running);
@@ -64,7 +64,7 @@ export function connectOverHttp({ url, token }: RunningService): InternalClient 
 
 /**
  * Opens the service in this process and sends requests to it without a socket.
- * @throws Error if the service does not open, for example AppError `data_folder_in_use`
+ * @throws Error if the service cannot be opened, for example AppError `data_folder_in_use`
  */
 export async function openInProcess(config: Config): Promise<InternalClient> {
   // Writes the error log to stderr, so that it does not mix with the command's output.

@@ -28,13 +28,13 @@ export function addModels(program: Command, terminal: Terminal): void {
 async function requireUnused({ dataFolder, engine, whisperModel }: Config, name: string): Promise<void> {
   const running = await findRunning(dataFolder);
   if (running === null) return;
-  const byItsSettings = engine === "auto" || engine === "whisper" ? whisperModel : null;
+  const configuredModel = engine === "auto" || engine === "whisper" ? whisperModel : null;
   // The choice made during setup counts as well.
   const used = await connectOverHttp(running)
     .send("GET /system")
     .then(
       ({ model }) => model.wanted,
-      () => byItsSettings,
+      () => configuredModel,
     );
   if (name !== used) return;
   throw new Error(

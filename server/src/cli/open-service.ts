@@ -12,10 +12,10 @@ export async function openServiceFor(options: ServiceOptions): Promise<Service> 
     return await openService(options);
   } catch (error) {
     const setting = settingAtFault(error);
-    if (setting !== null) throw new Error(`The service does not open. ${setting}.`, { cause: error });
+    if (setting !== null) throw new Error(`The service could not be opened. ${setting}.`, { cause: error });
     if (error instanceof AppError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The service does not open: ${reason}. To find the cause, run: subtext doctor`, {
+    throw new Error(`The service could not be opened: ${reason}. To find the cause, run: subtext doctor`, {
       cause: error,
     });
   }

@@ -152,7 +152,8 @@ function hasEmail(email: string): (each: { email: string }) => boolean {
 }
 
 /**
- * Returns the operator's access after the change. With `--env`, an operator loses a role in all environments.
+ * Returns the operator's access after the change. With `--env`, roles in individual environments replace a role in all
+ * environments.
  * @throws AppError `invalid_request`, `environment_not_found`
  */
 function changedAccess(
@@ -162,7 +163,7 @@ function changedAccess(
 ): AccessRequest {
   if (!named) {
     if (role !== NO_ROLE) return { role };
-    throw new AppError("invalid_request", "Name the environments with --env, or remove the operator.");
+    throw new AppError("invalid_request", "Specify the environments with --env, or remove the operator.");
   }
   const roles = new Map(operator.environments.map((each) => [each.id, each.role]));
   for (const idOrName of named) {

@@ -13,7 +13,7 @@ type Check = (answer: string) => string;
 
 export type Questions = ReturnType<typeof openQuestions>;
 
-/** Reads answers from standard input, one per line. On a terminal, an invalid answer is asked for again. */
+/** Reads answers from standard input, one per line. On a terminal, repeats the question after an invalid answer. */
 export function openQuestions({ err, errColumns }: Terminal) {
   let isMuted = false;
   const output = new Writable({
@@ -59,7 +59,7 @@ export function openQuestions({ err, errColumns }: Terminal) {
     },
 
     /** Hides the answer on the terminal. */
-    async askSecretly(question: string, check: Check): Promise<string> {
+    async askHidden(question: string, check: Check): Promise<string> {
       const read = async () => {
         isMuted = true;
         try {

@@ -67,7 +67,7 @@ export function addSetup(program: Command, terminal: Terminal): void {
 async function askForOwner(questions: Questions, options: Options) {
   const name = options.name ?? (await questions.ask("Your name", { check: checkName }));
   const email = options.email ?? (await questions.ask("Email", { check: checkEmail }));
-  return { name, email, password: await questions.askSecretly("Password", checkPassword) };
+  return { name, email, password: await questions.askHidden("Password", checkPassword) };
 }
 
 async function askForEnvironment(questions: Questions, { environment, transcription }: Options) {

@@ -1,7 +1,7 @@
 import {
-  ENDING_EVENT_TYPES,
   EVENT_TYPES,
   type EventType,
+  FINAL_EVENT_TYPES,
   type SentEventType,
 } from "@subtext/client/contract/webhook";
 import type { Delivery, WebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
@@ -47,7 +47,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
       "--events <list>",
       `comma-separated list of ${EVENT_TYPES.join(", ")}; by default all but the last`,
       parseList(EVENT_TYPES),
-      [...ENDING_EVENT_TYPES],
+      [...FINAL_EVENT_TYPES],
     )
     .action(
       async (

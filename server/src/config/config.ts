@@ -162,7 +162,7 @@ function readAll(settings: SettingsReader): Config {
 
 function readRole(settings: SettingsReader, bucket: ObjectStorageConfig | null): Role {
   const role = settings.oneOf("ROLE");
-  if (role !== "all" && !settings.isGiven("DATABASE_URL")) {
+  if (role !== "all" && !settings.differsFromDefault("DATABASE_URL")) {
     settings.refuse("ROLE", role, "processes with separate roles need a shared PostgreSQL: set DATABASE_URL");
   }
   if (role !== "all" && bucket === null) {

@@ -44,7 +44,7 @@ export class SettingsReader {
   }
 
   /** Returns whether the value differs from the default. */
-  isGiven(name: SettingName): boolean {
+  differsFromDefault(name: SettingName): boolean {
     const given = this.#given.get(name);
     return given !== undefined && given.value !== SETTINGS[name].default;
   }

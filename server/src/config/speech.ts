@@ -17,7 +17,7 @@ export function readEngines(settings: SettingsReader): {
   for (const { kind, enabledBy, settings: names } of CONFIGURABLE_ENGINES) {
     if (settings.text(enabledBy) === null) {
       if (engine === kind) settings.refuse("ENGINE", engine, `it requires ${enabledBy}`);
-      for (const name of names.filter((each) => settings.isGiven(each))) {
+      for (const name of names.filter((each) => settings.differsFromDefault(each))) {
         settings.refuse(name, settings.text(name) ?? "", `it requires ${enabledBy}`);
       }
     } else if (engine !== kind && engine !== "auto") {
@@ -29,7 +29,8 @@ export function readEngines(settings: SettingsReader): {
     }
   }
   const configuredEngines = readConfiguredEngines(settings);
-  const isEngineSet = engine !== "auto" || configuredEngines.length > 0 || settings.isGiven("WHISPER_MODEL");
+  const isEngineSet =
+    engine !== "auto" || configuredEngines.length > 0 || settings.differsFromDefault("WHISPER_MODEL");
   return { engine, isEngineSet, configuredEngines };
 }
 

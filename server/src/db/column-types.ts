@@ -21,7 +21,7 @@ const INTERVAL = 1186;
  * | `json`, `jsonb` | the parsed value |
  * | `bytea` | Buffer |
  *
- * Arrays of `text`, `uuid`, `boolean`, `integer`, `double precision` and `timestamptz` are equal on both drivers.
+ * Arrays of `text`, `uuid`, `boolean`, `integer`, `double precision` and `timestamptz` are the same with both drivers.
  * A JavaScript array as a parameter becomes a PostgreSQL array in pg; PGlite converts it according to the column's
  * type. Pass `jsonb` as `JSON.stringify(…)`.
  */

@@ -54,7 +54,7 @@ export class DatabaseWatch {
       connect: async () => {
         this.#circuit.assertAvailable();
         if (pool.waitingCount >= MAX_WAITING)
-          throw databaseUnavailable(new Error("too many queries wait for a connection"));
+          throw databaseUnavailable(new Error("too many queries are waiting for a connection"));
         try {
           return await pool.connect();
         } catch (error) {

@@ -111,7 +111,7 @@ function getTypeParser(typeId: number, format?: "text" | "binary") {
 class PreparingClient extends pg.Client {
   readonly #names = new Map<string, string>();
 
-  // Kysely passes a text and values. Other calls are passed through.
+  // Kysely passes the query text and its values. Other calls are passed through.
   override query(...args: unknown[]): never {
     const [text, values] = args;
     const passed =

@@ -190,7 +190,7 @@ interface TranscriptRevisionTable {
   /** 0 is the recognized original. */
   number: number;
   file_prefix: string;
-  /** Id of the editing session; null if the revision is not continued. */
+  /** Id of the editing session that can still update the revision; null if the next save creates a new one. */
   sitting: string | null;
   /** Null for the recognized original. */
   actor_kind: ActorKind | null;
@@ -470,7 +470,7 @@ interface UnknownFileTable {
   bytes: number;
 }
 
-/** The store that contains this database's files, and their common generation; see `store-ownership.ts`. */
+/** The store that contains this database's files, and the database's generation; see `store-ownership.ts`. */
 interface StoreRecordTable {
   only: GeneratedAlways<boolean>;
   store_id: string;
@@ -498,7 +498,7 @@ interface EnvironmentQueueTable {
 
 interface EngineChoiceTable {
   only: GeneratedAlways<boolean>;
-  /** A model of the catalog, or `bundled`. */
+  /** Name of a model in the catalog, or `bundled`. */
   engine: string;
 }
 

@@ -80,7 +80,7 @@ export function createApp({
   health: Health;
   trustProxy: TrustedProxies;
   publicUrl: string;
-  /** Aborted shortly before the service stops. Until then, it still responds. */
+  /** Aborted when draining begins. The service still responds to requests until it stops. */
   draining: AbortSignal;
   limits?: ConnectionLimits;
 }): FastifyInstance {

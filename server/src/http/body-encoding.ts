@@ -15,7 +15,7 @@ export function refuseEncodedBodies(app: FastifyInstance): void {
 }
 
 /**
- * Refuses a compressed body, because the service would store a compressed recording as it is.
+ * Refuses a compressed body, because the service would store a compressed recording as is.
  * @throws AppError `unsupported_media_type`
  */
 export function refuseEncodedBody({ headers }: FastifyRequest): void {

@@ -1,6 +1,6 @@
 import { API_ERRORS } from "@subtext/client/contract/api-errors";
 
-/** All error codes, of the public API and for operators. `docs/errors.md` explains each. */
+/** All error codes: those of the public API, and those that only operators see. `docs/errors.md` explains each. */
 export const APP_ERRORS = {
   ...API_ERRORS,
 

@@ -4,7 +4,7 @@ const MAX_METADATA_BYTES = 4096;
 
 /**
  * Checks that the database can store metadata from a client and return it unchanged: at most 4 KB of JSON, without
- * U+0000 and lone surrogates.
+ * U+0000 or lone surrogates.
  * @param what names the metadata in the error message
  * @throws AppError `invalid_metadata`
  */

@@ -21,13 +21,13 @@ export interface SettingFacts {
 /** Reads the settings of one part of the service. */
 export interface SettingsSource {
   /** Returns whether the value differs from the default. */
-  isGiven(name: string): boolean;
+  differsFromDefault(name: string): boolean;
   /** Returns null if the setting is not set and has no default. */
   text(name: string): string | null;
   flag(name: string): boolean;
   url(name: string, protocols: readonly string[]): string | null;
   /**
-   * Reports an invalid value. What was read is then discarded.
+   * Reports an invalid value. The whole configuration is then rejected, so the caller may return any value.
    * @param expected a clause without a period, such as `it must be true or false`
    */
   refuse(name: string, value: string, expected: string): void;

@@ -3,7 +3,7 @@ import { AppError } from "./errors.ts";
 export interface TurnQueueLimits {
   maxRunning: number;
   maxRunningPerOwner: number;
-  /** More waiting turns are refused. */
+  /** Further turns are refused. */
   maxWaiting: number;
 }
 

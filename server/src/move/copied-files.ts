@@ -6,15 +6,15 @@ import { finished } from "node:stream/promises";
 export interface CopiedFile {
   key: string;
   sizeBytes: number;
-  /** Time of the last modification, nanoseconds since 1970. */
+  /** Modification time, in nanoseconds since the Unix epoch. */
   modifiedNs: string;
   /** The ETag of the object that has the file's content. */
   etag: string;
 }
 
 /**
- * A list of copied files, one JSON object per line, so that a later run does not read these files again. A line that is
- * lost in a crash only costs another copy of its file.
+ * A list of copied files, one JSON object per line, so that a later run does not read these files again. If a crash
+ * loses a line, its file is merely copied again.
  */
 export class CopiedFiles {
   readonly #files: Map<string, CopiedFile>;
@@ -46,7 +46,7 @@ export class CopiedFiles {
   }
 }
 
-/** The last entry of each key; empty if there is no list. */
+/** Returns the last entry of each key. Returns an empty map if the file does not exist. */
 export async function readCopiedFiles(path: string): Promise<Map<string, CopiedFile>> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";

@@ -20,7 +20,7 @@ export interface CopyOptions {
 /**
  * Copies all rows in one transaction into tables of the same migrations, and compares the number and the checksum of
  * the rows of each table. Jobs of the queue are not copied: the sweep creates them again, with new places in the queue.
- * @param source embedded, and used by nobody else
+ * @param source an embedded database that nothing else is using
  */
 export async function copyDatabase(
   source: Db,
@@ -31,9 +31,9 @@ export async function copyDatabase(
   const copied = await target.transaction().execute(async (tx) => {
     // Reading from the source can take longer than the limit for idle transactions.
     await run(tx, "set local idle_in_transaction_session_timeout = 0");
-    // Rows keep their times of change. Triggers of foreign keys stay on: only a superuser may turn them off.
+    // Keeps `changed_at` of the rows. Foreign-key triggers stay enabled, because only a superuser can disable them.
     for (const name of tables) await run(tx, `alter table "${name}" disable trigger user`);
-    // Migrations insert rows, such as the queue's clock.
+    // Removes rows that migrations inserted, such as the queue's clock.
     for (const name of tables.toReversed()) await run(tx, `delete from "${name}"`);
     const copied: CopiedTable[] = [];
     for (const [index, name] of tables.entries()) {
@@ -59,7 +59,7 @@ export async function setStoreRecord(
   await db.updateTable("store_record").set({ store_id: store, owner, home, generation, token }).execute();
 }
 
-/** The tables in an order in which each follows those that its foreign keys name. */
+/** Returns the tables in an order in which each one follows the tables that it references. */
 async function tablesByDependency(source: Db): Promise<string[]> {
   const tables = await run<{ name: string; parents: string[] }>(
     source,
@@ -91,7 +91,7 @@ async function copyTable(source: Db, target: Tx, table: string): Promise<number>
   );
   const names = columns.map(({ name }) => `"${name}"`);
   const texts = names.map((name) => `${name}::text`);
-  // As text, in which each value has one exact form on both sides.
+  // Copies values as text, because their text form is exact and the same in both databases.
   const insert = `insert into "${table}" (${names.join(", ")}) overriding system value
     select ${columns.map(({ name, type }) => `"${name}"::${type}`).join(", ")}
     from unnest(${columns.map((_, index) => `$${index + 1}::text[]`).join(", ")}) as source (${names.join(", ")})`;
@@ -129,7 +129,7 @@ async function copyTable(source: Db, target: Tx, table: string): Promise<number>
   return after.rows;
 }
 
-/** Counts rows, and adds up 64 bits of the SHA-256 of each, in any order. */
+/** Counts the rows, and sums 64 bits of the SHA-256 of each, so that their order does not matter. */
 async function summarize(
   db: Db,
   table: string,

@@ -18,7 +18,7 @@ import {
 import type { CopiedFiles } from "./copied-files.ts";
 import { uploadFile } from "./upload-file.ts";
 
-/** Files that are uploaded at a time. */
+/** Maximum number of concurrent uploads. */
 export const CONCURRENCY = 8;
 
 export interface FileCount {
@@ -34,7 +34,7 @@ export interface CopyFilesOptions {
   onProgress(done: FileCount): void;
 }
 
-/** A stored file below the data folder; its key is its path there. */
+/** A stored file in the data folder. Its key is its path relative to that folder. */
 interface LocalFile {
   key: string;
   path: string;
@@ -43,19 +43,20 @@ interface LocalFile {
 }
 
 /**
- * Copies all files that are not in the bucket yet, and checks each copy. The service may run: files that change or
- * disappear meanwhile are left to the final copy.
- * @returns what is in the bucket now
+ * Copies all files that are not in the bucket yet, and verifies each copy. The service may be running: files that
+ * change or disappear in the meantime are left to the final copy.
+ * @returns the number and size of the files that are now in the bucket
  */
 export async function copyFiles(options: CopyFilesOptions): Promise<FileCount> {
   return await copyListed(options, new Set());
 }
 
 /**
- * Copies what is not in the bucket yet, while nothing changes any more, and removes what is no longer on the disk.
+ * Copies the remaining files and the unfinished uploads, and removes objects whose files are no longer on the disk. No
+ * service may be running.
  * @param db the database of the data folder
  */
-export async function copyFilesFinally(
+export async function copyRemainingFiles(
   options: CopyFilesOptions & { db: Db; buffers: PartBuffers },
 ): Promise<FileCount> {
   const { objects, db } = options;
@@ -88,7 +89,7 @@ export async function* localFiles(from: string): AsyncGenerator<LocalFile> {
   }
 }
 
-/** @param present collects the keys of the files on the disk */
+/** @param present collects the keys of the files that are now in the bucket */
 async function copyListed(
   { from, objects, copied, onProgress }: CopyFilesOptions,
   unfinishedIds: ReadonlySet<string>,
@@ -102,8 +103,8 @@ async function copyListed(
     if (file.key.startsWith(RECORDINGS_PREFIX) && unfinishedIds.has(file.key.slice(RECORDINGS_PREFIX.length)))
       return;
     if (!isCopied(file, copied, inBucket.get(file.key))) {
-      const etag = await uploadFile(objects, file.key, file).catch(nullWhereMissing);
-      // Changed or deleted meanwhile.
+      const etag = await uploadFile(objects, file.key, file).catch(nullIfMissing);
+      // The file was changed or deleted during the upload.
       if (etag === null || !(await isUnchanged(from, file))) return;
       copied.add({ ...entryOf(file), etag });
       uploaded.add(file.key);
@@ -130,8 +131,8 @@ function isCopied(file: LocalFile, copied: CopiedFiles, object: StoredObject | u
 }
 
 /**
- * Compares the bucket's own list with what was uploaded. An ETag that is not the MD5, as with encryption by a key of
- * the bucket, proves nothing, so such an object is read back.
+ * Compares the bucket's listing with the uploaded files. If an ETag is not the expected MD5, for example because the
+ * bucket encrypts its objects, the object is read back and compared.
  * @throws Error if the content of an object differs from its file
  */
 async function verify(
@@ -142,7 +143,7 @@ async function verify(
   for await (const { key, sizeBytes, etag } of stored(objects)) {
     const entry = copied.get(key);
     if (!entry || !unverified.delete(key) || (entry.sizeBytes === sizeBytes && entry.etag === etag)) continue;
-    const content = await hashFile(join(from, key)).catch(nullWhereMissing);
+    const content = await hashFile(join(from, key)).catch(nullIfMissing);
     if (content === null) continue;
     if (entry.sizeBytes !== sizeBytes || content !== (await hashObject(objects, key))) {
       throw new Error(`The object ${key} in the bucket ${objects.name} differs from its file.`);
@@ -161,8 +162,8 @@ async function hashObject(objects: ObjectStore, key: string): Promise<string> {
 }
 
 /**
- * Copies the bytes that have arrived so far, in a form in which the client's next request appends to them.
- * @returns their number; null if none has arrived
+ * Copies the bytes that have arrived so far, so that the client's next request can append to them.
+ * @returns the number of bytes; null if the file does not exist
  */
 async function copyUnfinishedUpload(
   { from, objects, buffers }: CopyFilesOptions & { buffers: PartBuffers },
@@ -170,7 +171,7 @@ async function copyUnfinishedUpload(
 ): Promise<number | null> {
   await removeUpload(objects, id);
   const path = join(from, RECORDINGS_PREFIX, id);
-  const found = await stat(path).catch(nullWhereMissing);
+  const found = await stat(path).catch(nullIfMissing);
   if (found === null) return null;
   const received = await appendToUpload(objects, id, createReadStream(path), {
     offset: 0,
@@ -179,19 +180,19 @@ async function copyUnfinishedUpload(
     signal: new AbortController().signal,
   });
   if (received !== found.size) {
-    throw new Error(`Of the ${found.size} bytes of the unfinished upload ${id}, ${received} were copied.`);
+    throw new Error(`${received} of ${found.size} bytes of the unfinished upload ${id} were copied.`);
   }
   return received;
 }
 
-/** Everything in the bucket that belongs to recordings and transcripts. */
+/** Yields all objects in the bucket that belong to recordings or transcripts. */
 async function* stored(objects: ObjectStore): AsyncGenerator<StoredObject> {
   for (const prefix of [RECORDINGS_PREFIX, TAILS_PREFIX, FILES_PREFIX]) yield* objects.list(prefix);
 }
 
 async function* inspect(from: string, key: string): AsyncGenerator<LocalFile> {
   const path = join(from, key);
-  const stats = await stat(path, { bigint: true }).catch(nullWhereMissing);
+  const stats = await stat(path, { bigint: true }).catch(nullIfMissing);
   if (stats) yield { key, path, sizeBytes: Number(stats.size), modifiedNs: String(stats.mtimeNs) };
 }
 
@@ -206,9 +207,9 @@ function entryOf({ key, sizeBytes, modifiedNs }: LocalFile) {
   return { key, sizeBytes, modifiedNs };
 }
 
-/** The paths of all files below a folder, relative to `from`. */
+/** Yields the paths of all files below a folder, relative to `from`. */
 async function* walk(from: string, folder: string): AsyncGenerator<string> {
-  const entries = await opendir(join(from, folder)).catch(nullWhereMissing);
+  const entries = await opendir(join(from, folder)).catch(nullIfMissing);
   if (entries === null) return;
   for await (const entry of entries) {
     if (entry.isDirectory()) yield* walk(from, `${folder}${entry.name}/`);
@@ -216,7 +217,7 @@ async function* walk(from: string, folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Runs some calls concurrently, and stops at the first failure. */
+/** Calls `work` for each item, with up to `CONCURRENCY` calls at a time. Stops at the first failure. */
 async function forEach<T>(items: AsyncGenerator<T>, work: (item: T) => Promise<void>): Promise<void> {
   const worker = async () => {
     for await (const item of items) await work(item);
@@ -224,7 +225,7 @@ async function forEach<T>(items: AsyncGenerator<T>, work: (item: T) => Promise<v
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
-function nullWhereMissing(error: NodeJS.ErrnoException): null {
+function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT") return null;
   throw error;
 }

@@ -6,23 +6,23 @@ import type { Config } from "../config/config.ts";
 import { AppError } from "../lib/errors.ts";
 import { diskLocation } from "../storage/ownership/store-location.ts";
 
-/** Exists during a move, next to the data that is being moved. */
+/** Subfolder that exists in the data folder during a move. */
 export const UNFINISHED_FOLDER = "move.unfinished";
 const STATE_FILE = "move.json";
-/** Stays in a data folder whose data was moved. */
+/** File in a data folder whose data was moved. */
 const MOVED_FILE = "moved.json";
 
-/** A place for messages, such as `db.example.com/subtext`; null if this part is not moved. */
+/** Where a part is moved to, without credentials: `db.example.com/subtext`. Null if the part is not moved. */
 const Place = Type.Union([Type.String(), Type.Null()]);
 
 const UnfinishedMove = Type.Object({
-  /** Also in the bucket, which identifies the bucket of this move. */
+  /** Also stored in the bucket, to identify it as the target of this move. */
   id: Type.String(),
   database: Place,
   bucket: Place,
   /**
-   * The mark of the target's store, from the time when all files are copied and the service must not start on the
-   * data folder any more; null until then.
+   * The mark of the target's store. Null until all files have been copied. From then on, the service must not start on
+   * the data folder.
    */
   mark: Type.Union([
     Type.Null(),
@@ -41,7 +41,7 @@ export type UnfinishedMove = Static<typeof UnfinishedMove>;
 
 const Moved = Type.Object({ movedAt: Type.String(), database: Place, bucket: Place });
 
-/** Where the data of a data folder was moved. */
+/** Where the data of a data folder was moved to. */
 export type Moved = Static<typeof Moved>;
 
 export async function readUnfinished(dataFolder: string): Promise<UnfinishedMove | null> {
@@ -90,15 +90,15 @@ export async function assertNotMoved({
   const isMissing =
     (moved.database !== null && databaseUrl === null) || (moved.bucket !== null && bucket === null);
   if (!isMissing) return;
-  // If only the files were moved, the database that names them has changed since.
-  const wayBack =
+  // If only the files were moved, the database that references them has changed since.
+  const undoHint =
     moved.database === null
       ? ""
       : ` To use the old data again, without what changed since then, remove ${MOVED_FILE} there.`;
   throw new AppError(
     "data_folder_mismatch",
     `The data in ${dataFolder} was moved to ${describePlaces(moved)} on ${moved.movedAt}. Start the service with the ` +
-      `settings of the move.${wayBack}`,
+      `settings of the move.${undoHint}`,
   );
 }
 

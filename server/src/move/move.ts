@@ -14,13 +14,13 @@ import { newToken, readMark, type StoreMark, writeMark } from "../storage/owners
 import { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import { CopiedFiles } from "./copied-files.ts";
 import { type CopiedTable, copyDatabase, setStoreRecord } from "./copy-database.ts";
-import { copyFiles, copyFilesFinally, type FileCount } from "./copy-files.ts";
+import { copyFiles, copyRemainingFiles, type FileCount } from "./copy-files.ts";
 import { finishMove, readMoved, UNFINISHED_FOLDER, writeUnfinished } from "./move-state.ts";
 import type { Plan } from "./plan.ts";
 import { openSource, type Source } from "./source.ts";
 import { assertUnused, hasInstallation, MOVE_OBJECT, openTarget, type Target } from "./target.ts";
 
-/** In the folder of the unfinished move; see `CopiedFiles`. */
+/** Name of the list of copied files in `UNFINISHED_FOLDER`; see `CopiedFiles`. */
 export const COPIED_FILES = "copied.jsonl";
 
 export interface MoveProgress {
@@ -29,7 +29,7 @@ export interface MoveProgress {
 }
 
 export interface MoveResult {
-  /** False if the service is running, which must be stopped for the rest. */
+  /** False if the service was running. To complete the move, stop it and run the move again. */
   isFinished: boolean;
   /** Null if the files stay, or if an earlier run has copied all of them. */
   files: FileCount | null;
@@ -39,10 +39,11 @@ export interface MoveResult {
 
 /**
  * Moves the rows of an embedded database to PostgreSQL, the files of a data folder to a bucket, or both. Files are
- * copied while the service runs; all else needs it to be stopped. The next run continues a run that was interrupted.
+ * copied while the service runs; everything else requires it to be stopped. A later run resumes an interrupted one.
  *
- * The data folder is only read, apart from the state of the move. Before the target can be used, that state gets the
- * target's mark: from then on the service refuses to start on the data folder, so the two cannot diverge.
+ * The data folder does not change, except for the state of the move and, if the database stays, its store record.
+ * Before the target can be used, the target's mark is written to that state. From then on, the service refuses to start
+ * on the data folder, so the two cannot diverge.
  */
 export async function moveData(plan: Plan, config: Config, progress: MoveProgress): Promise<MoveResult> {
   const lock = lockFolder(join(plan.from, "move"));
@@ -86,7 +87,7 @@ async function run({ plan, config, source, target, progress }: Run): Promise<Mov
     if (bucket === null || move.mark !== null)
       throw new AppError(
         "data_folder_in_use",
-        `A service uses ${from}. Stop it, then run this command again.`,
+        `A service is using ${from}. Stop it, then run this command again.`,
       );
     return { isFinished: false, files: await copyAllFiles(), tables: null };
   }
@@ -113,13 +114,13 @@ async function copyFilesTo(
     if (source === null) return await copyFiles(options);
     const { maxUploadBytes, uploadBufferBytes: diskBytes } = config;
     const buffers = openPartBuffers({ partBytes: partSizeFor(maxUploadBytes), folder, diskBytes });
-    return await copyFilesFinally({ ...options, db: source.database.kysely, buffers });
+    return await copyRemainingFiles({ ...options, db: source.database.kysely, buffers });
   } finally {
     await copied.close();
   }
 }
 
-/** @throws Error if the database may not delete files of its current store, which the move would make its own */
+/** @throws Error if the database does not own its current store, because the move would make it the owner */
 async function nextMark(
   { database }: Source,
   { objects }: Target,
@@ -130,10 +131,10 @@ async function nextMark(
   const state = await new StoreOwnership({ db, location, log: null }).state();
   const record = await readStoreRecord(db);
   if (!state.isOwner) throw new Error(state.message);
-  if (!record) throw new Error("The database has no store, although it owns one.");
+  if (!record) throw new Error("The database has no record of its store.");
   return {
     store: bucket === null ? record.store_id : newToken(),
-    // Another owner than before, so that the old database deletes nothing if it is started again.
+    // A new owner, so that the old database deletes nothing if a service is started on it again.
     owner: newToken(),
     generation: record.generation + 1,
     token: newToken(),
@@ -141,7 +142,7 @@ async function nextMark(
   };
 }
 
-/** Makes the target's database complete, in one transaction. Does nothing if an earlier run has done it. */
+/** Copies the rows in one transaction, or only updates the store record if they stay. Skips completed work. */
 async function copyRows(
   { database: source }: Source,
   { database: target }: Target,
@@ -174,7 +175,7 @@ async function copyRows(
   });
 }
 
-/** Ties the target's store to its database, and closes the data folder. Can be repeated after a crash at any line. */
+/** Links the target's store to its database, and marks the data folder as moved. Can be repeated after a crash. */
 async function handOver(
   { database }: Source,
   { objects }: Target,
@@ -185,7 +186,7 @@ async function handOver(
     const installation = await serviceSecret(database.kysely, "installation");
     await location.write(INSTALLATION, `${installation.toString("base64url")}\n`);
   }
-  // The new service may have advanced it already.
+  // The new service may already have advanced the generation.
   if ((await readMark(location))?.owner !== mark.owner) await writeMark(location, mark);
   if (bucket !== null) await location.remove(MOVE_OBJECT);
   const moved = await readMoved(from);

@@ -16,7 +16,7 @@ import {
 export interface Plan {
   /** The data folder. */
   from: string;
-  /** The database that has the rows now; null if it is the embedded one of the data folder. */
+  /** The database that has the rows now; null if it is the embedded database in the data folder. */
   currentDatabaseUrl: string | null;
   /** The database that the rows are copied to; null if they stay. */
   databaseUrl: string | null;
@@ -29,7 +29,7 @@ export interface Plan {
 }
 
 /**
- * Finds out what must be moved from the data folder before a service can use these settings.
+ * Determines what must be moved from the data folder before a service can use these settings.
  * @throws Error with a readable message if nothing can be moved
  */
 export async function planMove(from: string, config: Config): Promise<Plan> {
@@ -46,9 +46,9 @@ export async function planMove(from: string, config: Config): Promise<Plan> {
   if (places.database === null && places.bucket === null) {
     if (hasDatabase || hasFiles)
       throw new Error(
-        `Set DATABASE_URL, ${BUCKET_SETTING}, or both: they name where the data in ${from} is moved.`,
+        `Set DATABASE_URL, ${BUCKET_SETTING}, or both: they determine where the data in ${from} is moved to.`,
       );
-    if (moved !== null) throw new Error(`The data in ${from} was moved to ${describePlaces(moved)} already.`);
+    if (moved !== null) throw new Error(`The data in ${from} was already moved to ${describePlaces(moved)}.`);
     throw new AppError("installation_missing", `There is no Subtext installation in ${from}.`);
   }
   if (!hasDatabase && config.databaseUrl === null)
@@ -74,12 +74,12 @@ function assertSameTargets(from: string, unfinished: UnfinishedMove, targets: Pl
   );
   if (isSame) return;
   throw new Error(
-    `A move of ${from} to ${describePlaces(unfinished)} has begun. Run it again with the same settings. To give it ` +
-      `up, empty these targets and remove ${join(from, UNFINISHED_FOLDER)}.`,
+    `A move of ${from} to ${describePlaces(unfinished)} has begun. Run it again with the same settings. To ` +
+      `abandon it, empty these targets and remove ${join(from, UNFINISHED_FOLDER)}.`,
   );
 }
 
-/** Without user and password. */
+/** Returns the host and the database name, without the user and password. */
 function placeOfDatabase({ databaseUrl }: Config): string | null {
   if (databaseUrl === null) return null;
   const { host, pathname } = new URL(databaseUrl);

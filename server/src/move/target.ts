@@ -13,13 +13,13 @@ import { bucketLocation } from "../storage/ownership/store-location.ts";
 import { describePlaces } from "./move-state.ts";
 import type { Plan } from "./plan.ts";
 
-/** In the bucket during a move: the id of the move. */
+/** Object that exists in the bucket during a move and contains the move's id. */
 export const MOVE_OBJECT = "move.json";
 
 export interface Target {
   /** Null if the rows stay where they are. */
   database: Database<Schema> | null;
-  /** The bucket of the service to be, also if the files are in it already; null if files are on the disk. */
+  /** The bucket of the new service, even if the files are already in it; null if the files stay on the disk. */
   objects: ObjectStore | null;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function openTarget({ databaseUrl }: Plan, { bucket }: Config): Pro
   }
 }
 
-/** @throws Error if the target has other data than that of this move */
+/** @throws Error if the target contains data other than that of this move */
 export async function assertUnused({ database, objects }: Target, { bucket, places, unfinished }: Plan) {
   if (database && (await hasInstallation(database.kysely))) {
     throw new Error(`The database at ${places.database} has an installation already. Move to an empty one.`);

@@ -7,8 +7,8 @@ const PART_BYTES = 8 * 1024 ** 2;
 const MAX_PARTS = 10_000;
 
 /**
- * Uploads the first bytes of a file.
- * @returns the ETag that most storages give the object: the MD5 of the content, or that of the parts' MD5s
+ * Uploads the first `sizeBytes` bytes of a file.
+ * @returns the ETag that most servers give the object: the MD5 of the content, or that of the parts' MD5s
  */
 export async function uploadFile(
   objects: ObjectStore,

@@ -22,8 +22,8 @@ export interface JobStreamOptions {
   run: JobHandler;
   concurrency: number;
   /**
-   * Concurrent jobs of one group in all processes. Concurrent fetches can slightly exceed it. Null for no limit, which
-   * makes fetches faster.
+   * Maximum number of concurrent jobs of one group across all processes. Concurrent fetches can slightly exceed it.
+   * Null for no limit, which makes fetches faster.
    */
   groupConcurrency: number | null;
 }

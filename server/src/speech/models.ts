@@ -3,7 +3,7 @@ import { type DownloadDisplay, drawBar, writeLines } from "@subtext/speech/cli/d
 import type { ProgressTerminal } from "@subtext/speech/cli/terminal";
 import { SpeechError } from "@subtext/speech/errors";
 import { DEFAULT_MODEL_NAME, type KnownModel, knownModel } from "@subtext/speech/models/catalog";
-import type { Persistence } from "@subtext/speech/models/download";
+import type { DownloadRetryPolicy } from "@subtext/speech/models/download";
 import type { DownloadProgress } from "@subtext/speech/models/download-progress";
 import { type FoundModel, openModelStore } from "@subtext/speech/models/store";
 import { isStillThere } from "@subtext/speech/models/stored-model";
@@ -76,7 +76,7 @@ export function createModels({
   terminal,
   readChoice,
   wait = async (ms, signal) => await delay(ms, undefined, { signal, ref: false }),
-  persistence,
+  retryPolicy,
 }: {
   config: ModelsConfig;
   /** Whether the configured engine uses a Whisper model. */
@@ -89,7 +89,7 @@ export function createModels({
   readChoice?: () => Promise<string | null>;
   /** Rejects when aborted. Tests pass a wait that they end. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
-  persistence?: Persistence;
+  retryPolicy?: DownloadRetryPolicy;
 }): Models {
   let name = wanted ? config.whisperModel : null;
   const store = openModelStore({ folder: config.modelsFolder, calledAs: "npx subtext models" });
@@ -231,7 +231,7 @@ export function createModels({
       await store.install(model, {
         hub: { url: config.modelHubUrl, token: config.modelHubToken },
         signal,
-        ...(persistence && { persistence }),
+        ...(retryPolicy && { retryPolicy }),
         onProgress(progress) {
           if (signal.aborted) return;
           change({ state: "downloading", progress });

@@ -15,7 +15,7 @@ export interface AnyObjectStorageConfig {
 }
 
 /**
- * How to configure and open an object storage. Definitions must import the SDK on demand, because it is large and most
+ * How to configure and open an object store. Definitions must import the SDK on demand, because it is large and most
  * commands do not need it.
  */
 export interface BackendDefinition<Config extends AnyObjectStorageConfig> {
@@ -29,6 +29,6 @@ export interface BackendDefinition<Config extends AnyObjectStorageConfig> {
   open(config: Config, log: Logger | null): Promise<ObjectStore>;
   /** Creates the bucket unless it exists. @throws Error if it cannot be created */
   createBucket(config: Config): Promise<void>;
-  /** Names the setting that an error indicates and what is wrong with it, keyed by the name of the error. */
+  /** Explains which setting causes an error and what is wrong with it, keyed by the name of the error. */
   settingsByError: Readonly<Record<string, string>>;
 }

@@ -36,7 +36,7 @@ export function readObjectStorage(settings: SettingsSource): ObjectStorageConfig
       continue;
     }
     for (const setting of Object.keys(facts)) {
-      if (settings.isGiven(setting)) settings.refuse(setting, "…", `it requires ${enabledBy}`);
+      if (settings.differsFromDefault(setting)) settings.refuse(setting, "…", `it requires ${enabledBy}`);
     }
   }
   return enabled[0] ?? null;

@@ -8,7 +8,7 @@ export const DOWNLOAD_TYPE = "application/octet-stream";
 
 /**
  * Converts a file name to one that is valid on every file system: at most 150 UTF-16 units, not empty, without path
- * separators, control characters and bidirectional overrides. Keeps the extension.
+ * separators, control characters or bidirectional overrides. Keeps the extension.
  */
 export function safeFileName(name: string): string {
   const clean = name

@@ -2,8 +2,8 @@ const SEGMENT = /^[A-Za-z0-9_.-]{1,200}$/;
 const MAX_KEY_LENGTH = 900;
 
 /**
- * Checks whether a text is a valid object key: segments of `[A-Za-z0-9_.-]` separated by `/`, none of them empty, `.`
- * or `..`. The length limits suit all file systems and S3.
+ * Checks whether a string is a valid object key: segments of `[A-Za-z0-9_.-]` separated by `/`, none of them empty,
+ * `.` or `..`. The length limits suit all file systems and S3.
  */
 export function isStorageKey(text: string): boolean {
   return (

@@ -90,7 +90,7 @@ export function openObjectRecordingStore(
   };
 }
 
-/** Downloads a recording, which may have gigabytes. Resumes after a broken connection. */
+/** Downloads a recording, which may be several gigabytes. Resumes after a broken connection. */
 async function downloadTo(
   path: string,
   objects: ObjectStore,

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { PresignedUrl, PresignOptions } from "./transcript-store.ts";
 
 /**
- * An object storage such as S3. Keys do not include the configured prefix. Methods throw AppError:
+ * An object store such as S3. Keys do not include the configured prefix. Methods throw AppError:
  * `storage_object_missing`, `storage_object_denied` or `storage_object_unusable` if only one object is affected,
  * otherwise `storage_full` or `storage_unavailable`.
  */

@@ -68,7 +68,7 @@ export function partSizeFor(maxUploadBytes: number): number {
   return Math.max(MIN_PART_BYTES, Math.ceil(maxUploadBytes / (MAX_PARTS - 1)));
 }
 
-/** Reads the state of an upload, also after a crash in any step. Returns null if no bytes are stored. */
+/** Reads the state of an upload, even after a crash at any step. Returns null if no bytes are stored. */
 export async function readUpload(objects: ObjectStore, videoId: string): Promise<UploadState | null> {
   const completed = await readCompleted(objects, videoId);
   if (completed) return completed;
@@ -171,7 +171,7 @@ async function addToParts(
   }
 }
 
-/** Waits for memory for the buffer's content. */
+/** Waits until there is enough memory for the buffer's content, and passes the content to `use`. */
 async function withContent(
   part: PartBuffer,
   videoId: string,

@@ -73,7 +73,7 @@ async function openScratch(parent: string): Promise<{ folder: string; remove(): 
   return { folder, remove: () => removeLocked(folder, lock) };
 }
 
-/** Adds which settings to check, because wrong settings are more likely at startup than an outage. */
+/** Says which settings to check, because wrong settings are more likely at startup than an outage. */
 function explain(error: unknown, config: ObjectStorageConfig): unknown {
   const { name, endpoint } = config;
   if (!(error instanceof AppError) || error.code !== "storage_unavailable") return error;

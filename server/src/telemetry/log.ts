@@ -34,7 +34,7 @@ function serializeError(error: unknown): unknown {
   const shown = error instanceof Error ? pino.stdSerializers.err(error) : error;
   const fields = Object.entries(shown)
     .filter(([name, value]) => LOGGED_ERROR_FIELDS.includes(name) && typeof value !== "object")
-    // The code and the message of a SpeechError say everything; its stack would be most of an operator's log.
+    // The code and message of a SpeechError suffice; its stack would make up most of an operator's log.
     .filter(([name]) => name !== "stack" || !(error instanceof SpeechError))
     .map(([name, value]) => [name, name === "message" ? messageOf(error) : value])
     .map(([name, value]) => [name, typeof value === "string" ? withoutValues(value, error) : value]);
@@ -77,7 +77,7 @@ function withCauses(error: ErrorLike): Set<ErrorLike> {
   return found;
 }
 
-/** Removes values that database error messages quote from a text that contains such messages. */
+/** Removes quoted values from the database error messages that the text contains. */
 function withoutValues(text: string, error: ErrorLike): string {
   let safe = text;
   for (const { code, severity, message } of withCauses(error)) {

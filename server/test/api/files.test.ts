@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parseByteRange } from "../../src/http/byte-range.ts";
-import { writeFileUrl } from "../../src/storage/disk/file-url.ts";
+import { formatFileUrl } from "../../src/storage/disk/file-url.ts";
 import { type FilesApp, startFilesApp } from "./files-app.ts";
 
 const MADE_AT = new Date("2026-03-04T05:06:07.000Z");
@@ -55,7 +55,7 @@ describe("a file of a transcript over HTTP", () => {
   };
   /** A correctly signed target, with claims that the service would never create. */
   const signed = (claims: { key?: string; expires?: string }) =>
-    `/files/${writeFileUrl(
+    `/files/${formatFileUrl(
       { key: "made/1", expires: "9999999999", fileName: "a.txt", contentType: "text/plain", ...claims },
       createSecretKey(files.secret),
     )}`;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chown, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ENDING_EVENT_TYPES } from "@subtext/client/contract/webhook";
+import { FINAL_EVENT_TYPES } from "@subtext/client/contract/webhook";
 import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook-endpoint";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { NewApiKeyView } from "../../src/admin/contract/api-key.ts";
@@ -209,7 +209,7 @@ describe("beside a running service", () => {
     expect(endpoint).toMatchObject({ metadata: { team: "video" } });
     expect(endpoint.eventTypes).toHaveLength(2);
     const other = await runJson<WebhookEndpointWithSecret>(["webhooks", "create", ...hook], options);
-    expect(other.eventTypes).toEqual(ENDING_EVENT_TYPES);
+    expect(other.eventTypes).toEqual(FINAL_EVENT_TYPES);
     expect((await run(["webhooks", "delete", other.id], options)).exitCode).toBe(0);
     expect(await runJson(["webhooks", "deliveries", endpoint.id], options)).toEqual([]);
     expect((await run(["webhooks", "delete", endpoint.id], options)).exitCode).toBe(0);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { drawBar, writeLines } from "@subtext/speech/cli/download-display";
 import type { ModelView } from "@subtext/speech/cli/model-commands";
 import { KNOWN_MODELS, type KnownModel } from "@subtext/speech/models/catalog";
-import { PERSISTENCE, type Persistence } from "@subtext/speech/models/download";
+import { DOWNLOAD_RETRY_POLICY, type DownloadRetryPolicy } from "@subtext/speech/models/download";
 import type { DownloadProgress } from "@subtext/speech/models/download-progress";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ModelHub } from "../../../speech/test/support/model-hub.ts";
@@ -79,7 +79,7 @@ describe("the commands", () => {
     expect({ ...again, out: JSON.parse(again.out) }).toEqual({
       exitCode: 0,
       err: "",
-      out: { name: TINY.name, folder, already: true },
+      out: { name: TINY.name, folder, wasInstalled: true },
     });
     expect(await run(["models", "verify"], env)).toEqual({ exitCode: 0, err: "", out: `${TINY.name}  ok\n` });
     await writeFile(join(folder, "tokenizer.json"), Buffer.alloc(300_000));
@@ -143,7 +143,7 @@ async function service(
   env: Record<string, string> = {},
   options: {
     wanted?: boolean;
-    persistence?: Persistence;
+    retryPolicy?: DownloadRetryPolicy;
     readChoice?: () => Promise<string | null>;
   } = {},
 ): Promise<Started> {
@@ -169,7 +169,7 @@ async function service(
     log,
     clock,
     terminal: null,
-    persistence: PERSISTENCE,
+    retryPolicy: DOWNLOAD_RETRY_POLICY,
     ...options,
     wait: (_ms, signal) =>
       new Promise<void>((resolve, reject) => {
@@ -350,12 +350,12 @@ describe("the service", () => {
   test("gives up on a hub that sends too slowly, reports it, and retries later", async () => {
     const hub = await startHub();
     hub.faults = { trickleMs: 5 };
-    const persistence = {
+    const retryPolicy = {
       timeouts: { responseMs: 5_000, stallMs: 200, minBytesPerSecond: 10_000 },
       maxAttempts: 2,
       firstDelayMs: 1,
     };
-    const { models, clock, nextLook } = await service(hub, {}, { persistence });
+    const { models, clock, nextLook } = await service(hub, {}, { retryPolicy });
     const names: (string | null)[] = [];
     models.onChange((model) => names.push(model?.name ?? null));
     expect(models.isExpected()).toBe(true);

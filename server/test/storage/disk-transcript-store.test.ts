@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
 import { contentDisposition, safeFileName } from "../../src/storage/content-disposition.ts";
 import { openDiskTranscriptStore } from "../../src/storage/disk/disk-transcript-store.ts";
-import { readFileUrl, writeFileUrl } from "../../src/storage/disk/file-url.ts";
+import { formatFileUrl, parseFileUrl } from "../../src/storage/disk/file-url.ts";
 import { BASE_URL, startFilesApp, targetOf } from "../api/files-app.ts";
 import { describeStorage } from "./storage-contract.ts";
 
@@ -160,13 +160,13 @@ describe("a file URL", () => {
   const key = createSecretKey(secret);
   const parse = (url: string, by = key) => {
     const [key = "", query = ""] = url.split("?");
-    return readFileUrl(key, query, by);
+    return parseFileUrl(key, query, by);
   };
 
   it("returns the claims that it was created with, whatever the name contains", () => {
     fc.assert(
       fc.property(claims, (written) => {
-        expect(parse(writeFileUrl(written, key))).toEqual(written);
+        expect(parse(formatFileUrl(written, key))).toEqual(written);
       }),
     );
   });
@@ -175,7 +175,7 @@ describe("a file URL", () => {
     const other = createSecretKey(new Uint8Array(32).fill(2));
     fc.assert(
       fc.property(claims, (written) => {
-        expect(parse(writeFileUrl(written, key), other)).toBeNull();
+        expect(parse(formatFileUrl(written, key), other)).toBeNull();
       }),
     );
   });
@@ -184,8 +184,8 @@ describe("a file URL", () => {
     fc.assert(
       fc.property(claims, claims, (one, other) => {
         fc.pre(JSON.stringify(one) !== JSON.stringify(other));
-        const [signature] = writeFileUrl(one, key).match(/signature=[^&]+$/) ?? [];
-        const forged = writeFileUrl(other, key).replace(/signature=[^&]+$/, signature ?? "");
+        const [signature] = formatFileUrl(one, key).match(/signature=[^&]+$/) ?? [];
+        const forged = formatFileUrl(other, key).replace(/signature=[^&]+$/, signature ?? "");
         expect(parse(forged)).toBeNull();
       }),
     );

@@ -13,7 +13,7 @@ const HALF_QUIET = 0.4;
 const TRANSITION_DB = 2;
 /** If loud and quiet parts differ by less, as in music and noise, loudness does not indicate speech. */
 const MIN_RANGE_DB = 6;
-/** From this difference on, loudness is fully trusted. */
+/** At or above this difference, loudness is fully trusted. */
 const TRUSTED_RANGE_DB = 14;
 
 /** Quantiles of the levels that define loud and quiet. */

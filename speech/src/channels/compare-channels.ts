@@ -1,7 +1,7 @@
 import { FLOOR_DB, FRAMES_PER_SECOND } from "./channel-levels.ts";
 
 /** Levels of two channels, frame by frame. */
-export type PairOfLevels = readonly [Float32Array, Float32Array];
+export type LevelPair = readonly [Float32Array, Float32Array];
 
 export interface Activity {
   /** Seconds in which only the first or only the second channel is active. */
@@ -18,25 +18,28 @@ const RELATIVE_LEAKAGE_DB = 12;
 const ABSOLUTE_LEAKAGE_DB = 16;
 /** Leakage may be delayed by this many frames. */
 const LEAKAGE_FRAMES = 2;
-/** A channel is active above this distance from its speech level, or above the middle between background and speech. */
+/** An active channel is at most this far below its speech level, and at least halfway between background and speech. */
 const SPEECH_RANGE_DB = 15;
-/** With a smaller distance between background and speech level, the channel contains steady noise, which is never active. */
+/** If background and speech level are closer than this, the channel contains steady noise and is never active. */
 const MIN_RANGE_DB = 8;
-/** A quieter channel is never active, dBFS. */
+/** A channel is never active below this level, dBFS. */
 const QUIETEST_DB = -60;
 /** Share of the frames that are quieter than the background level. */
 const BACKGROUND_SHARE = 0.1;
 /** An echo or a copy of the channel may be delayed by this much. */
 const MAX_DELAY_SECONDS = 2;
-/** Levels are compared with their mean over this time before and after, because turns of a similar length correlate. */
+/**
+ * The mean over this time before and after is subtracted from each level, because turns of similar length would
+ * otherwise correlate.
+ */
 const MEAN_SECONDS = 0.5;
 /** The levels are compared over this range below the speech level. The rest is background. */
 const COMPARED_RANGE_DB = 15;
 /** Frames before and after an active one that are active too, because words contain short gaps. */
 const GAP_FRAMES = 1;
 
-/** Returns when the channels are active, without leakage from the other channel. */
-export function compareActivity(levels: PairOfLevels): Activity {
+/** Returns how long the channels are active alone and together, not counting leakage from the other channel. */
+export function compareActivity(levels: LevelPair): Activity {
   const [first, second] = activeFrames(levels);
   const frames = { first: 0, second: 0, both: 0 };
   for (let frame = 0; frame < first.length; frame++) {
@@ -67,7 +70,7 @@ function speechLevel(levels: Float32Array): number {
   return FLOOR_DB;
 }
 
-function activeFrames(levels: PairOfLevels): [Uint8Array, Uint8Array] {
+function activeFrames(levels: LevelPair): [Uint8Array, Uint8Array] {
   const leakage = findLeakage(levels);
   const active = (own: 0 | 1) => {
     const threshold = activityThreshold(levels[own]);
@@ -81,12 +84,12 @@ function activeFrames(levels: PairOfLevels): [Uint8Array, Uint8Array] {
   return [active(0), active(1)];
 }
 
-/** Returns for each channel 1 for the frames that contain nothing but leakage from the other channel. */
-export function findLeakage(levels: PairOfLevels): [Uint8Array, Uint8Array] {
+/** For each channel, returns 1 for the frames that contain only leakage from the other channel. */
+export function findLeakage(levels: LevelPair): [Uint8Array, Uint8Array] {
   const speech = levels.map(speechLevel) as [number, number];
   const leaks = (own: 0 | 1) => {
     const [mine, other] = [levels[own], levels[1 - own]!];
-    // The quieter channel may be up to this much quieter than the other one.
+    // A frame that is quieter than the other channel by at least this much is leakage.
     const allowed = Math.min(ABSOLUTE_LEAKAGE_DB, speech[1 - own]! - speech[own] + RELATIVE_LEAKAGE_DB);
     const frames = new Uint8Array(mine.length);
     for (let frame = 0; frame < frames.length; frame++) {
@@ -106,7 +109,7 @@ function activityThreshold(levels: Float32Array): number {
 }
 
 /** Returns the highest correlation of the channels' levels at any delay, −1 … 1. Copies and echoes correlate. */
-export function highestCorrelation(levels: PairOfLevels): number {
+export function highestCorrelation(levels: LevelPair): number {
   const leakage = findLeakage(levels);
   const [first, second] = [compared(levels[0], leakage[0]), compared(levels[1], leakage[1])];
   const limit = Math.min(MAX_DELAY_SECONDS * FRAMES_PER_SECOND, Math.floor(first.length / 2));

@@ -2,13 +2,13 @@ import { SAMPLE_RATE } from "../media/audio.ts";
 import type { ChannelPair } from "../media/channel-pair.ts";
 import { FRAME_SAMPLES } from "./channel-levels.ts";
 
-/** For each channel 1 for the frames that contain only leakage from the other channel. */
+/** For each channel: 1 for each frame that contains only leakage from the other channel, else 0. */
 export type Leakage = readonly [Uint8Array, Uint8Array];
 
 /** Duration of the fades into and out of a muted frame. */
 const FADE_SAMPLES = SAMPLE_RATE / 100;
 
-/** Mutes leakage. Otherwise it would be raised like quiet speech, and its words would appear in both channels. */
+/** Mutes leakage. Otherwise it would be amplified like quiet speech, and its words would appear in both channels. */
 export async function* muteLeakage(
   pairs: AsyncIterable<ChannelPair>,
   leakage: Leakage,

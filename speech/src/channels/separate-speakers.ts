@@ -1,10 +1,10 @@
 import { SpeechError } from "../errors.ts";
 import type { DecodeOptions, Decoder } from "../media/media.ts";
 import { ChannelLevels, FRAMES_PER_SECOND } from "./channel-levels.ts";
-import { compareActivity, findLeakage, highestCorrelation, type PairOfLevels } from "./compare-channels.ts";
+import { compareActivity, findLeakage, highestCorrelation, type LevelPair } from "./compare-channels.ts";
 import type { Leakage } from "./mute-leakage.ts";
 
-/** The share of overlap is at most 0.55 in calls of speakers who interrupt each other, at least 0.8 in two unrelated sounds. */
+/** The overlap share is at most 0.55 in calls with interruptions, and at least 0.8 in two unrelated sounds. */
 const MAX_OVERLAP_SHARE = 0.6;
 /** The correlation of levels is at most 0.25 in calls, and at least 0.7 in a copy that is delayed by up to two seconds. */
 const MAX_CORRELATION = 0.5;
@@ -20,7 +20,7 @@ const FIRST_CHECK_SECONDS = 60;
 /**
  * Decides whether each channel of a stereo track contains one speaker, as in recorded phone calls: the channels are
  * active mostly at different times, and neither resembles the other. Reads calls to their end, because sound that is in
- * both channels would be transcribed twice. Ordinary stereo usually takes a minute of audio.
+ * both channels would be transcribed twice. Ordinary stereo is usually detected after a minute of audio.
  * @returns the parts of each channel that contain only leakage; null if the channels must be mixed
  */
 export async function separateSpeakers(
@@ -49,13 +49,13 @@ export async function separateSpeakers(
   return haveOneSpeakerEach(levels) ? findLeakage(levels) : null;
 }
 
-function isClearlyOrdinary(levels: PairOfLevels): boolean {
+function isClearlyOrdinary(levels: LevelPair): boolean {
   const { overlapSeconds, overlapShare } = compareActivity(levels);
   return overlapSeconds >= CLEAR_OVERLAP_SECONDS && overlapShare >= CLEAR_OVERLAP_SHARE;
 }
 
 /** @param levels of the whole recording */
-export function haveOneSpeakerEach(levels: PairOfLevels): boolean {
+export function haveOneSpeakerEach(levels: LevelPair): boolean {
   const { aloneSeconds, overlapShare } = compareActivity(levels);
   return (
     Math.min(...aloneSeconds) >= MIN_ALONE_SECONDS &&

@@ -79,9 +79,9 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
     .action(async (name: string | undefined, _options: object, command: Command) => {
       const chosen = settings(command);
       const model = chooseModel(name ?? chosen.wanted);
-      const { folder, already } = await pull(openStore(chosen), model, chosen.hub, terminal);
-      const text = already ? "is already installed" : "installed";
-      print(command, { name: model.name, folder, already }, `${model.name} ${text}: ${folder}`);
+      const { folder, wasInstalled } = await pull(openStore(chosen), model, chosen.hub, terminal);
+      const text = wasInstalled ? "is already installed" : "installed";
+      print(command, { name: model.name, folder, wasInstalled }, `${model.name} ${text}: ${folder}`);
     });
 
   group
@@ -184,7 +184,7 @@ async function pull(
   model: KnownModel,
   hub: Hub,
   { err, errColumns }: ModelCommandsOptions["terminal"],
-): Promise<{ folder: string; already: boolean }> {
+): Promise<{ folder: string; wasInstalled: boolean }> {
   const display =
     errColumns() === null
       ? writeLines((line) => err(`${model.name}  ${line}\n`))
@@ -196,7 +196,7 @@ async function pull(
       signal: new AbortController().signal,
       onProgress: (progress) => display.show(progress),
     });
-    return { folder: installed.model.folder, already: installed.already };
+    return { folder: installed.model.folder, wasInstalled: installed.wasInstalled };
   } finally {
     display.end();
   }

@@ -16,8 +16,8 @@ export interface EngineDefinition<Spec extends AnyEngineSpec> {
   /** Returns the number of workers that run the model, and the threads of each. Null if the model runs on a server. */
   workers(threads: number): { count: number; threads: number } | null;
   /**
-   * Reads the files that all workers share. Runs in a separate thread, so its garbage does not burden the others. The
-   * result must be structured-cloneable.
+   * Reads the files that all workers share. Runs in a separate thread, so its garbage collection does not slow down the
+   * others. The result must be structured-cloneable.
    */
   prepare?(): Promise<unknown>;
   /** @throws SpeechError `model_unusable` */
@@ -32,7 +32,7 @@ export interface EngineConfiguration<Spec> {
   settings: Readonly<Record<string, EngineSetting>>;
   /** The setting that enables the engine. It has no default. The other settings require it. */
   enabledBy: string;
-  /** @param interactive true if a user waits, so an unreachable server is an error instead of being retried */
+  /** @param interactive true if a user is waiting, so an unreachable server is an error instead of being retried */
   read(settings: EngineSettingsReader, interactive: boolean): Spec;
 }
 

@@ -1,6 +1,6 @@
 import type { Engine, RecognitionResult } from "./engine.ts";
 
-/** A result with more than this many times the letters of the result without vocabulary has words that nobody said. */
+/** If one result has over this many times the other's letters, the vocabulary has added or removed other words. */
 const MAX_GROWTH = 1.5;
 /** A correct spelling is about as probable as the one without vocabulary, or more probable. */
 const MAX_LOG_PROBABILITY_LOSS = 0.1;
@@ -34,8 +34,8 @@ export function vocabularyPrompt(vocabulary: readonly string[], fits: (prompt: s
 }
 
 /**
- * Chooses between a result without a vocabulary and one with it. A model may repeat its prompt where nobody speaks, or lose
- * words. Therefore the second result is used only if it adds a term and is similar otherwise.
+ * Chooses between a result without a vocabulary and one with it. A model may repeat its prompt if nobody speaks, or
+ * lose words. Therefore the second result is used only if it adds a term and is otherwise similar and as probable.
  */
 export function chooseSpelling(
   plain: RecognitionResult,
@@ -51,8 +51,8 @@ export function chooseSpelling(
 }
 
 /**
- * Returns whether a result with a vocabulary may be wrong because of it: it is empty, has a low probability, consists only of
- * terms, or contains two terms in the order of the vocabulary.
+ * Returns whether a result may be wrong because of the vocabulary: it is empty, has a low probability, consists only of
+ * terms, or contains two consecutive terms of the vocabulary in a row.
  */
 export function isDoubtful(result: RecognitionResult, vocabulary: readonly string[]): boolean {
   if (result.words.length === 0 || result.meanLogProbability < MIN_MEAN_LOG_PROBABILITY) return true;

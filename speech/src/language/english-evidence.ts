@@ -8,31 +8,31 @@ export type EnglishClassification = "english" | "other" | "unknown";
  * The limits were calibrated on 26 languages spoken by espeak-ng, on English in ten of its voices with and without noise,
  * and on real recordings of English, French and Japanese: clean, narrow-band, with echo, fast, slow and noisy (20, 10, 5,
  * 0 dB). Whole recordings scored −0.08 … −0.54 in English, −0.61 and −0.75 in real English with 0 dB noise, and
- * −0.75 … −2 in other languages from 10 s on. The accuracy benchmark repeats these measurements, also with languages and
- * voices that were not used for calibration.
+ * −0.75 … −2 in other languages if they had at least 10 s. The accuracy benchmark repeats these measurements, also with
+ * languages and voices that were not used for calibration.
  */
 
 /** With less speech, only very high scores are reliable: two seconds of French may look like English. */
 const ENOUGH_SECONDS = 8;
-/** From this score on, the recording is English. */
+/** At or above this score, the recording is English. */
 const ENGLISH_SCORE = -0.55;
 /** Replaces `ENGLISH_SCORE` if there is less speech than `ENOUGH_SECONDS`. */
 const SHORT_ENGLISH_SCORE = -0.4;
-/** From this score on, a single utterance is clearly English. */
+/** At or above this score, a single utterance is clearly English. */
 const CLEARLY_ENGLISH_SCORE = -0.5;
 /** A recording with this share of clearly English utterances is English. The rest may be songs or noise. */
 const CLEARLY_ENGLISH_SHARE = 0.5;
 /**
- * Up to this score, a recording with enough speech is in another language. In clear sound, English scored down to −0.93
- * in voices that the engine hardly understands, and −0.98 in one of 716 clips. One in 22 clips of other languages scored
- * higher and remains undecided, which is better than rejecting English.
+ * At or below this score, a recording with enough speech is in another language. In clear sound, English scored as low
+ * as −0.93 in voices that the engine hardly understands, and −0.98 in one of 716 clips. One in 22 clips of other
+ * languages scored higher and remains undecided, which is better than rejecting English.
  */
 const OTHER_SCORE = -0.95;
-/** In clear sound, no recording in another language scored higher, and hardly any in English lower. */
+/** In clear sound, no recording in another language scored higher, and hardly any recording in English scored lower. */
 const RESEMBLES_OTHER_SCORE = -0.75;
-/** With these values, the rest of a long recording need not be recognized. */
-const HOPELESS_SCORE = -1;
-const HOPELESS_SECONDS = 120;
+/** If the score is at most this after this much speech, the rest of the recording is not recognized. */
+const CERTAINLY_OTHER_SCORE = -1;
+const CERTAINLY_OTHER_SECONDS = 120;
 
 /**
  * Spans of speech that are this long and this likely are certain. In 35 minutes of noise, music, laughter and crowds,
@@ -44,21 +44,21 @@ const CERTAIN_PROBABILITY = 0.87;
 const MIN_CERTAIN_SECONDS = 2;
 const MIN_CERTAIN_SHARE = 0.5;
 /**
- * With a smaller loudness range, the engine fails in English too. Typical ranges are at least 35 dB for clean synthetic
+ * With a smaller loudness range, the engine fails on English too. Typical ranges are at least 35 dB for clean synthetic
  * speech, 14 to 20 dB for an old lecture, 23 to 27 dB with noise at 20 dB, and 19 to 22 dB over music at 15 dB. With
- * noise at 10 to 13 dB, English scored down to −1.2, from 14 dB on never below −0.94.
+ * noise at 10 to 13 dB, English scored as low as −1.2; at 14 dB or more, it never scored below −0.94.
  */
 const CLEAR_SOUND_RANGE_DB = 19.5;
 
-/** People speak more words per second. With fewer, the engine has failed to recognize them. */
+/** People speak more words per second than this. If there are fewer, the engine has failed to recognize them. */
 const MIN_WORDS_PER_SECOND = 0.7;
 const MIN_SECONDS_TO_COUNT_WORDS = 2;
 const NO_WORDS_SCORE = -1.2;
 const TRUNCATED_SCORE = -1;
 /**
  * The score of the words that are not repeated distinguishes real repetition, as in songs, lessons and prayers, from
- * decoding loops. English sentences spoken four times scored −0.12 … −0.59 (−0.86 in one unusual voice). Loops over other
- * languages scored −0.73 … −2, and once −0.42. Between these two limits, the penalty for repetition increases.
+ * decoding loops. English sentences spoken four times scored −0.12 … −0.59 (−0.86 in one unusual voice). Loops in other
+ * languages scored −0.73 … −2, and once −0.42. Between the two limits below, the penalty for repetition increases.
  */
 const CLEAR_SCORE = -0.35;
 const UNCLEAR_SCORE = -0.6;
@@ -140,10 +140,10 @@ export class EnglishEvidence {
   }
 
   /** Returns whether two minutes of speech prove that the recording is in another language. */
-  isHopeless(): boolean {
+  isCertainlyOther(): boolean {
     return (
-      this.#seconds >= HOPELESS_SECONDS &&
-      this.score <= HOPELESS_SCORE &&
+      this.#seconds >= CERTAINLY_OTHER_SECONDS &&
+      this.score <= CERTAINLY_OTHER_SCORE &&
       this.#clearlyEnglishSeconds < this.#seconds / 10 &&
       this.#isClearSpeech
     );

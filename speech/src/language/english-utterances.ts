@@ -8,7 +8,7 @@ import type { DetectLanguages } from "./language-tracker.ts";
 export const ENGLISH_PROBABILITY = 0.9;
 /** Minimum `englishScore` of the bundled engine. Other languages do not reach it. */
 const CLEAR_SCORE = -0.4;
-/** Maximum time between two utterances that are probed first. */
+/** Minimum time between the utterances that are probed first; the last utterance is always probed. */
 const PROBE_INTERVAL_SECONDS = 80;
 
 export interface EnglishUtterances {

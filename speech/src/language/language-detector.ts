@@ -36,7 +36,7 @@ export function languageDetector(engine: Engine): LanguageDetector {
   return new DetectorByRecognition(engine);
 }
 
-/** These engines report no probability. With this value, a passage of 4 s counts as a change of language. */
+/** Engines without `detectLanguages` report no probability. With this value, 4 s suffice for a change of language. */
 const CONFIDENT_PROBABILITY = 0.95;
 const UNSURE_PROBABILITY = 0.5;
 /** Results with a lower mean log-probability were often transcribed in the wrong language. */

@@ -14,14 +14,14 @@ const MIN_PART_SECONDS = 0.6;
 const MAX_PARTS = 8;
 /** If the language of an utterance is less likely than this, parts of it may be in another language. */
 const DIVIDED_PROBABILITY = 0.85;
-/** After this many splits into parts of the same language, the cause is probably sound quality or a dialect. */
+/** After this many splits into parts of the same language, low probabilities are probably due to noise or a dialect. */
 const FRUITLESS_SPLITS = 3;
 
 export interface DetectedUtterance {
   utterance: SpokenUtterance;
   probabilities: LanguageProbabilities;
   /** True if the whole utterance is known to be in one language. */
-  isPure: boolean;
+  isSingleLanguage: boolean;
 }
 
 /** An utterance, or a part of one, with its language. */
@@ -37,7 +37,7 @@ export type DetectLanguages = (utterances: readonly SpokenUtterance[]) => Promis
 interface Part extends UtterancePart, LanguageObservation {
   /** The object that was passed to the engine, which may have cached results for it. */
   utterance: SpokenUtterance;
-  isPure: boolean;
+  isSingleLanguage: boolean;
 }
 
 /** Finds changes of language in one recording, between utterances and inside them. */
@@ -63,7 +63,7 @@ export class LanguageTracker {
       path = mostLikelyLanguages(this.#scores, [...parts, ...observedAhead]);
       const toSplit = new Set<Part>();
       for (const [index, part] of parts.entries()) {
-        if (part.isPure) continue;
+        if (part.isSingleLanguage) continue;
         const language = path[index] ?? null;
         const isBesideChange = [index === 0 ? this.#last : path[index - 1], path[index + 1]].some(
           (neighbor) => neighbor !== undefined && neighbor !== null && neighbor !== language,
@@ -102,13 +102,13 @@ function observationOf({ utterance, probabilities }: DetectedUtterance): Languag
 }
 
 function wholePart(detected: DetectedUtterance): Part {
-  const { utterance, isPure } = detected;
+  const { utterance, isSingleLanguage } = detected;
   return {
     whole: utterance,
     utterance,
     from: 0,
     to: utterance.speech.length,
-    isPure,
+    isSingleLanguage,
     ...observationOf(detected),
   };
 }
@@ -138,7 +138,7 @@ async function splitUp(
       {
         ...part,
         utterance: utterances[index]!,
-        isPure: true,
+        isSingleLanguage: true,
         probabilities: detected[index]!,
         seconds: speechSeconds(utterances[index]!),
       },
@@ -147,7 +147,7 @@ async function splitUp(
   return parts.flatMap((part) => {
     const partPieces = pieces.get(part);
     if (partPieces === undefined) return [part];
-    if (partPieces.length === 1) return [{ ...part, isPure: true }];
+    if (partPieces.length === 1) return [{ ...part, isSingleLanguage: true }];
     return partPieces.map((piece) => split.get(piece) as Part);
   });
 }

@@ -8,7 +8,7 @@ export async function* prefetch<T>(items: AsyncIterable<T>, count: number): Asyn
   let last: Promise<unknown> = Promise.resolve();
   let ended = false;
   const fetchNext = () => {
-    // Not every iterator supports concurrent calls of `next`.
+    // Not every iterator supports concurrent calls to `next`.
     const next = last.then(() => iterator.next());
     last = next.then(
       ({ done }) => {

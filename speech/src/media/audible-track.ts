@@ -3,7 +3,7 @@ import { isSilence } from "./audio.ts";
 import { SILENCE_PEAK } from "./decode-summary.ts";
 import type { DecodeOptions, Decoder, Probe } from "./media.ts";
 
-/** Each silent track requires a pass over the whole file. Without a limit, a file with a thousand tracks would take hours. */
+/** Each silent track requires a pass over the whole file, so a file with a thousand tracks would take hours. */
 const MAX_TRACKS = 32;
 
 /**

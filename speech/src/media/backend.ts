@@ -40,7 +40,7 @@ export interface DecodeRequest {
   channels: 1 | 2;
   /** Channels of the track. More than 8 have no standard layout, so they are mixed equally. */
   trackChannels: number;
-  /** Expected maximum duration of the recording, from which the decoder's timeout follows. */
+  /** Expected maximum duration of the recording, which determines the decoder's timeout. */
   durationSeconds: number;
   signal: AbortSignal;
 }

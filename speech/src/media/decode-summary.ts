@@ -1,4 +1,5 @@
 import { SpeechError } from "../errors.ts";
+import { roundToMs } from "../lib/round-to-ms.ts";
 import { SAMPLE_RATE } from "./audio.ts";
 import type { DecodeReport } from "./backend.ts";
 import type { DecodeSummary } from "./media.ts";
@@ -70,8 +71,4 @@ function wholeDuration({ samples, audioOffset, duration }: DecodeEvidence): numb
   const audioEnd = samples === 0 ? 0 : audioOffset + samples / SAMPLE_RATE;
   // The last frame of a codec may extend slightly past the end.
   return duration !== null && audioEnd < duration + UNNOTICED_LOSS_SECONDS / 2 ? duration : audioEnd;
-}
-
-export function roundToMs(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }

@@ -1,10 +1,11 @@
 import { open } from "node:fs/promises";
 import { SpeechError } from "../errors.ts";
+import { roundToMs } from "../lib/round-to-ms.ts";
 import { SAMPLE_RATE } from "./audio.ts";
 import type { AudioTrack, Backend, Inspection } from "./backend.ts";
 import { CHANNEL_PAIRS } from "./channel-pair.ts";
 import { Chunker, type ChunkFormat } from "./chunker.ts";
-import { roundToMs, summarizeDecode } from "./decode-summary.ts";
+import { summarizeDecode } from "./decode-summary.ts";
 import type { DecodedAudio, DecodeOptions, Decoder, DecodeSummary, Probe } from "./media.ts";
 import { MONO, StereoMix } from "./mono.ts";
 import { Timeline } from "./timeline.ts";

@@ -6,7 +6,10 @@ const MAX_LINES = 20;
 const FAILED_PACKET = /Error while decoding stream|Error submitting packet to decoder|Decoding error:/;
 const CORRUPT_PACKET = /Packet corrupt \(stream = (\d+),/;
 const PARTIAL_FILE = /partial file/;
-/** Demuxers that use the error level only for damage. An ffmpeg that decodes only audio has no parameters of a video. */
+/**
+ * Messages of demuxers that use the error level only for damage. Missing parameters of a video are excluded, because an
+ * ffmpeg without video decoders always reports them.
+ */
 const DAMAGED =
   /^\[(matroska,webm|ogg|mpegts|avi) @ [^\]]*\] (?!Packet corrupt|Could not find codec parameters for stream \d+ \(Video)/;
 const NOT_ALLOWED = /^\[([^ \]]+)(?: @ [^\]]*)?\] .*?Format not on whitelist/;

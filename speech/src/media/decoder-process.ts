@@ -24,7 +24,7 @@ export interface ChildOptions {
   onMessage?: (message: unknown) => void;
 }
 
-/** A decoder in a child process with resource limits and a minimal environment. It ends when its reader ends. */
+/** A decoder in a child process with resource limits and a minimal environment. It is killed when its reader stops. */
 export class DecoderProcess {
   readonly log: DecoderLog;
   /** Resolves when the process has exited and its standard error has been read. */

@@ -10,7 +10,7 @@ import type { Decoder } from "./media.ts";
 import { PacketClock } from "./timeline.ts";
 
 export interface FfmpegOptions {
-  /** Path of ffmpeg, with ffprobe in the same folder. By default, both are searched on the PATH. */
+  /** Path of ffmpeg, with ffprobe in the same folder. By default, both are looked up on the PATH. */
   ffmpegPath?: string;
 }
 

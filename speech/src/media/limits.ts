@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 
-/** Demuxers of supported containers. Others are rejected, because playlists and file lists could refer to other files. */
+/** Demuxers of supported containers. Others are rejected, because playlists and file lists could schemaRef to other files. */
 export const CONTAINERS = "mov,mp4,matroska,webm,mpegts,avi,ogg,wav,mp3,aac,flac";
 
 /** Larger frames are not decoded when headers are read, because a frame of 16k × 16k pixels takes 0.7 GB. */

@@ -7,7 +7,7 @@ import type { Decoder } from "./media.ts";
 import { findNodeAv, openNodeAv } from "./node-av.ts";
 
 export interface OpenDecoderOptions {
-  /** Path of ffmpeg, or `none` to use only node-av. By default, ffmpeg is searched on the PATH. */
+  /** Path of ffmpeg, or `none` to use only node-av. By default, ffmpeg is looked up on the PATH. */
   ffmpegPath?: string;
 }
 

@@ -16,7 +16,7 @@ export interface Placement {
   drop: number;
 }
 
-/** Places blocks on a continuous timeline. Like in a player, gaps become silence, overlaps are cut and jumps ignored. */
+/** Places blocks on a timeline. As in a player, gaps become silence, overlaps are cut, and jumps are ignored. */
 export class Timeline {
   /** Samples placed so far. */
   samples = 0;

@@ -6,7 +6,7 @@ export interface DownloadProgress {
   bytesPerSecond: number | null;
   /** Null until it can be estimated. */
   remainingSeconds: number | null;
-  /** True if another process downloads the model and this process waits for it. */
+  /** True if another process is downloading the model and this process is waiting for it. */
   elsewhere: boolean;
 }
 

@@ -14,14 +14,14 @@ import {
   requestFile,
 } from "./hub.ts";
 
-export interface Persistence {
+export interface DownloadRetryPolicy {
   timeouts: HubTimeouts;
   maxAttempts: number;
   /** Delay after the first failed attempt. It doubles after each further failure, up to half a minute. */
   firstDelayMs: number;
 }
 
-export const PERSISTENCE: Persistence = {
+export const DOWNLOAD_RETRY_POLICY: DownloadRetryPolicy = {
   // At the minimum rate, the default model takes 14 hours.
   timeouts: { responseMs: 30_000, stallMs: 60_000, minBytesPerSecond: 5_000 },
   maxAttempts: 5,
@@ -39,7 +39,7 @@ export interface DownloadContext {
   hub: Hub;
   /** Larger files are rejected. */
   maxFileBytes: number;
-  persistence: Persistence;
+  retryPolicy: DownloadRetryPolicy;
   signal: AbortSignal;
 }
 
@@ -58,7 +58,7 @@ const PROGRESS_BYTES = 1 << 20;
  */
 export async function describeFile(context: DownloadContext, file: HubFile): Promise<ExpectedContent> {
   return await retry(context, file, async () => {
-    const options = { timeouts: context.persistence.timeouts, signal: context.signal };
+    const options = { timeouts: context.retryPolicy.timeouts, signal: context.signal };
     let response = await requestFile(context.hub, file, { ...options, method: "HEAD" });
     if (response.status === 405 || response.status === 501) {
       await response.discard();
@@ -105,7 +105,7 @@ export async function downloadFile(
     const response = await requestFile(context.hub, file, {
       method: "GET",
       ...(from > 0 && { headers: rangeHeaders(from, expected.hash === null ? entityTag : null) }),
-      timeouts: context.persistence.timeouts,
+      timeouts: context.retryPolicy.timeouts,
       signal: context.signal,
     });
     try {
@@ -136,7 +136,7 @@ export async function downloadFile(
 
 /** Retries after a `ConnectionError`. */
 async function retry<T>(
-  { hub, persistence, signal }: DownloadContext,
+  { hub, retryPolicy, signal }: DownloadContext,
   file: HubFile,
   attempt: (progress: (newBytes: number) => void) => Promise<T>,
 ): Promise<T> {
@@ -151,14 +151,14 @@ async function retry<T>(
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       failures = newBytes >= PROGRESS_BYTES ? 1 : failures + 1;
-      if (failures >= persistence.maxAttempts) {
+      if (failures >= retryPolicy.maxAttempts) {
         throw new SpeechError(
           "model_download_failed",
           `${file.path} cannot be downloaded from ${hub.url}: ${error.message}.`,
           { cause: error },
         );
       }
-      const backoff = persistence.firstDelayMs * 2 ** (failures - 1);
+      const backoff = retryPolicy.firstDelayMs * 2 ** (failures - 1);
       const retryAfter = error instanceof BusyError ? error.retryAfterMs : 0;
       await delay(Math.min(Math.max(backoff, retryAfter), MAX_DELAY_MS), undefined, { signal }).catch(() => {
         throw signal.reason;

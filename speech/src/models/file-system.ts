@@ -19,8 +19,8 @@ export function storeError(error: unknown, path: string): SpeechError {
 }
 
 /**
- * Creates a folder and its parents. With the option `recursive`, Node's `mkdir` would never return for some paths, such as
- * in `/proc`, where a new folder fails with ENOENT.
+ * Creates a folder and its parents. With the option `recursive`, Node's `mkdir` would never return for some paths,
+ * such as in `/proc`, where creating a folder fails with ENOENT.
  * @param path absolute
  */
 export async function makeFolders(path: string): Promise<void> {

@@ -2,7 +2,7 @@ import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "nod
 import { tryLock } from "fs-native-extensions";
 import { storeError } from "./file-system.ts";
 
-/** A lock of the operating system, which is also released when the process exits for any reason. */
+/** An operating system lock, which is also released when the process exits for any reason. */
 export interface ModelLock {
   release(): void;
 }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
 import { KNOWN_MODELS, type KnownModel, knownModel } from "./catalog.ts";
 import { hashFile } from "./content-hash.ts";
-import { PERSISTENCE, type Persistence } from "./download.ts";
+import { DOWNLOAD_RETRY_POLICY, type DownloadRetryPolicy } from "./download.ts";
 import { type DownloadProgress, ProgressMeter } from "./download-progress.ts";
 import { isFolder, makeFolders, storeError } from "./file-system.ts";
 import type { Hub } from "./hub.ts";
@@ -25,7 +25,7 @@ export interface InstallOptions {
   hub: Hub;
   signal: AbortSignal;
   onProgress?: (progress: DownloadProgress) => void;
-  persistence?: Persistence;
+  retryPolicy?: DownloadRetryPolicy;
 }
 
 /**
@@ -43,11 +43,11 @@ export interface ModelStore {
   find(nameOrFolder: string): Promise<FoundModel>;
   /**
    * Downloads a model unless it is installed and undamaged. Waits if another process is downloading it.
-   * @returns `already`: whether the model was installed before
+   * @returns `wasInstalled`: whether the model was installed before
    * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`
    * @throws the reason of `signal`; the partial download is kept
    */
-  install(model: KnownModel, options: InstallOptions): Promise<{ model: StoredModel; already: boolean }>;
+  install(model: KnownModel, options: InstallOptions): Promise<{ model: StoredModel; wasInstalled: boolean }>;
   /**
    * Compares every file with the hash in the manifest.
    * @returns a line for each problem
@@ -73,7 +73,7 @@ export function openModelStore({
 }: {
   /** Absolute path; created when the first model is installed. */
   folder: string;
-  /** The command in messages. */
+  /** Command prefix for advice in messages. */
   calledAs?: string;
   now?: () => Date;
 }): ModelStore {
@@ -118,8 +118,8 @@ export function openModelStore({
 
   async function install(
     model: KnownModel,
-    { hub, signal, onProgress = () => {}, persistence = PERSISTENCE }: InstallOptions,
-  ): Promise<{ model: StoredModel; already: boolean }> {
+    { hub, signal, onProgress = () => {}, retryPolicy = DOWNLOAD_RETRY_POLICY }: InstallOptions,
+  ): Promise<{ model: StoredModel; wasInstalled: boolean }> {
     requireName(model.name);
     const paths = { folder: folderOf(model.name), partialFolder: folderOf(model.name) + PARTIAL };
     const whole = async () => {
@@ -127,7 +127,7 @@ export function openModelStore({
       return found?.state === "installed" ? found : null;
     };
     const before = await whole();
-    if (before) return { model: before, already: true };
+    if (before) return { model: before, wasInstalled: true };
     const meter = new ProgressMeter(() => performance.now());
     await makeFolders(folder).catch((error) => {
       throw storeError(error, folder);
@@ -138,16 +138,16 @@ export function openModelStore({
     });
     try {
       const meanwhile = await whole();
-      if (meanwhile) return { model: meanwhile, already: true };
+      if (meanwhile) return { model: meanwhile, wasInstalled: true };
       await downloadModel(
-        { hub, persistence, signal },
+        { hub, retryPolicy, signal },
         model,
         paths,
         (received, total) => onProgress(meter.progress(received, total, false)),
         now,
       );
       const installed = await whole();
-      if (installed) return { model: installed, already: false };
+      if (installed) return { model: installed, wasInstalled: false };
       throw new SpeechError("model_store_failed", `${paths.folder} was changed by another program.`);
     } finally {
       lock.release();

@@ -125,7 +125,7 @@ class Branch {
     return this.#users(tensor).length;
   }
 
-  /** Returns the edit with which the branch uses cached keys directly; null if they are used in another way. */
+  /** Returns the edit that makes the branch use cached keys directly; null if they are used in another way. */
   planTransposedInput(past: string, outputIndex: number): (() => void) | null {
     const transpose = this.#onlyUser(past, "Transpose");
     const scale = this.#onlyUser(transpose?.outputs[0], "Mul");
@@ -145,7 +145,7 @@ class Branch {
     };
   }
 
-  /** Returns the edit with which the branch outputs the keys that its attention uses; null if it has no such keys. */
+  /** Returns the edit that makes the branch output the keys that its attention uses; null if it has no such keys. */
   planTransposedOutput(outputIndex: number): (() => void) | null {
     const present = this.#outputs[outputIndex];
     const plain = present === undefined ? undefined : this.#producers.get(present);

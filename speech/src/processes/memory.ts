@@ -48,7 +48,7 @@ export interface MemoryBudget extends MemoryLimit {
 }
 
 /**
- * Returns the requested parallelism, reduced to the available memory.
+ * Returns the requested parallelism, reduced to fit the available memory.
  * @throws SpeechError `insufficient_memory`, `model_unusable`
  */
 export async function planParallelism(
@@ -75,7 +75,7 @@ interface ModelBytes {
 }
 
 /**
- * Returns the requested parallelism, reduced to the available memory. Reduces processes first, then threads, then batches.
+ * Returns the requested parallelism, reduced to fit the available memory: processes first, then threads, then batches.
  * @throws SpeechError `insufficient_memory` if there is too little memory for the minimum
  */
 export function fitParallelism(

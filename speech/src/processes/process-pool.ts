@@ -35,7 +35,7 @@ export interface SpeechOptions {
   checkpointIntervalSeconds?: number;
   /** Idle time after which a process is stopped to free its memory; ten minutes by default. */
   idleMs?: number;
-  /** Path of ffmpeg. By default, it is searched on the PATH. */
+  /** Path of ffmpeg. By default, it is looked up on the PATH. */
   ffmpegPath?: string;
   /** Receives the lines that speech processes write to standard error. */
   log?: (line: string) => void;

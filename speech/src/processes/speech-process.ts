@@ -80,7 +80,7 @@ export class SpeechProcess {
   readonly #exited = Promise.withResolvers<void>();
   readonly #watch: NodeJS.Timeout;
   /** Counted per check instead of read from the clock, so pauses of this process do not count. */
-  #silentMs = 0;
+  #msSinceHeartbeat = 0;
   /** Null when the process is ready. */
   #loadingMs: number | null = 0;
   #modelBytes = 0;
@@ -183,7 +183,7 @@ export class SpeechProcess {
   }
 
   #receive(value: unknown): void {
-    this.#silentMs = 0;
+    this.#msSinceHeartbeat = 0;
     let message: FromSpeechProcess;
     try {
       message = parseFromSpeechProcess(value);
@@ -217,9 +217,9 @@ export class SpeechProcess {
 
   /** The checks run here, because a process that is busy in native code cannot report. */
   async #check(): Promise<void> {
-    this.#silentMs += WATCH_INTERVAL_MS;
-    if (this.#silentMs > this.#options.heartbeatTimeoutMs) {
-      const seconds = Math.round(this.#silentMs / 1000);
+    this.#msSinceHeartbeat += WATCH_INTERVAL_MS;
+    if (this.#msSinceHeartbeat > this.#options.heartbeatTimeoutMs) {
+      const seconds = Math.round(this.#msSinceHeartbeat / 1000);
       this.#kill(new SpeechError("engine_hung", `The engine sent no heartbeat for ${seconds} s.`));
     }
     if (this.#loadingMs !== null) {

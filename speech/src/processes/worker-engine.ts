@@ -12,7 +12,7 @@ import type { SentUtterance, WorkerEngineDescription, WorkerSpec } from "./worke
 const CACHED_UTTERANCES = 32;
 
 /**
- * Opens an engine that runs in several worker threads, each with its own copy of the model.
+ * Opens an engine that runs in one or more worker threads, each with its own copy of the model.
  * @throws SpeechError
  */
 export async function openWorkerEngine(part: WorkerSpec, workers: number): Promise<Engine> {

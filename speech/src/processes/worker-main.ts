@@ -15,8 +15,8 @@ import type {
 } from "./worker-messages.ts";
 
 /*
- * Entry point of a worker thread that runs one model. The runtime blocks its thread. Therefore the main thread of the
- * speech process remains free to decode, report and stop.
+ * Entry point of a worker thread that runs one model. The runtime blocks its thread, so it must not run in the main
+ * thread of the speech process, which decodes, reports progress and handles aborts.
  */
 
 interface Loaded {

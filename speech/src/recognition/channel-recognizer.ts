@@ -1,7 +1,7 @@
+import { roundToMs } from "../lib/round-to-ms.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 import type { MultilingualRecognizer } from "./multilingual-recognizer.ts";
 import {
-  milliseconds,
   mostSpoken,
   type RecognizedSpeech,
   type RecognizerOptions,
@@ -42,7 +42,7 @@ export class ChannelRecognizer {
       ),
       language:
         mostSpoken(languages) ?? (finished.some(({ language }) => language === "und") ? "und" : "zxx"),
-      speechSeconds: milliseconds(finished.reduce((sum, { speechSeconds }) => sum + speechSeconds, 0)),
+      speechSeconds: roundToMs(finished.reduce((sum, { speechSeconds }) => sum + speechSeconds, 0)),
     };
   }
 

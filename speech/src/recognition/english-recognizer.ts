@@ -3,14 +3,10 @@ import type { Engine, RecognitionResult } from "../engines/engine.ts";
 import { withoutPhraseLoops } from "../engines/phrase-loops.ts";
 import { SpeechError } from "../errors.ts";
 import { EnglishEvidence, englishScore, soundEvidence } from "../language/english-evidence.ts";
+import { roundToMs } from "../lib/round-to-ms.ts";
 import { endOf, inBatches } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
-import {
-  milliseconds,
-  type RecognizedSpeech,
-  type RecognizerOptions,
-  transcriptOf,
-} from "./recognized-speech.ts";
+import { type RecognizedSpeech, type RecognizerOptions, transcriptOf } from "./recognized-speech.ts";
 import { type RecognizedUtterance, recognizedUtterance } from "./recognized-utterance.ts";
 
 /** Utterances with this score or less are hallucinations: laughter, music or a few seconds of another language. */
@@ -24,7 +20,7 @@ const CLEAR_SPEECH_SECONDS = 3;
 /** A batch takes about two seconds and is large enough to use all cores. */
 const BATCH = { utterances: 32, speechSeconds: 240 };
 
-/** Recognizes with an English-only engine. Rejects other languages because of the engine's low confidence. */
+/** Recognizes with an English-only engine. Rejects other languages based on the engine's low confidence. */
 export class EnglishRecognizer {
   readonly #engine: Engine;
   readonly #remedy: string;
@@ -49,7 +45,7 @@ export class EnglishRecognizer {
   }
 
   async finish(durationSeconds: number): Promise<RecognizedSpeech> {
-    const speech = milliseconds(this.#speechSeconds);
+    const speech = roundToMs(this.#speechSeconds);
     const classification = this.#evidence.classify();
     if (classification === "other") throw this.#notEnglish();
     const accepted = this.#evidence.resemblesOther ? CLEARLY_ACCEPTED_SCORE : ACCEPTED_SCORE;
@@ -67,7 +63,7 @@ export class EnglishRecognizer {
     const sound = soundEvidence(utterance);
     this.#speechSeconds += sound.seconds;
     this.#evidence.add(result, sound);
-    if (this.#evidence.isHopeless()) throw this.#notEnglish();
+    if (this.#evidence.isCertainlyOther()) throw this.#notEnglish();
     if (result.words.length === 0) return;
     this.#recognized.push({
       score: englishScore(result, sound.seconds),

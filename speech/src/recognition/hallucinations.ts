@@ -17,7 +17,7 @@ const VERY_REPETITIVE = 4;
 /** Nobody speaks faster, apart from a few additional words at the edges. */
 const MAX_WORDS_PER_SECOND = 7;
 const ADDITIONAL_WORDS = 3;
-/** People say more words, or more letters if words are long or not separated. */
+/** People say more words than this, or more letters if words are long or not separated by spaces. */
 const FEW = { minSeconds: 4, wordsPerSecond: 0.7, lettersPerSecond: 3 };
 /** A sentence before long laughter may be as short, so this counts only with low confidence. */
 const VERY_FEW = {

@@ -8,8 +8,8 @@ const MAX_DELAY_SECONDS = 1;
 const PAUSE_SECONDS = 0.3;
 const SENTENCE_END = /[.!?…。！？]["'”’»)\]]*$/u;
 /**
- * Words keep at least this share of their duration. Two speakers who talk all the time need twice the time that they
- * have, so half of it always suffices.
+ * Words keep at least this share of their duration. If both speakers talk all the time, their words need twice the
+ * available time, so half of each duration always fits.
  */
 const KEPT_SHARE = 0.5;
 

@@ -6,7 +6,10 @@ import type { SpokenUtterance } from "../vad/utterances.ts";
 /** Shorter spans may be coughs that were detected as speech. */
 const MIN_SPEECH_SECONDS = 0.6;
 
-/** Hardly anyone speaks more slowly. Fewer words in a span probably belong to another span, where a sentence is missing. */
+/**
+ * Hardly anyone speaks more slowly. If a span has fewer words, they probably belong to another span, and the sentence
+ * spoken in this one is missing.
+ */
 const MIN_WORDS_PER_SECOND = 1;
 /** A span with a single long word may be this long. */
 const SLOW_WORD_SECONDS = 0.8;

@@ -13,13 +13,13 @@ import {
   LanguageTracker,
   type LanguageUtterance,
 } from "../language/language-tracker.ts";
+import { roundToMs } from "../lib/round-to-ms.ts";
 import { endOf, inBatches, speechSeconds } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 import { isHallucination, type RecognitionEvidence, repeatedHallucinations } from "./hallucinations.ts";
 import { partsToRetry } from "./missed-speech.ts";
 import {
   meanProbability,
-  milliseconds,
   mostSpoken,
   type RecognizedSpeech,
   type RecognizerOptions,
@@ -86,7 +86,7 @@ export class MultilingualRecognizer {
     return {
       utterances,
       language: this.#isDetermined(utterances) ? (mostSpoken(utterances) ?? "zxx") : "und",
-      speechSeconds: milliseconds(this.#speechSeconds),
+      speechSeconds: roundToMs(this.#speechSeconds),
     };
   }
 
@@ -218,6 +218,6 @@ async function detectRemaining(
       english.detected.get(utterance) ??
       probabilities.get(utterance) ??
       new Map([["en", ENGLISH_PROBABILITY]]),
-    isPure: english.accepted.has(utterance),
+    isSingleLanguage: english.accepted.has(utterance),
   }));
 }

@@ -1,4 +1,5 @@
 import { removeOverlaps } from "../alignment/fit-words.ts";
+import { roundToMs } from "../lib/round-to-ms.ts";
 import type { LanguageSegment, TimedWord } from "../transcript.ts";
 import { mergeChannels } from "./merge-channels.ts";
 import type { RecognizedUtterance } from "./recognized-utterance.ts";
@@ -68,13 +69,9 @@ export function mostSpoken(utterances: readonly RecognizedUtterance[]): string |
   }
   let most: string | null = null;
   for (const [language, spoken] of seconds) {
-    if (most === null || milliseconds(spoken) > milliseconds(seconds.get(most) as number)) most = language;
+    if (most === null || roundToMs(spoken) > roundToMs(seconds.get(most) as number)) most = language;
   }
   return most;
-}
-
-export function milliseconds(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }
 
 interface Run {
@@ -88,8 +85,8 @@ interface Run {
 function languageSegmentsOf(runs: readonly Run[], duration: number): LanguageSegment[] {
   let earliest = 0;
   return runs.map(({ start, end, language, engine, utterances }) => {
-    const from = milliseconds(Math.min(Math.max(start, earliest), duration));
-    const to = milliseconds(Math.min(Math.max(end, from), duration));
+    const from = roundToMs(Math.min(Math.max(start, earliest), duration));
+    const to = roundToMs(Math.min(Math.max(end, from), duration));
     earliest = to;
     return {
       start: from,
@@ -111,5 +108,5 @@ export function meanProbability(utterances: readonly RecognizedUtterance[]): num
     seconds += speechSeconds;
     sum += probability * speechSeconds;
   }
-  return seconds === 0 ? 0 : milliseconds(Math.min(1, sum / seconds));
+  return seconds === 0 ? 0 : roundToMs(Math.min(1, sum / seconds));
 }

@@ -28,8 +28,8 @@ function isZero(samples: Float32Array): boolean {
 }
 
 /**
- * Returns for the level of each window whether the window is background, i.e. digital silence or steady noise. The first
- * half second after other sound is excluded, because voice activity detection may still report speech there.
+ * Returns whether each window, given by its level, is background, i.e. digital silence or steady noise. The first half
+ * second after other sound is excluded, because voice activity detection may still report speech there.
  */
 export function findBackground(levels: readonly number[]): boolean[] {
   const steady = findSteady(levels);
@@ -38,7 +38,7 @@ export function findBackground(levels: readonly number[]): boolean[] {
   );
 }
 
-/** Returns for the level of each window whether the window is background and digital silence. */
+/** Returns whether each window, given by its level, is background that consists of digital silence. */
 export function findSilence(levels: readonly number[]): boolean[] {
   return findBackground(levels.map((level) => (level === DIGITAL_SILENCE_DB ? level : LOUDEST_DB + 1)));
 }

@@ -1,15 +1,15 @@
 import { SAMPLE_RATE } from "../media/audio.ts";
 import { findBackground, levelOf } from "./background.ts";
 
-/** Audio below this level, dBFS, is raised. Ordinary recordings are louder. */
+/** Audio below this level, dBFS, is amplified. Ordinary recordings are louder. */
 const QUIET_DB = -30;
 /** Level after the gain, dBFS. */
 const TARGET_DB = -22;
-/** Limits the gain, so the noise of a converter does not become loud. */
+/** Limits the gain, so noise from an analog-to-digital converter does not become loud. */
 const MAX_GAIN_DB = 45;
-/** The gain of a second depends on the seconds around it, so pauses and quiet words between loud words are not raised. */
+/** The gain for a second depends on the seconds around it, so pauses and quiet words between loud ones stay quiet. */
 const CONTEXT_SECONDS = 5;
-/** With a smaller difference between loud and quiet parts, the sound is steady noise and not raised. */
+/** With a smaller difference between loud and quiet parts, the sound is steady noise and is not amplified. */
 const MIN_RANGE_DB = 12;
 /** About the length of a window of voice activity detection, but a divisor of a second. */
 const FRAME_SAMPLES = 500;
@@ -20,11 +20,12 @@ const LOUD_SHARE = 0.1;
 const QUIET_SHARE = 0.9;
 
 /**
- * Raises quiet audio in place, because voice activity detection and the bundled engine miss speech below about −50 dBFS.
+ * Amplifies quiet audio in place, because voice activity detection and the bundled engine miss speech below about −50
+ * dBFS.
  * The gain follows the loud parts, so the distance between speech and background noise stays the same. Speech at an
  * ordinary level and steady noise are not changed.
  */
-export function raiseQuietAudio(samples: Float32Array): void {
+export function amplifyQuietAudio(samples: Float32Array): void {
   const seconds = secondLevels(samples);
   const background = findBackground(seconds.flatMap(({ levels }) => levels));
   const gains = seconds.map((_, second) => {

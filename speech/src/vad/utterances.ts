@@ -11,11 +11,12 @@ import {
 } from "./voice-activity.ts";
 
 /**
- * Audio kept before and after an utterance's speech (160 ms), where neighboring utterances leave room. From 128 to 256 ms, the WER of
- * sentences is about the same (0.186 to 0.191). Of 112 single words, 62 were correct with 160 ms and 56 with 256 ms.
+ * Audio kept before and after an utterance's speech (160 ms), if neighboring utterances leave room. From 128 to 256 ms,
+ * the WER of sentences is about the same (0.186 to 0.191). Of 112 single words, 62 were correct with 160 ms and 56 with
+ * 256 ms.
  */
 const PADDING_WINDOWS = 5;
-/** A pause of two seconds ends an utterance. With one second, slow speakers' sentences would be split and lose their context. */
+/** A pause of two seconds ends an utterance. With one second, sentences of slow speakers would lose their context. */
 const LONG_SILENCE_WINDOWS = Math.round(2 / WINDOW_SECONDS);
 /** Windows after the longest utterance that are needed to determine its end and the start of the next. */
 const LOOK_AHEAD_WINDOWS = 2 * PADDING_WINDOWS + MIN_SPEECH_WINDOWS + MIN_SILENCE_WINDOWS;

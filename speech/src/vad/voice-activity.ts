@@ -4,7 +4,7 @@ import { SpeechError } from "../errors.ts";
 import { isSilence, SAMPLE_RATE } from "../media/audio.ts";
 import { release } from "../onnx/tensors.ts";
 import { DIGITAL_SILENCE_DB, findBackground, findSilence, levelOf } from "./background.ts";
-import { raiseQuietAudio } from "./quiet-audio.ts";
+import { amplifyQuietAudio } from "./quiet-audio.ts";
 
 /** Samples per speech probability (32 ms). */
 export const WINDOW_SAMPLES = 512;
@@ -245,7 +245,7 @@ class PrecededSamples {
 }
 
 /**
- * Scores a recording in blocks of a few minutes (15 MB). Raises quiet audio.
+ * Scores a recording in blocks of a few minutes (15 MB). Amplifies quiet audio first.
  * @param score `VoiceActivityDetector.probabilities` without the signal
  */
 export async function* scoreAudio(
@@ -257,7 +257,7 @@ export async function* scoreAudio(
   const audio = new Float32Array(new SharedArrayBuffer(bytes));
   let preceding = audio.subarray(0, 0);
   for await (const samples of inBlocks(chunks, audio.subarray(PRECEDING_SAMPLES))) {
-    raiseQuietAudio(samples);
+    amplifyQuietAudio(samples);
     yield { samples, probabilities: await score(samples, preceding) };
     preceding = audio.subarray(0, PRECEDING_SAMPLES);
     preceding.set(audio.subarray(-PRECEDING_SAMPLES));

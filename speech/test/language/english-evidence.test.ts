@@ -85,11 +85,11 @@ test("a long foreign recording is given up after two minutes, an English one nev
   const foreign = new EnglishEvidence();
   const english = new EnglishEvidence();
   for (let second = 0; second < 115; second += 5) foreign.add(guessed, sound(5));
-  expect(foreign.isHopeless()).toBe(false);
+  expect(foreign.isCertainlyOther()).toBe(false);
   foreign.add(guessed, sound(5));
-  expect(foreign.isHopeless()).toBe(true);
+  expect(foreign.isCertainlyOther()).toBe(true);
   for (let i = 0; i < 100; i++) english.add(clear, sound(5));
-  expect(english.isHopeless()).toBe(false);
+  expect(english.isCertainlyOther()).toBe(false);
 });
 
 describe("if nothing is transcribed", () => {
@@ -110,7 +110,7 @@ describe("if nothing is transcribed", () => {
     const asAtThirteenDecibels = { loudnessRange: 18.5 };
     expect(evidenceAfter(12, asAtThirteenDecibels).classify()).toBe("unknown");
     expect(evidenceAfter(12, asAtThirteenDecibels).hasSpeech).toBe(true);
-    expect(evidenceAfter(200, asAtThirteenDecibels).isHopeless()).toBe(false);
+    expect(evidenceAfter(200, asAtThirteenDecibels).isCertainlyOther()).toBe(false);
   });
 
   test("in little noise, it is another language", () => {
@@ -120,7 +120,7 @@ describe("if nothing is transcribed", () => {
   test("and voice activity is not sure either, nobody speaks", () => {
     expect(evidenceAfter(200, { certainSeconds: 1 }).classify()).toBe("unknown");
     expect(evidenceAfter(200, { certainSeconds: 1 }).hasSpeech).toBe(false);
-    expect(evidenceAfter(200, { certainSeconds: 1 }).isHopeless()).toBe(false);
+    expect(evidenceAfter(200, { certainSeconds: 1 }).isCertainlyOther()).toBe(false);
   });
 });
 

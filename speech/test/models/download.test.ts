@@ -26,9 +26,9 @@ describe("a download", () => {
   test("downloads every file of one commit, checked, and writes down where from", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     const seen: DownloadProgress[] = [];
-    const { model, already } = await pull(store, hub, { onProgress: (progress) => seen.push(progress) });
+    const { model, wasInstalled } = await pull(store, hub, { onProgress: (progress) => seen.push(progress) });
     await expectInstalled(store);
-    expect(already).toBe(false);
+    expect(wasInstalled).toBe(false);
     expect(model).toMatchObject({ state: "installed", bytes: TOTAL, totalBytes: TOTAL, damage: [] });
     const manifest = JSON.parse(await readFile(join(model.folder, "model.json"), "utf8"));
     expect(manifest).toEqual({
@@ -69,7 +69,7 @@ describe("a download", () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     await pull(store, hub);
     const requests = hub.requests.length;
-    expect((await pull(store, hub)).already).toBe(true);
+    expect((await pull(store, hub)).wasInstalled).toBe(true);
     expect(hub.requests.length).toBe(requests);
   });
 
@@ -90,7 +90,7 @@ describe("a download", () => {
   test("continues where connections break again and again", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { cutAfterBytes: 1.2 * MIB };
-    await pull(store, hub, { persistence: { ...HASTY, maxAttempts: 2 } });
+    await pull(store, hub, { retryPolicy: { ...HASTY, maxAttempts: 2 } });
     await expectInstalled(store);
     expect(hub.gets("decoder.onnx").map(({ headers }) => headers.range)).toEqual([
       undefined,
@@ -284,7 +284,7 @@ describe("a download", () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     const { model } = await pull(store, hub);
     await truncate(join(model.folder, "onnx/encoder.onnx"), 1000);
-    expect((await pull(store, hub)).already).toBe(false);
+    expect((await pull(store, hub)).wasInstalled).toBe(false);
     await expectInstalled(store);
   });
 

@@ -32,7 +32,7 @@ function pullScript(folder: string, hub: ModelHub): string {
     const outcome = await store.install(${JSON.stringify(MODEL)}, {
       hub: { url: ${JSON.stringify(hub.url)}, token: null }, signal: new AbortController().signal,
       onProgress: ({ receivedBytes }) => process.stderr.write(receivedBytes + "\\n") })
-      .then(({ already }) => ({ already }), ({ code, message }) => ({ code, message }));
+      .then(({ wasInstalled }) => ({ wasInstalled }), ({ code, message }) => ({ code, message }));
     console.log(JSON.stringify(outcome));`;
 }
 
@@ -70,7 +70,7 @@ describe("several processes", () => {
     const [hub, { folder }] = [await startHub(), await emptyStore()];
     hub.faults = { pieceDelayMs: 5 };
     const outcomes = await Promise.all([startPull(folder, hub).outcome, startPull(folder, hub).outcome]);
-    expect(outcomes).toEqual(expect.arrayContaining([{ already: true }, { already: false }]));
+    expect(outcomes).toEqual(expect.arrayContaining([{ wasInstalled: true }, { wasInstalled: false }]));
     expect(hub.bytesServed).toBe(TOTAL);
     await expectInstalled(openModelStore({ folder }));
   });

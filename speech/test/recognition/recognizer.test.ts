@@ -89,7 +89,7 @@ describe("a call with a speaker on each channel", () => {
     }
   });
 
-  test("has the words of both from the English engine, which judges the recording as a whole", async () => {
+  test("has the words of both from the English engine, which classifies the recording as a whole", async () => {
     const call = await recognizeCall(talk("en", 4), [waits(30), ...talk("en", 2)], {
       bundled: fakeEnglishOnly(),
     });

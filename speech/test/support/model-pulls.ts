@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { SpeechError, type SpeechErrorCode } from "../../src/errors.ts";
 import type { KnownModel } from "../../src/models/catalog.ts";
-import type { Persistence } from "../../src/models/download.ts";
+import type { DownloadRetryPolicy } from "../../src/models/download.ts";
 import type { DownloadProgress } from "../../src/models/download-progress.ts";
 import { type InstallOptions, type ModelStore, openModelStore } from "../../src/models/store.ts";
 import { ModelHub, type ServedFile } from "./model-hub.ts";
@@ -26,7 +26,7 @@ export const MODEL: KnownModel = {
 };
 
 /** Impatient, so that a test of giving up is short. */
-export const HASTY: Persistence = {
+export const HASTY: DownloadRetryPolicy = {
   timeouts: { responseMs: 300, stallMs: 300, minBytesPerSecond: 1_000 },
   maxAttempts: 3,
   firstDelayMs: 1,
@@ -68,7 +68,7 @@ export const pull = (store: ModelStore, hub: Pick<ModelHub, "url">, options: Par
   store.install(MODEL, {
     hub: { url: hub.url, token: null },
     signal: new AbortController().signal,
-    persistence: HASTY,
+    retryPolicy: HASTY,
     ...options,
   });
 

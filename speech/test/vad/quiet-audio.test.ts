@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { levelOf } from "../../src/vad/background.ts";
-import { raiseQuietAudio } from "../../src/vad/quiet-audio.ts";
+import { amplifyQuietAudio } from "../../src/vad/quiet-audio.ts";
 
 const RATE = 16_000;
 
@@ -32,20 +32,20 @@ function levelAt(samples: Float32Array, second: number): number {
 
 test.each([-35, -50, -65])("speech at %d dBFS is raised to the level of ordinary speech", (decibels) => {
   const samples = syllables(20, decibels);
-  raiseQuietAudio(samples);
+  amplifyQuietAudio(samples);
   for (const second of [1, 10, 19]) expect(levelAt(samples, second)).toBeCloseTo(-22, 0);
 });
 
 test("speech at an ordinary level, its pauses and quiet words between loud ones are not changed", () => {
   const samples = joined(syllables(5, -25), noise(3, -60), syllables(2, -45), syllables(5, -20));
   const before = samples.slice();
-  raiseQuietAudio(samples);
+  amplifyQuietAudio(samples);
   expect(samples).toEqual(before);
 });
 
 test("a quiet speaker after a loud one is raised", () => {
   const samples = joined(syllables(21, -20), syllables(18, -50));
-  raiseQuietAudio(samples);
+  amplifyQuietAudio(samples);
   expect(levelAt(samples, 5)).toBeCloseTo(-20, 0);
   expect(levelAt(samples, 35)).toBeCloseTo(-22, 0);
 });
@@ -53,7 +53,7 @@ test("a quiet speaker after a loud one is raised", () => {
 test("steady noise and digital silence are not raised", () => {
   for (const samples of [noise(20, -60), new Float32Array(20 * RATE)]) {
     const before = samples.slice();
-    raiseQuietAudio(samples);
+    amplifyQuietAudio(samples);
     expect(samples).toEqual(before);
   }
 });
@@ -61,7 +61,7 @@ test("steady noise and digital silence are not raised", () => {
 test("a knock does not keep quiet speech quiet, and is not louder than full scale afterwards", () => {
   const samples = syllables(20, -50);
   samples.fill(0.9, 10 * RATE, 10.2 * RATE);
-  raiseQuietAudio(samples);
+  amplifyQuietAudio(samples);
   expect(levelAt(samples, 12)).toBeCloseTo(-22, 0);
   expect(samples.every((sample) => Math.abs(sample) <= 1)).toBe(true);
 });

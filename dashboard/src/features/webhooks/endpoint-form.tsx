@@ -1,4 +1,4 @@
-import { ENDING_EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
+import { type EventType, FINAL_EVENT_TYPES } from "@subtext/client/contract/webhook";
 import type { NewWebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -20,7 +20,7 @@ interface EndpointFormProps {
 
 const NEW: Required<NewWebhookEndpoint> = {
   url: "",
-  eventTypes: [...ENDING_EVENT_TYPES],
+  eventTypes: [...FINAL_EVENT_TYPES],
   metadata: {},
 };
 

@@ -83,8 +83,8 @@ async function create(folder: string, onLog: (line: string) => void): Promise<vo
 }
 
 /**
- * Deletes the template databases, which are two thirds of all files. After a crash, PostgreSQL syncs every file before
- * it starts. Nobody connects to the templates, so their old transactions would never be vacuumed.
+ * Deletes the template databases. They contain two thirds of all files, and after a crash, PostgreSQL syncs every file
+ * before it starts. Nothing connects to the templates, so they would also never be vacuumed.
  */
 export async function dropTemplates(pglite: PGlite): Promise<void> {
   await pglite.exec("update pg_database set datistemplate = false where datname <> current_database()");

@@ -96,7 +96,7 @@ function createPool(pglite: PGlite, mutex: Mutex, end: () => Promise<void>): Pos
   const preparedStatements = new PreparedStatements(pglite);
   const run = async (statement: string, parameters: readonly unknown[]) => {
     if (isPrepared(statement)) return await preparedStatements.query(statement, parameters);
-    // Like pg, allows several statements in a text without parameters, such as a migration.
+    // Like pg, allows several statements in one query without parameters, such as a migration.
     if (parameters.length === 0) return (await pglite.exec(statement)).at(-1)!;
     return await pglite.query(statement, [...parameters]);
   };

@@ -81,7 +81,7 @@ export async function startPglite(folder: string, hooks: PgliteHooks): Promise<P
       },
     });
   } catch (error) {
-    throw new AppError("service_unavailable", `the database in ${folder} does not start: ${fatal}`, {
+    throw new AppError("service_unavailable", `the database in ${folder} could not be started: ${fatal}`, {
       cause: error,
     });
   }

@@ -16,7 +16,7 @@ import { AppError } from "../../lib/errors.ts";
 import { safeFileName } from "../content-disposition.ts";
 import { assertStorageKey, assertStoragePrefix, isStorageKey } from "../key.ts";
 import type { PresignedUrl, PresignOptions, TranscriptStore } from "../transcript-store.ts";
-import { writeFileUrl } from "./file-url.ts";
+import { formatFileUrl } from "./file-url.ts";
 import {
   type AssertFolder,
   codeOf,
@@ -144,7 +144,10 @@ export async function openDiskTranscriptStore(
         fileName: safeFileName(presign.fileName),
         contentType: presign.contentType,
       };
-      return { url: `${baseUrl}/files/${writeFileUrl(claims, secret)}`, expiresAt: new Date(expires * 1000) };
+      return {
+        url: `${baseUrl}/files/${formatFileUrl(claims, secret)}`,
+        expiresAt: new Date(expires * 1000),
+      };
     },
 
     async check() {

@@ -11,8 +11,8 @@ export interface FileUrlClaims {
 }
 
 /**
- * Returns the HMAC-SHA256 of the claims in base64url. Signs a JSON array, so that different claims never have the same
- * text. The first element prevents signatures for other purposes from being valid here.
+ * Returns the HMAC-SHA256 of the claims in base64url. Signs a JSON array, so that different claims are never serialized
+ * to the same string. The first element prevents signatures for other purposes from being valid here.
  *
  * @param secret reuse it, because creating a key object takes ten times as long as signing
  */
@@ -23,7 +23,7 @@ export function signFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
 }
 
 /** Returns `key?expires=…&name=…&type=…&signature=…`, the part of the URL after `/files/`. */
-export function writeFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
+export function formatFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
   const query = new URLSearchParams({
     expires: claims.expires,
     name: claims.fileName,
@@ -40,7 +40,7 @@ export function writeFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
  * @param key the path after `/files/`, not decoded, because keys contain nothing that URLs encode
  * @param query the text after `?`
  */
-export function readFileUrl(key: string, query: string, secret: KeyObject): FileUrlClaims | null {
+export function parseFileUrl(key: string, query: string, secret: KeyObject): FileUrlClaims | null {
   const parameters = new URLSearchParams(query);
   const one = (name: string) => (parameters.getAll(name).length === 1 ? parameters.get(name) : null);
   const expires = one("expires");
@@ -53,7 +53,7 @@ export function readFileUrl(key: string, query: string, secret: KeyObject): File
   return equalInConstantTime(signature, signFileUrl(claims, secret)) ? claims : null;
 }
 
-/** Compares the encoded texts, because different base64url texts can decode to the same bytes. */
+/** Compares the encoded strings, because different base64url strings can decode to the same bytes. */
 function equalInConstantTime(actual: string, expected: string): boolean {
   const givenBytes = Buffer.from(actual);
   const expectedBytes = Buffer.from(expected);

@@ -65,7 +65,7 @@ const DENIED = ["EACCES", "EPERM"];
 export function unavailable(cause: unknown): AppError {
   return FULL.includes(codeOf(cause) ?? "")
     ? new AppError("storage_full", "No space is left to store files.", { cause })
-    : new AppError("storage_unavailable", "The storage cannot be read or written now.", { cause });
+    : new AppError("storage_unavailable", "The storage currently cannot be read or written.", { cause });
 }
 
 /**

@@ -2,7 +2,7 @@ import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { clientConfig, type S3Config } from "./client-config.ts";
 
 /**
- * Creates the bucket in the region of the settings. Does nothing if it exists and belongs to the same account.
+ * Creates the bucket in the configured region. Does nothing if it exists and belongs to the same account.
  * @throws Error if another account has a bucket with this name
  */
 export async function createS3Bucket(config: S3Config): Promise<void> {

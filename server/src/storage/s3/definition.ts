@@ -78,7 +78,7 @@ export const s3 = {
 function readS3(settings: SettingsSource, name: string): S3Config {
   const forcePathStyle = settings.flag("S3_FORCE_PATH_STYLE");
   if (!NAME.test(name)) settings.refuse("S3_BUCKET", name, "it must be a valid bucket name");
-  if (settings.isGiven("S3_PUBLIC_ENDPOINT") && !settings.isGiven("S3_ENDPOINT")) {
+  if (settings.differsFromDefault("S3_PUBLIC_ENDPOINT") && !settings.differsFromDefault("S3_ENDPOINT")) {
     settings.refuse(
       "S3_PUBLIC_ENDPOINT",
       settings.text("S3_PUBLIC_ENDPOINT") ?? "",

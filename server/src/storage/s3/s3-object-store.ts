@@ -121,7 +121,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
     },
 
     async presign(key, { contentType, fileName, lifetimeSeconds, now }) {
-      // Signatures have whole seconds. Rounded up, so that the URL never expires early.
+      // Signatures have one-second resolution. Rounded up, so that the URL never expires early.
       const signingDate = new Date(Math.ceil(now.getTime() / 1000) * 1000);
       const query = {
         "response-content-type": isTranscript(contentType) ? `${contentType}; charset=utf-8` : contentType,
@@ -185,7 +185,7 @@ function storageError(error: unknown): unknown {
 }
 
 function storageUnavailable(cause: unknown): AppError {
-  return new AppError("storage_unavailable", "The storage cannot be read or written now.", {
+  return new AppError("storage_unavailable", "The storage currently cannot be read or written.", {
     headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
     cause,
   });
@@ -198,7 +198,7 @@ async function probe(client: S3Client, target: { Bucket: string; Key: string }):
     await client.send(new PutObjectCommand({ ...target, Body: PROBE_CONTENT }), options);
   } catch (error) {
     const classified = storageError(error);
-    // A full bucket is readable.
+    // A full bucket can still be read.
     if (classified instanceof AppError && classified.code === "storage_full") return;
     throw classified;
   }

@@ -1,4 +1,4 @@
-/** Texts whose product of lengths is larger are aligned evenly. No real utterance has so much text. */
+/** Texts whose product of lengths is larger are aligned evenly. No real utterance is that long. */
 const MAX_CELLS = 9_000_000;
 
 const BOTH = 0;

@@ -109,7 +109,10 @@ export class LoadBalancer<Server> {
     return await promise;
   }
 
-  /** Assigns free slots to waiting requests and ends requests that would wait too long. Repeats when this may change. */
+  /**
+   * Assigns free slots to waiting requests and ends requests that would wait too long. Sets a timer for the next
+   * time at which this may change.
+   */
   #assign(): void {
     clearTimeout(this.#timer);
     const now = performance.now();

@@ -39,7 +39,7 @@ export interface OpenAiOptions {
 const FORM_BYTES = 4_096;
 /** Whisper processes windows of 30 seconds. Servers split longer audio without regard to pauses. */
 const WINDOW_SECONDS = 29;
-/** Servers use at most 224 tokens, the last ones, and a token has about three bytes. */
+/** Servers use only the last 224 tokens of a prompt, and a token has about three bytes. */
 const MAX_PROMPT_BYTES = 600;
 const WHISPER_LANGUAGES =
   "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy " +

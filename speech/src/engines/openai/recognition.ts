@@ -13,7 +13,10 @@ import { byLoudness, evenly, lastAtMost } from "./speech-time.ts";
 import { joinsWithoutSpace, splitWords } from "./text-words.ts";
 import { type WordSpan, wordSpans } from "./word-spans.ts";
 
-/** From the Whisper paper (Radford et al., 2022, section 4.5): if both limits are exceeded, there is no speech. */
+/**
+ * From the Whisper paper (Radford et al., 2022, section 4.5): there is no speech if the no-speech probability is above
+ * its limit and the log-probability is below its limit.
+ */
 const NO_SPEECH_PROBABILITY = 0.6;
 const NO_SPEECH_LOG_PROBABILITY = -1;
 /** Matches segments that only describe a sound: `[BLANK_AUDIO]`, `(music)`, `*laughs*`. */

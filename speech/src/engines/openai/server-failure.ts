@@ -21,7 +21,7 @@ const RETRYABLE = new Set([408, 425, 429]);
 /** OpenAI also responds with 429 if the account has no credit left. */
 const NO_CREDIT = /insufficient_quota|billing_hard_limit/;
 
-/** Errors if the server is not running or the address is wrong. */
+/** Error codes that mean that the server is not running or the address is wrong. */
 const UNREACHABLE = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -78,7 +78,7 @@ export function failureOf({
 
 /**
  * Classifies broken connections, failed DNS lookups, timeouts and invalid responses.
- * @param failsIfUnreachable whether an unreachable server is misconfigured instead of restarting
+ * @param failsIfUnreachable whether an unreachable server counts as misconfigured; otherwise it may be restarting
  */
 export function failureOfError(error: unknown, failsIfUnreachable: boolean): ServerFailure {
   const other = { retryAfterMs: null, rejects: [] };

@@ -12,9 +12,9 @@ export interface WordSpan {
   probability: number | null;
 }
 
-/** Maximum duration of words without times. */
+/** Maximum duration per character of words without times. */
 const MAX_SECONDS_PER_CHARACTER = 0.12;
-/** Duration of a word that has a start but no end. */
+/** Duration per character of a piece that has a start but no end. */
 const SECONDS_PER_CHARACTER = 0.06;
 
 interface TimedCharacter extends WordSpan, TextCharacter {}

@@ -7,7 +7,7 @@ const MIN_SHARE_OF_BEST = 0.5;
 /** With fewer steps, a correlation may be coincidence. */
 const MIN_STEPS = 4;
 
-/** If the model's files do not name the alignment heads, they are searched in the upper half of the layers. */
+/** Returns the candidates if the model's files name no alignment heads: the heads in the upper half of the layers. */
 export function candidateHeads(
   layers: readonly number[],
   decoderLayers: number,
@@ -22,7 +22,7 @@ export function candidateHeads(
  * Returns the attention of the best alignment heads only, `[steps, heads, frames]`. A good head attends to one frame per
  * step, which advances with the text. OpenAI's decoder averages all candidates instead.
  */
-export function attentionThatFollowsTime(sequence: DecodedSequence, heads: number): Float32Array {
+export function selectTimeHeads(sequence: DecodedSequence, heads: number): Float32Array {
   const { attention, steps, frames } = sequence;
   if (steps < MIN_STEPS || heads <= 1) return attention;
   const scores = Array.from({ length: heads }, (_, head) => alignmentScore(sequence, head, heads));

@@ -4,8 +4,8 @@ interface Pass {
   groups: number;
   stride: number;
   /** Twiddle factors of each group, except for its first value. */
-  turnReal: Float64Array;
-  turnImaginary: Float64Array;
+  twiddleReal: Float64Array;
+  twiddleImaginary: Float64Array;
 }
 
 const SIN_TURN_5 = [Math.sin((2 * Math.PI) / 5), Math.sin((4 * Math.PI) / 5)] as const;
@@ -56,8 +56,8 @@ function passesOf(length: number): Pass[] {
       radix,
       groups,
       stride: length / left,
-      turnReal: Float64Array.from(turns, Math.cos),
-      turnImaginary: Float64Array.from(turns, Math.sin),
+      twiddleReal: Float64Array.from(turns, Math.cos),
+      twiddleImaginary: Float64Array.from(turns, Math.sin),
     });
     left = groups;
   }
@@ -83,15 +83,15 @@ type Combine = (
 ) => void;
 
 const combine4: Combine = (pass, fromReal, fromImaginary, toReal, toImaginary) => {
-  const { groups, stride, turnReal, turnImaginary } = pass;
+  const { groups, stride, twiddleReal, twiddleImaginary } = pass;
   const apart = stride * groups;
   for (let group = 0; group < groups; group++) {
-    const w1r = turnReal[3 * group]!;
-    const w1i = turnImaginary[3 * group]!;
-    const w2r = turnReal[3 * group + 1]!;
-    const w2i = turnImaginary[3 * group + 1]!;
-    const w3r = turnReal[3 * group + 2]!;
-    const w3i = turnImaginary[3 * group + 2]!;
+    const w1r = twiddleReal[3 * group]!;
+    const w1i = twiddleImaginary[3 * group]!;
+    const w2r = twiddleReal[3 * group + 1]!;
+    const w2i = twiddleImaginary[3 * group + 1]!;
+    const w3r = twiddleReal[3 * group + 2]!;
+    const w3i = twiddleImaginary[3 * group + 2]!;
     for (let side = 0; side < stride; side++) {
       const from = side + stride * group;
       const ar = fromReal[from]!;
@@ -130,19 +130,19 @@ const combine4: Combine = (pass, fromReal, fromImaginary, toReal, toImaginary) =
 };
 
 const combine5: Combine = (pass, fromReal, fromImaginary, toReal, toImaginary) => {
-  const { groups, stride, turnReal, turnImaginary } = pass;
+  const { groups, stride, twiddleReal, twiddleImaginary } = pass;
   const [s1, s2] = SIN_TURN_5;
   const [c1, c2] = COS_TURN_5;
   const apart = stride * groups;
   for (let group = 0; group < groups; group++) {
-    const w1r = turnReal[4 * group]!;
-    const w1i = turnImaginary[4 * group]!;
-    const w2r = turnReal[4 * group + 1]!;
-    const w2i = turnImaginary[4 * group + 1]!;
-    const w3r = turnReal[4 * group + 2]!;
-    const w3i = turnImaginary[4 * group + 2]!;
-    const w4r = turnReal[4 * group + 3]!;
-    const w4i = turnImaginary[4 * group + 3]!;
+    const w1r = twiddleReal[4 * group]!;
+    const w1i = twiddleImaginary[4 * group]!;
+    const w2r = twiddleReal[4 * group + 1]!;
+    const w2i = twiddleImaginary[4 * group + 1]!;
+    const w3r = twiddleReal[4 * group + 2]!;
+    const w3i = twiddleImaginary[4 * group + 2]!;
+    const w4r = twiddleReal[4 * group + 3]!;
+    const w4i = twiddleImaginary[4 * group + 3]!;
     for (let side = 0; side < stride; side++) {
       const from = side + stride * group;
       const ar = fromReal[from]!;
@@ -195,7 +195,7 @@ const combine5: Combine = (pass, fromReal, fromImaginary, toReal, toImaginary) =
 };
 
 const combineAny: Combine = (pass, fromReal, fromImaginary, toReal, toImaginary) => {
-  const { radix, groups, stride, turnReal, turnImaginary } = pass;
+  const { radix, groups, stride, twiddleReal, twiddleImaginary } = pass;
   for (let group = 0; group < groups; group++) {
     for (let side = 0; side < stride; side++) {
       for (let out = 0; out < radix; out++) {
@@ -210,8 +210,8 @@ const combineAny: Combine = (pass, fromReal, fromImaginary, toReal, toImaginary)
           imaginary += fromReal[from]! * sin + fromImaginary[from]! * cos;
         }
         const turn = group * (radix - 1) + out - 1;
-        const wr = out === 0 ? 1 : turnReal[turn]!;
-        const wi = out === 0 ? 0 : turnImaginary[turn]!;
+        const wr = out === 0 ? 1 : twiddleReal[turn]!;
+        const wi = out === 0 ? 0 : twiddleImaginary[turn]!;
         const to = side + stride * (radix * group + out);
         toReal[to] = real * wr - imaginary * wi;
         toImaginary[to] = real * wi + imaginary * wr;

@@ -83,7 +83,7 @@ async function filesOf(folder: string, inner: string): Promise<string[]> {
   }
 }
 
-/** Detects remains of a failed download: an empty file, an HTML page, or a pointer of Git LFS. */
+/** Detects remnants of a failed download: an empty file, an HTML page, or a Git LFS pointer. */
 async function expectOnnx(path: string): Promise<void> {
   let firstByte: number | undefined;
   try {

@@ -14,7 +14,7 @@ export class TextTokenizer {
     );
   }
 
-  /** Leaves out bytes that the vocabulary lacks. Those of real models contain every byte. */
+  /** Drops bytes that the vocabulary lacks. The vocabularies of real models contain every byte. */
   encode(text: string): number[] {
     return (text.match(PARTS) ?? []).flatMap((part) => this.#encodePart(part));
   }

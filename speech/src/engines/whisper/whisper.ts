@@ -24,7 +24,7 @@ import { wordsOfTokens } from "./words-of-tokens.ts";
 /** Every utterance is followed by at least this much silence, so its last word is complete. */
 const MARGIN_SECONDS = 0.5;
 
-/** A text that exceeds the token limit sooner is not speech. */
+/** A text that reaches the token limit before this position is a hallucination, so the rest is not decoded. */
 const MIN_CONTINUED_SECONDS = 2;
 
 const MAX_BATCH = 16;
@@ -290,7 +290,7 @@ class Whisper implements Engine {
     return findPhraseLoop({ words: timed, truncated: sequence.stop !== "end" }) !== null;
   }
 
-  /** Returns the terms that fit, as text of an earlier window, which takes at most half of the prompt and text. */
+  /** Encodes the terms that fit as the text of an earlier window. It takes at most half of `maxTokens`. */
   #vocabularyTokens(vocabulary: readonly string[]): number[] {
     const { tokens, tokenBytes, maxTokens } = this.#model;
     if (tokens.previous === null || vocabulary.length === 0) return [];

@@ -7,7 +7,7 @@ import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
 import type { AttentionHead } from "../../onnx/seq2seq-decoder.ts";
 import type { TimedWord } from "../../transcript.ts";
 import type { Utterance } from "../../vad/utterances.ts";
-import { attentionThatFollowsTime, candidateHeads } from "./alignment-heads.ts";
+import { candidateHeads, selectTimeHeads } from "./alignment-heads.ts";
 import { TIMESTAMP_STEP_SECONDS } from "./logits-processors.ts";
 import type { WhisperModel } from "./model-files.ts";
 import { spansByLength } from "./token-spans-by-length.ts";
@@ -45,7 +45,7 @@ export function wordTimes(model: WhisperModel, attentionLayers: readonly number[
       const attentionSpans = (): FrameSpan[] => {
         const wordStarts = new Set(words.map(({ firstToken }) => firstToken));
         return alignTokens({
-          attention: areStated ? sequence.attention : attentionThatFollowsTime(sequence, heads.length),
+          attention: areStated ? sequence.attention : selectTimeHeads(sequence, heads.length),
           steps: sequence.steps,
           frames,
           attentionFrames: sequence.frames,
