@@ -190,7 +190,7 @@ test("every page is in German for a German browser, accessible, and fits a narro
     .waitFor();
 
   await page.goto(`${dashboard.url}/account`);
-  await page.getByLabel("Sprache", { exact: true }).selectOption("English");
+  await page.getByRole("combobox", { name: "Sprache" }).selectOption("English");
   await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
   expect(await page.evaluate("document.documentElement.lang")).toBe("en");
 }, 120_000);
