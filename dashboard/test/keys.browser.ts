@@ -85,7 +85,7 @@ test("a key with an expiry date is created with the keyboard, and errors are sho
   await page.getByText("Copy this key now.").waitFor();
   await page.getByRole("button", { name: "Done" }).press("Enter");
   await page.getByRole("button", { name: "I've saved this key" }).press("Enter");
-  await row(page, "Nightly export").getByText("3 Feb 2031").waitFor();
+  await row(page, "Nightly export").getByText("Feb 3, 2031").waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     expect(await accessibilityViolations(page)).toEqual([]);
