@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { createEnvironment } from "../../server/src/environments/environments.ts";
 import { systemClock } from "../../server/src/lib/clock.ts";
-import { confidenceKey, filePrefix } from "../../server/src/storage/transcript-files.ts";
+import { channelsKey, confidenceKey, filePrefix } from "../../server/src/storage/transcript-files.ts";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
 import { accessibilityViolations } from "./accessibility.ts";
 import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
@@ -20,24 +20,26 @@ beforeAll(async () => {
   environmentId = (await createEnvironment(deps, { name: "Production", aiTranscription: true })).id;
 });
 
-async function seedVideo(): Promise<string> {
+async function seedVideo(channels?: readonly number[]): Promise<string> {
   const { videoId } = await seedTranscript(dashboard.service, {
     environmentId,
     language: "en",
     text: TEXT,
     async store({ transcriptionId }) {
       const confidences = TEXT.split(" ").map((_, index) => (DOUBTFUL.includes(index) ? 0.3 : 0.95));
-      const key = confidenceKey(filePrefix(transcriptionId, 1));
-      await dashboard.service.parts.transcripts.put(key, Buffer.from(JSON.stringify(confidences)));
+      const prefix = filePrefix(transcriptionId, 1);
+      const { transcripts } = dashboard.service.parts;
+      await transcripts.put(confidenceKey(prefix), Buffer.from(JSON.stringify(confidences)));
+      if (channels) await transcripts.put(channelsKey(prefix), Buffer.from(JSON.stringify(channels)));
     },
   });
   return `${dashboard.url}/environments/${environmentId}/videos/${videoId}`;
 }
 
-async function openEditor(page: Page, url: string): Promise<void> {
+async function openEditor(page: Page, url: string, speaker = "Paragraph"): Promise<void> {
   await page.goto(url);
   await page.getByRole("button", { name: "Edit" }).click();
-  await paragraph(page).waitFor();
+  await page.getByRole("textbox", { name: `${speaker} at 0:00` }).waitFor();
 }
 
 const paragraph = (page: Page) => page.getByRole("textbox", { name: /^(Paragraph|\w+) at 0:00$/ });
@@ -112,6 +114,25 @@ test("undo, find and replace, and a speaker's name", async () => {
   await page.getByRole("button", { name: /^Original transcript/ }).click();
   await page.getByRole("button", { name: "Restore this revision" }).click();
   await expect.poll(() => textOf(page)).toBe(TEXT);
+});
+
+test("the speakers of a call are the channels until they are named, each in one step", async () => {
+  const { page } = await dashboard.visit();
+  await signIn(page, dashboard, OWNER);
+  const turns = [1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 1];
+  await openEditor(page, await seedVideo(turns), "Channel 1");
+  await page.getByRole("button", { name: "Change speaker: Channel 1" }).first().click();
+  await page.getByLabel("Name", { exact: true }).fill("Ada");
+  await page.getByRole("radio", { name: "All of channel 1", checked: true }).waitFor();
+  expect(await accessibilityViolations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Change speaker: Ada" }).first().waitFor();
+  expect(await page.getByRole("button", { name: "Change speaker: Ada" }).count()).toBe(3);
+  expect(await page.getByRole("button", { name: "Change speaker: Channel 2" }).count()).toBe(2);
+  await saved(page).waitFor();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("Channel 2", { exact: true }).first().waitFor();
+  expect(await page.getByText("Ada", { exact: true }).count()).toBe(3);
 });
 
 test("low-confidence words are reviewed without a mouse", async () => {

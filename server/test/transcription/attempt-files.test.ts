@@ -1,6 +1,9 @@
+import { text } from "node:stream/consumers";
 import { SpeechError } from "@subtext/speech/errors";
+import type { Transcript } from "@subtext/speech/transcript";
 import { describe, expect, test } from "vitest";
 import { sweep } from "../../src/cleanup/sweep.ts";
+import { readWords } from "../../src/corrections/words-file.ts";
 import { reprocess } from "../../src/transcription/reprocess.ts";
 import { FAKE_TRANSCRIPT } from "../support/fake-transcript.ts";
 import { type FakeRecognition, type PendingTranscription, shareAttempts } from "./share-attempts.ts";
@@ -34,6 +37,24 @@ describe("an attempt", () => {
       transcripts.put = put;
     }
     expect(await files()).toHaveLength(4);
+  });
+
+  test("stores the channels of the words of a call, which the three files do not contain", async () => {
+    const { run, files, read } = await pendingTranscription();
+    const words: Transcript["words"] = [
+      { word: "Hello?", start: 0, end: 0.5, confidence: 1, channel: 1 },
+      { word: "Hi.", start: 0.5, end: 0.9, confidence: 1, channel: 2 },
+    ];
+    expect(await run(async () => ({ ...FAKE_TRANSCRIPT, words }))).toMatchObject({ status: "COMPLETED" });
+    const stored = await readWords(attempts.transcripts, (await read()).file_prefix!);
+    expect(stored.map(({ word, channel }) => [word, channel])).toEqual([
+      ["Hello?", 1],
+      ["Hi.", 2],
+    ]);
+    const keys = await files();
+    expect(keys).toHaveLength(5);
+    for (const key of keys.filter((each) => /transcript\.\w+$/.test(each)))
+      expect(await text(await attempts.transcripts.read(key))).not.toMatch(/channel|<v/i);
   });
 });
 
