@@ -239,12 +239,36 @@ export const mutations: Mutation[] = [
       ["      failure_count: 0,\n", ""],
     ],
   ),
+  ...of(
+    "server/src/transcription/queries.ts",
+    ["server/test/transcription/cancel.test.ts"],
+    [
+      ['    .where("status", "in", ["PENDING", "PROCESSING"])\n', ""],
+      ['await endAttempt(tx, lease, { outcome: "failed", failure, now });', ""],
+    ],
+  ),
+  ...of(
+    "server/src/transcription/cancel.ts",
+    ["server/test/transcription/cancel.test.ts"],
+    [
+      ["await removeQueuedJob(tx, row.environment_id, row.job_id);", ""],
+      ['await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);', ""],
+    ],
+  ),
+  ...of(
+    "server/src/transcription/attempt-queries.ts",
+    ["server/test/transcription/cancel.test.ts"],
+    [[" && row.failure_code === failureCode", ""]],
+  ),
   ...of("server/src/transcription/run.ts", ATTEMPTS, [
     ['if (!moved) return await hasMovedEarlier(tx, attempt, "completed");', ""],
     ['if (!moved) return await hasMovedEarlier(tx, attempt, "skipped");', ""],
-    ['if (!failed) return await hasMovedEarlier(tx, attempt, "failed");', "if (!failed) return true;"],
-    ['return await hasMovedEarlier(tx, attempt, "returned");', "return true;"],
-    ["if (await hasEndedAs(tx, lease, outcome)) return true;", ""],
+    [
+      'if (!failed) return await hasMovedEarlier(tx, attempt, "failed", failure.code);',
+      "if (!failed) return true;",
+    ],
+    ['return await hasMovedEarlier(tx, attempt, "returned", failure.code);', "return true;"],
+    ["if (await hasEndedAs(tx, lease, outcome, failureCode)) return true;", ""],
     ['log.warn(lost, "the worker of the previous attempt was lost; this attempt takes over");', ""],
   ]),
   ...of("server/src/transcription/claim-queries.ts", ATTEMPTS, [

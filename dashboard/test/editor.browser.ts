@@ -90,6 +90,26 @@ test("an editor sees the videos of one environment, retries one, and sees no pag
   expect(status).toBe(403);
 });
 
+test("an editor cancels a waiting and a running transcription, and retries one", async () => {
+  const { page } = await dashboard.visit();
+  await signIn(page, dashboard, EDITOR);
+  for (const [name, heading] of [
+    ["weekly.mp4", /queue$/],
+    ["customer call, Tuesday.mp4", /^Transcribing/],
+  ] as const) {
+    await page.getByRole("link", { name }).click();
+    await page.getByRole("heading", { name: heading }).waitFor();
+    await page.getByRole("button", { name: "Cancel transcription" }).click();
+    await page.getByRole("heading", { name: "Transcription canceled" }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole("link", { name: "Videos" }).first().click();
+    await page.getByText("Transcription canceled.").first().waitFor();
+  }
+  await page.getByRole("link", { name: "weekly.mp4" }).click();
+  await page.getByRole("button", { name: "Retry transcription" }).click();
+  await page.getByRole("button", { name: "Cancel transcription" }).waitFor();
+});
+
 test("an owner makes the editor a viewer of all environments", async () => {
   const { page } = await dashboard.visit();
   await signIn(page, dashboard, OWNER);

@@ -118,6 +118,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
     "The transcript has no revision with this number. The list of revisions has all numbers.",
   waveform_not_found: "Admin API: the recording could not be decoded, or has not been decoded yet.",
   transcription_not_failed: "Admin API: only a FAILED transcription can be reprocessed.",
+  transcription_finished: "Admin API: only a PENDING or PROCESSING transcription can be canceled.",
 };
 
 /** Meaning and remedy of each reason of a FAILED transcription, in Markdown. */
@@ -159,5 +160,6 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
     "The recording is missing while others are present. Restore the file, or upload the video again.",
   worker_lost:
     "More than ten service processes ended while they worked on this video, and none made progress.",
+  canceled: "An operator canceled the transcription. A retry continues from its last checkpoint.",
   internal_error: "An internal error; the log has the details.",
 };

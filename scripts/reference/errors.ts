@@ -9,6 +9,7 @@ const FAILURES: Record<FailureCode, { retryable: boolean }> = {
   ...SPEECH_ERRORS,
   // The worker crashed more often than attempts are retried.
   worker_lost: { retryable: false },
+  canceled: { retryable: false },
 };
 
 /** Renders the errors of the HTTP API and of the service. */

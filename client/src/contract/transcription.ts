@@ -31,6 +31,7 @@ export const FAILURE_CODES = [
   "storage_object_unusable",
   "storage_object_missing",
   "worker_lost",
+  "canceled",
   "internal_error",
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];

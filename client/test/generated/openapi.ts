@@ -442,7 +442,7 @@ export interface components {
             type: "transcriptions.transcription.failed";
         };
         TranscriptionFailure: {
-            code: "unreadable_media" | "unsupported_media" | "undecodable_audio" | "media_too_long" | "language_unsupported" | "language_undetermined" | "decoder_unavailable" | "decoder_crashed" | "model_unusable" | "model_not_found" | "model_download_failed" | "model_corrupt" | "model_store_failed" | "engine_crashed" | "engine_hung" | "insufficient_memory" | "engine_out_of_memory" | "engine_refused" | "engine_unavailable" | "engine_answer_invalid" | "storage_object_denied" | "storage_object_unusable" | "storage_object_missing" | "worker_lost" | "internal_error";
+            code: "unreadable_media" | "unsupported_media" | "undecodable_audio" | "media_too_long" | "language_unsupported" | "language_undetermined" | "decoder_unavailable" | "decoder_crashed" | "model_unusable" | "model_not_found" | "model_download_failed" | "model_corrupt" | "model_store_failed" | "engine_crashed" | "engine_hung" | "insufficient_memory" | "engine_out_of_memory" | "engine_refused" | "engine_unavailable" | "engine_answer_invalid" | "storage_object_denied" | "storage_object_unusable" | "storage_object_missing" | "worker_lost" | "canceled" | "internal_error";
             message: string;
         };
         TranscriptionFiles: {

@@ -8,7 +8,7 @@ import { ask, type Terminal } from "./context.ts";
 import { length, properties, table, time } from "./text.ts";
 
 export function addTranscriptions(program: Command, terminal: Terminal): void {
-  const group = program.command("transcriptions").description("show and reprocess transcriptions");
+  const group = program.command("transcriptions").description("show and cancel transcriptions");
 
   group
     .command("list")
@@ -53,6 +53,18 @@ export function addTranscriptions(program: Command, terminal: Terminal): void {
         command,
         (client) => client.send("GET /transcriptions/:id", { params: { id } }),
         describe,
+      );
+    });
+
+  group
+    .command("cancel <id>")
+    .description("cancel a waiting or running transcription; also takes a video's id")
+    .action(async (id: string, _options: object, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        (client) => client.send("POST /transcriptions/:id/cancel", { params: { id } }),
+        (transcription) => `The transcription ${transcription.id} was canceled.`,
       );
     });
 

@@ -27,6 +27,7 @@ export const AUDIT_ACTIONS = [
   "operator.sign_in_failed",
   "video.deleted",
   "transcription.reprocessed",
+  "transcription.canceled",
   "transcript.edited",
   "transcript.restored",
 ] as const;

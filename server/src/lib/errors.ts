@@ -69,6 +69,11 @@ export const APP_ERRORS = {
     retryable: false,
     title: "Only a failed transcription can be reprocessed",
   },
+  transcription_finished: {
+    status: 409,
+    retryable: false,
+    title: "Only an unfinished transcription can be canceled",
+  },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
 
 export type AppErrorCode = keyof typeof APP_ERRORS;

@@ -70,18 +70,20 @@ export async function endAttempt(
     .execute();
 }
 
+/** @param failureCode null for an outcome without a failure */
 export async function hasEndedAs(
   tx: Tx,
   { transcriptionId, attempt }: AttemptLease,
   outcome: AttemptOutcome,
+  failureCode: string | null,
 ): Promise<boolean> {
   const row = await tx
     .selectFrom("transcription_attempt")
-    .select("outcome")
+    .select(["outcome", "failure_code"])
     .where("transcription_id", "=", transcriptionId)
     .where("number", "=", attempt)
     .executeTakeFirst();
-  return row?.outcome === outcome;
+  return row?.outcome === outcome && row.failure_code === failureCode;
 }
 
 /** Returns null if the attempt does not exist. */

@@ -24,7 +24,7 @@ export interface AttemptReport {
   transcript: { engine: string; duration: number; wordCount: number; stages: StageSeconds } | null;
 }
 
-/** `dropped`: another attempt took over, or the video was deleted. */
+/** `dropped`: the transcription was canceled, deleted or taken over. */
 export type ReportedOutcome =
   | "completed"
   | "skipped"

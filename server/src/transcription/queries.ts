@@ -217,6 +217,48 @@ export async function returnToPending(
 }
 
 /**
+ * Finds a PENDING or PROCESSING transcription and locks it until the transaction ends.
+ * @returns undefined if it has ended
+ */
+export async function lockUnfinished(tx: Tx, id: string): Promise<TranscriptionRow | undefined> {
+  return await tx
+    .selectFrom("transcription")
+    .selectAll()
+    .where("id", "=", id)
+    .where("status", "in", ["PENDING", "PROCESSING"])
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/**
+ * PENDING or PROCESSING → FAILED, together with a running attempt.
+ * @param row locked and unfinished
+ */
+export async function failCanceled(
+  tx: Tx,
+  row: TranscriptionRow,
+  failure: Failure,
+  now: Date,
+): Promise<TranscriptionRow> {
+  if (row.status === "PROCESSING") {
+    const lease = { transcriptionId: row.id, attempt: row.attempt };
+    await endAttempt(tx, lease, { outcome: "failed", failure, now });
+  }
+  return await tx
+    .updateTable("transcription")
+    .set({
+      status: "FAILED",
+      failure_code: failure.code,
+      failure_message: failure.message,
+      remaining_seconds: null,
+      finished_at: now,
+    })
+    .where("id", "=", row.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/**
  * Reverts the count of a crash for an attempt whose worker was alive but could not reach the database. Does nothing if
  * no crash was counted, or if its count was reverted before.
  */

@@ -36,7 +36,7 @@ export interface RecognitionAttempt {
   lease: AttemptLease;
   log: Logger;
   signal: AbortSignal;
-  /** `recognize` aborts it when another attempt has taken over. */
+  /** `recognize` aborts it when the attempt has lost its lease. */
   replaced: AbortController;
   /** `recognize` aborts it when the attempt must yield to other jobs. */
   yields: AbortController;

@@ -256,7 +256,7 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
       const retryAfterMs = backoffSeconds * 1000;
       const counts = !waitsForModel && !waitsForOutage;
       if (!(await returnToPending(tx, lease, { jobId, failure, counts, retryAfterMs, now }))) {
-        return await hasMovedEarlier(tx, attempt, "returned");
+        return await hasMovedEarlier(tx, attempt, "returned", failure.code);
       }
       if (waitsForModel && isModelExpected) await recordWait(tx, jobId, failure);
       const job = {
@@ -274,7 +274,7 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
     } else {
       const { transcribedAt } = attempt;
       const failed = await failTranscription(tx, lease, failure, { waveformPrefix, transcribedAt, now });
-      if (!failed) return await hasMovedEarlier(tx, attempt, "failed");
+      if (!failed) return await hasMovedEarlier(tx, attempt, "failed", failure.code);
       await removeCheckpoints(tx, row.id);
       const detail = { error: failure, duration: failed.duration };
       await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
@@ -329,18 +329,22 @@ async function hasMovedEarlier(
   tx: Tx,
   { lease, hadOutage }: Attempt,
   outcome: AttemptOutcome,
+  failureCode: string | null = null,
 ): Promise<boolean> {
-  if (await hasEndedAs(tx, lease, outcome)) return true;
+  if (await hasEndedAs(tx, lease, outcome, failureCode)) return true;
   if (hadOutage) await revertCrash(tx, lease, classifyFailure(databaseUnavailable(null)).failure);
   return false;
 }
 
-/** Ends an attempt that was taken over, because this worker was considered lost. */
+/**
+ * Ends an attempt whose transcription was canceled or deleted, or that was taken over because this worker was considered
+ * lost.
+ */
 async function giveUp(deps: PipelineDeps, attempt: Attempt): Promise<void> {
   if (attempt.hadOutage) await handleFailure(deps, attempt, databaseUnavailable(null));
   else discardWork(attempt);
 }
 
 function discardWork({ log }: Attempt): void {
-  log.info("another attempt has taken over; discarding this attempt's work");
+  log.info("the transcription was canceled, deleted or taken over; discarding this attempt's work");
 }

@@ -11,8 +11,8 @@ interface RunningAttempt {
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * Tracks the attempts that run in this process, and cancels those of deleted videos: immediately if this process
- * deletes the video, otherwise at the next check. Identifies an attempt by its job, because a transcription's job can
+ * Tracks the attempts that run in this process, and cancels those of canceled transcriptions and deleted videos:
+ * immediately if this process cancels or deletes, otherwise at the next check. Identifies an attempt by its job, because a transcription's job can
  * be replaced.
  */
 export class RunningAttempts {
@@ -33,7 +33,7 @@ export class RunningAttempts {
     const check = setInterval(() => {
       isCurrentJob(this.#db, job.id).then(
         (named) => named || end(running),
-        // A failed check does not mean that the video was deleted. The attempt detects an outage itself.
+        // A failed check does not mean that the transcription was canceled. The attempt detects an outage itself.
         () => {},
       );
     }, CHECK_INTERVAL_MS);
@@ -53,5 +53,5 @@ export class RunningAttempts {
 }
 
 function end({ cancel }: RunningAttempt): void {
-  cancel.abort(new Error("the video was deleted, or another worker has taken over"));
+  cancel.abort(new Error("the transcription was canceled, deleted or taken over"));
 }

@@ -160,9 +160,11 @@ test("an operation that requires a role says where, by its path or by `roleIn`, 
 test("editors may change videos, and nothing else", () => {
   expect(changesFor("editor")).toEqual([
     "POST /transcriptions/:id/reprocess",
+    "POST /transcriptions/:id/cancel",
     "POST /environments/:environment/videos",
     "DELETE /environments/:environment/videos/:video",
     "POST /environments/:environment/videos/:video/reprocess",
+    "POST /environments/:environment/videos/:video/cancel",
     "PUT /environments/:environment/videos/:video/words",
     "POST /environments/:environment/videos/:video/revisions/:revision/restore",
   ]);

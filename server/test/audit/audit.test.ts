@@ -238,7 +238,7 @@ describe("audit entries of an operator's changes have actor, time, address and s
   });
 });
 
-test("videos that operators delete or reprocess are audited by id only", async () => {
+test("videos that operators delete, retry or cancel are audited by id only", async () => {
   const db = subtext.service.parts.database.kysely;
   const id = newId("video");
   const now = clock.now();
@@ -265,11 +265,18 @@ test("videos that operators delete or reprocess are audited by id only", async (
   const written = await auditedBy(async () => {
     expect((await asOwner(`${path}/reprocess`, { method: "POST" })).statusCode).toBe(202);
     expect((await asOwner(`/transcriptions/${id}/reprocess`, { method: "POST" })).statusCode).toBe(409);
+    expect((await asOwner(`${path}/cancel`, { method: "POST" })).statusCode).toBe(200);
+    expect((await asOwner(`${path}/cancel`, { method: "POST" })).statusCode).toBe(409);
+    expect((await asOwner(`/transcriptions/${id}/reprocess`, { method: "POST" })).statusCode).toBe(202);
+    expect((await asOwner(`/transcriptions/${id}/cancel`, { method: "POST" })).statusCode).toBe(200);
     expect((await asOwner(path, { method: "DELETE" })).statusCode).toBe(204);
   });
   const entry = { actor: OLIVE, environment: { name: "Audited" }, subject: { id, name: null } };
   expect(written).toMatchObject([
     { action: "transcription.reprocessed", ...entry },
+    { action: "transcription.canceled", ...entry },
+    { action: "transcription.reprocessed", ...entry },
+    { action: "transcription.canceled", ...entry },
     { action: "video.deleted", ...entry },
   ]);
 });

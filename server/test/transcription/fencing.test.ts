@@ -141,7 +141,7 @@ describe
       expect(row).toMatchObject({ status: "COMPLETED", attempt: 2, crash_count: 1 });
 
       first.process.kill("SIGCONT");
-      await until(async () => first.output().includes("another attempt has taken over"));
+      await until(async () => first.output().includes("canceled, deleted or taken over"));
       await end(first);
       await end(second);
       expect(await read()).toEqual(row);

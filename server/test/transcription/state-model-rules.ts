@@ -1,13 +1,13 @@
 import { expect } from "vitest";
 import type { TranscriptionRow } from "../../src/db/schema.ts";
-import type { End, Running, StateWorld } from "./state-model.ts";
+import type { End, Running, SeenAttempt, SeenEvent, StateWorld } from "./state-model.ts";
 
 /** Everything observable of a world at one time. */
 export interface Seen {
   at: Date;
   rows: Map<string, TranscriptionRow>;
-  attempts: Map<string, { number: number; outcome: string | null }[]>;
-  events: Map<string, string[]>;
+  attempts: Map<string, SeenAttempt[]>;
+  events: Map<string, SeenEvent[]>;
   livingJobs: Set<string>;
   startTags: Map<string, number>;
   virtualTime: number;
@@ -15,8 +15,8 @@ export interface Seen {
 
 export async function see(world: StateWorld): Promise<Seen> {
   const rows = await world.rows();
-  const attempts = new Map<string, Seen["attempts"] extends Map<string, infer A> ? A : never>();
-  const events = new Map<string, string[]>();
+  const attempts: Seen["attempts"] = new Map();
+  const events: Seen["events"] = new Map();
   for (const id of rows.keys()) {
     attempts.set(id, await world.attemptsOf(id));
     events.set(id, await world.eventsOf(id));
@@ -61,9 +61,15 @@ export function verify(world: StateWorld, before: Seen, now: Seen): void {
     );
     const running = attempts.filter(({ outcome }) => outcome === null).map(({ number }) => number);
     expect(running).toEqual(row.status === "PROCESSING" ? [row.attempt] : []);
-    // One event per end.
-    const ends = attempts.flatMap(({ outcome }) => EVENT_OF[outcome ?? ""] ?? []);
-    expect((now.events.get(id) ?? []).toSorted()).toEqual(ends.toSorted());
+    // One event per end of an attempt. A cancellation has one even if no attempt was running.
+    const events = now.events.get(id) ?? [];
+    const isCanceled = (code: string | null | undefined) => code === "canceled";
+    const ends = attempts.filter(({ failure_code }) => !isCanceled(failure_code));
+    const ended = events.filter(({ detail }) => !isCanceled(detail.error?.code));
+    expect(ended.map(({ type }) => type).toSorted()).toEqual(
+      ends.flatMap(({ outcome }) => EVENT_OF[outcome ?? ""] ?? []).toSorted(),
+    );
+    expect(events.length - ended.length).toBeGreaterThanOrEqual(attempts.length - ends.length);
 
     const was = before.rows.get(id);
     if (!was) continue;

@@ -12,7 +12,7 @@ const service = shareService({ start: false });
 
 /** The numbers choose among what exists when it is the action's turn. */
 type Action =
-  | { do: "upload" | "take" | "lose lease" | "delete" | "reprocess" | "forget"; which: number }
+  | { do: "upload" | "take" | "lose lease" | "delete" | "reprocess" | "cancel" | "forget"; which: number }
   | { do: "end"; which: number; how: End }
   | { do: "advance"; seconds: number }
   | { do: "model arrives" | "sweep" };
@@ -28,7 +28,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constantFrom("lose lease" as const, "delete" as const, "reprocess" as const, "forget" as const),
+      do: fc.constantFrom("lose lease", "delete", "reprocess", "cancel", "forget"),
       which,
     }),
   },
@@ -59,6 +59,7 @@ const EXAMPLES: [Action[][], number | null][] = [
   [[...STALE, ended(0, "complete")], null],
   [[...STALE, ended(0, "fault"), ended(0, "complete")], 1],
   [[...STALE, ended(1, "skip"), ended(0, "skip")], null],
+  [[...STALE, [{ do: "cancel", which: 0 }], ended(0, "complete"), ended(0, "fail")], null],
 ];
 
 /** Chooses the action's target before any concurrent action has begun. */
@@ -91,6 +92,10 @@ async function prepare(world: StateWorld, action: Action, seen: Seen): Promise<(
     case "reprocess": {
       const row = pick([...seen.rows.values()], action.which);
       return async () => row && (await world.reprocess(row));
+    }
+    case "cancel": {
+      const row = pick([...seen.rows.values()], action.which);
+      return async () => row && (await world.cancel(row));
     }
     case "forget": {
       const job = pick(await world.waitingJobs(), action.which);

@@ -4,7 +4,7 @@ import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import { sweepLostJobs } from "../../src/cleanup/reconcile-jobs.ts";
-import type { TranscriptionRow } from "../../src/db/schema.ts";
+import type { EventDetail, TranscriptionRow } from "../../src/db/schema.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Parts } from "../../src/main.ts";
@@ -12,6 +12,7 @@ import type { JobTag } from "../../src/queue/fair-queueing.ts";
 import type { Job } from "../../src/queue/job.ts";
 import { maintainQueue } from "../../src/queue/queue-maintenance.ts";
 import type { RecordingStore } from "../../src/storage/recording-store.ts";
+import { cancelTranscription } from "../../src/transcription/cancel.ts";
 import { reprocess } from "../../src/transcription/reprocess.ts";
 import { runTranscription } from "../../src/transcription/run.ts";
 import { RunningAttempts } from "../../src/transcription/running-attempts.ts";
@@ -30,6 +31,17 @@ export interface Running {
   attempt: number;
   jobId: string;
   end(how: End): Promise<void>;
+}
+
+export interface SeenAttempt {
+  number: number;
+  outcome: string | null;
+  failure_code: string | null;
+}
+
+export interface SeenEvent {
+  type: string;
+  detail: EventDetail;
 }
 
 export interface WaitingJob {
@@ -113,22 +125,21 @@ export class StateWorld {
     return row.virtual_time;
   }
 
-  async attemptsOf(id: string): Promise<{ number: number; outcome: string | null }[]> {
+  async attemptsOf(id: string): Promise<SeenAttempt[]> {
     return await this.#db
       .selectFrom("transcription_attempt")
-      .select(["number", "outcome"])
+      .select(["number", "outcome", "failure_code"])
       .where("transcription_id", "=", id)
       .orderBy("number")
       .execute();
   }
 
-  async eventsOf(id: string): Promise<string[]> {
-    const rows = await this.#db
+  async eventsOf(id: string): Promise<SeenEvent[]> {
+    return await this.#db
       .selectFrom("event")
-      .select("type")
+      .select(["type", "detail"])
       .where("transcription_id", "=", id)
       .execute();
-    return rows.map(({ type }) => type);
   }
 
   async upload(environmentId: string): Promise<void> {
@@ -286,6 +297,13 @@ export class StateWorld {
   async reprocess({ id }: TranscriptionRow): Promise<void> {
     await reprocess({ db: this.#db, queue: this.#parts.queue, clock: this.#clock }, id).catch((error) => {
       if (!["transcription_not_failed", "transcription_not_found"].includes(error.code)) throw error;
+    });
+  }
+
+  async cancel({ id }: TranscriptionRow): Promise<void> {
+    const deps = { db: this.#db, queue: this.#parts.queue, clock: this.#clock, running: this.#attempts };
+    await cancelTranscription(deps, id).catch((error) => {
+      if (!["transcription_finished", "transcription_not_found"].includes(error.code)) throw error;
     });
   }
 

@@ -8,7 +8,7 @@ import { RichText } from "../../ui/rich-text.tsx";
 import { failureText, queuePositionText, skipReasonText, videoName } from "../../ui/video-state.tsx";
 import css from "./details.module.css";
 import type { VideoAddress } from "./queries.ts";
-import { RetryTranscription } from "./video-actions.tsx";
+import { CancelTranscription, RetryTranscription } from "./video-actions.tsx";
 
 /** Explains why the transcript is missing or incomplete. Renders nothing for a complete transcript. */
 export function VideoStatus({ address, video }: { address: VideoAddress; video: VideoDetailView }) {
@@ -38,11 +38,17 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
       </div>
     );
   }
+  const cancel = canEdit && (
+    <div className={css.actions}>
+      <CancelTranscription address={address} />
+    </div>
+  );
   if (video.waitsFor === "model") {
     return (
       <div className={css.state} data-tone="wait">
         <h2>{texts.waitingForModel}</h2>
         <p>{videoState.waitingForModel}</p>
+        {cancel}
       </div>
     );
   }
@@ -60,6 +66,7 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
           </p>
         )}
         {!failure && <p>{texts.startsSoon}</p>}
+        {cancel}
       </div>
     );
   }
@@ -72,14 +79,17 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
         <p>
           {remainingSeconds === null ? texts.estimating : texts.timeLeft(formatEstimate(remainingSeconds))}
         </p>
+        {cancel}
       </div>
     );
   }
   if (state === "failed") {
+    const isCanceled = transcription?.failure?.code === "canceled";
     return (
-      <div className={css.state} data-tone="bad">
-        <h2>{texts.transcriptionFailed}</h2>
-        {failure && (
+      <div className={css.state} data-tone={isCanceled ? undefined : "bad"}>
+        <h2>{isCanceled ? texts.transcriptionCanceled : texts.transcriptionFailed}</h2>
+        {failure && isCanceled && <p>{failure.remedy}</p>}
+        {failure && !isCanceled && (
           <p>
             {failure.problem} {failure.remedy}
           </p>

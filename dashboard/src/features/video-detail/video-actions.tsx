@@ -25,6 +25,24 @@ export function RetryTranscription({ address }: { address: VideoAddress }) {
   );
 }
 
+/** Asks for no confirmation, because a retry continues from the last checkpoint. */
+export function CancelTranscription({ address }: { address: VideoAddress }) {
+  const queryClient = useQueryClient();
+  const cancel = useMutation({
+    mutationFn: () =>
+      request("POST /environments/:environment/videos/:video/cancel", { params: videoParams(address) }),
+    onSuccess: (video) => queryClient.setQueryData(videoQuery(address).queryKey, video),
+  });
+  return (
+    <>
+      <ErrorNotice error={cancel.error} />
+      <Button onPress={() => cancel.mutate()} isPending={cancel.isPending}>
+        {texts.cancelTranscription}
+      </Button>
+    </>
+  );
+}
+
 export function DeleteVideo({ address, name }: { address: VideoAddress; name: string }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

@@ -40,6 +40,7 @@ export const audit: typeof english = {
     "operator.sign_in_failed": "Anmeldung fehlgeschlagen",
     "video.deleted": "Video gelöscht",
     "transcription.reprocessed": "Transkription wiederholt",
+    "transcription.canceled": "Transkription abgebrochen",
     "transcript.edited": "Transkript korrigiert",
     "transcript.restored": "Version des Transkripts wiederhergestellt",
   },

@@ -14,6 +14,7 @@ export const videoDetail: typeof english = {
   deleteQuestion: "Dieses Video löschen?",
   deleteEffect: (name) => parts`${name} wird mit Transkript und Untertiteln endgültig gelöscht.`,
   retryTranscription: "Transkription wiederholen",
+  cancelTranscription: "Transkription abbrechen",
 
   incomplete: "Transkript unvollständig",
   incompleteHint:
@@ -29,6 +30,7 @@ export const videoDetail: typeof english = {
   estimating: "Die Restzeit wird geschätzt …",
   timeLeft: (estimate) => `Noch ${estimate}.`,
   transcriptionFailed: "Transkription fehlgeschlagen",
+  transcriptionCanceled: "Transkription abgebrochen",
   notTranscribed: "Nicht transkribiert",
   recordingDeleted: "Die Aufnahme wurde gelöscht",
   retentionDeleted: (time) =>

@@ -119,6 +119,10 @@ export const videoState: typeof english = {
       problem: "Der Server wurde bei der Arbeit an diesem Video mehrmals beendet.",
       remedy: "Details stehen im Serverprotokoll.",
     },
+    canceled: {
+      problem: "Transkription abgebrochen.",
+      remedy: "Eine Wiederholung setzt dort fort, wo sie aufgehört hat.",
+    },
   },
   seeLog: "Details stehen im Serverprotokoll.",
   skipReasons: {

@@ -37,6 +37,7 @@ export const audit = translated("audit", {
     "operator.sign_in_failed": "Sign-in failed",
     "video.deleted": "Video deleted",
     "transcription.reprocessed": "Transcription retried",
+    "transcription.canceled": "Transcription canceled",
     "transcript.edited": "Transcript corrected",
     "transcript.restored": "Transcript revision restored",
   },

@@ -18,6 +18,7 @@ export const videoDetail = translated("videoDetail", {
   deleteEffect: (name: ReactNode) =>
     parts`This permanently deletes ${name} with its transcript and captions.`,
   retryTranscription: "Retry transcription",
+  cancelTranscription: "Cancel transcription",
 
   incomplete: "Transcript incomplete",
   incompleteHint:
@@ -32,6 +33,7 @@ export const videoDetail = translated("videoDetail", {
   estimating: "Estimating time left…",
   timeLeft: (estimate: string) => `${estimate.charAt(0).toUpperCase()}${estimate.slice(1)} left.`,
   transcriptionFailed: "Transcription failed",
+  transcriptionCanceled: "Transcription canceled",
   notTranscribed: "Not transcribed",
   recordingDeleted: "The recording was deleted",
   retentionDeleted: (time: ReactNode) => parts`The environment's retention settings deleted it on ${time}.`,

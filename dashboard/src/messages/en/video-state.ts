@@ -114,6 +114,7 @@ export const videoState = translated("videoState", {
       problem: "The server stopped several times while it worked on this video.",
       remedy: "See the server log for details.",
     },
+    canceled: { problem: "Transcription canceled.", remedy: "A retry continues where it stopped." },
   },
   seeLog: "See the server log for details.",
   skipReasons: {

@@ -366,6 +366,7 @@ export const OPERATIONS = {
     status: 202,
     response: json<TranscriptionView>(),
   },
+  "POST /transcriptions/:id/cancel": { callers: EDITORS, response: json<TranscriptionView>() },
 
   // Videos
   "GET /environments/:environment/videos": {
@@ -408,6 +409,10 @@ export const OPERATIONS = {
   "POST /environments/:environment/videos/:video/reprocess": {
     callers: EDITORS,
     status: 202,
+    response: json<VideoDetailView>(),
+  },
+  "POST /environments/:environment/videos/:video/cancel": {
+    callers: EDITORS,
     response: json<VideoDetailView>(),
   },
   "GET /environments/:environment/videos/:video/media": {

@@ -7,6 +7,7 @@ import type { Queue } from "../../queue/queue.ts";
 import type { RecordingStore } from "../../storage/recording-store.ts";
 import type { TranscriptStore } from "../../storage/transcript-store.ts";
 import { listAttempts } from "../../transcription/attempt-queries.ts";
+import { cancelTranscription } from "../../transcription/cancel.ts";
 import { findTranscriptionByVideo } from "../../transcription/queries.ts";
 import { reprocess } from "../../transcription/reprocess.ts";
 import type { RunningAttempts } from "../../transcription/running-attempts.ts";
@@ -58,6 +59,22 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
         recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", subject),
       );
       request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
+      return await describe(deps, video, actor);
+    },
+
+    "POST /environments/:environment/videos/:video/cancel": async ({
+      params,
+      actor,
+      auditActor,
+      request,
+    }) => {
+      const video = await getVideoFromParams(db, params);
+      const { id } = (await findTranscriptionByVideo(db, video.id)) ?? noTranscription();
+      const subject = { environmentId: video.environment_id, videoId: video.id };
+      await cancelTranscription(deps, id, (tx) =>
+        recordVideoEvent({ tx, clock }, auditActor, "transcription.canceled", subject),
+      );
+      request.log.info({ transcriptionId: id }, "transcription canceled by an operator");
       return await describe(deps, video, actor);
     },
   });

@@ -1,10 +1,9 @@
 import { recordVideoEvent } from "../../audit/audit-events.ts";
 import type { Db, TranscriptionRow } from "../../db/schema.ts";
 import { getEnvironment } from "../../environments/environments.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { isPlausibleId } from "../../lib/ids.ts";
-import type { Queue } from "../../queue/queue.ts";
+import { type CancelDeps, cancelTranscription } from "../../transcription/cancel.ts";
 import {
   findTranscription,
   findTranscriptionByVideo,
@@ -20,7 +19,8 @@ import { toTranscriptionSummaryView, toTranscriptionView } from "../serializers.
 
 const LATEST_TRANSCRIPTIONS = 50;
 
-export function transcriptionHandlers({ db, queue, clock }: { db: Db; queue: Queue; clock: Clock }) {
+export function transcriptionHandlers(deps: CancelDeps) {
+  const { db, clock } = deps;
   return defineHandlers({
     "GET /environments/:environment/transcriptions": async ({ params, query: { status = null } }) => {
       const environment = await getEnvironment(db, params.environment);
@@ -33,13 +33,25 @@ export function transcriptionHandlers({ db, queue, clock }: { db: Db; queue: Que
 
     "POST /transcriptions/:id/reprocess": async ({ params, actor, auditActor, request }) => {
       const { id } = await getTranscription(db, params.id);
-      const row = await reprocess({ db, queue, clock }, id, (tx, { environment_id, video_id }) =>
+      const row = await reprocess(deps, id, (tx, { environment_id, video_id }) =>
         recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", {
           environmentId: environment_id,
           videoId: video_id,
         }),
       );
       request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
+      return await describe(db, row, actor);
+    },
+
+    "POST /transcriptions/:id/cancel": async ({ params, actor, auditActor, request }) => {
+      const { id } = await getTranscription(db, params.id);
+      const row = await cancelTranscription(deps, id, (tx, { environment_id, video_id }) =>
+        recordVideoEvent({ tx, clock }, auditActor, "transcription.canceled", {
+          environmentId: environment_id,
+          videoId: video_id,
+        }),
+      );
+      request.log.info({ transcriptionId: id }, "transcription canceled by an operator");
       return await describe(db, row, actor);
     },
   });
