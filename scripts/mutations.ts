@@ -248,6 +248,19 @@ export const mutations: Mutation[] = [
     ],
   ),
   ...of(
+    "server/src/transcription/run.ts",
+    ["server/test/transcription/checkpoints.test.ts"],
+    [
+      ["if (!hasUsefulCheckpoints) await removeCheckpoints(tx, row.id);", ""],
+      ["attempt.advances || (!attempt.resumes &&", "attempt.advances && (!attempt.resumes &&"],
+    ],
+  ),
+  ...of(
+    "speech/src/checkpoints/checkpoint-cache.ts",
+    ["speech/test/checkpoints/checkpoints.slow.test.ts"],
+    [["samples.length} ${checksum(samples)}`", "samples.length}`"]],
+  ),
+  ...of(
     "server/src/transcription/cancel.ts",
     ["server/test/transcription/cancel.test.ts"],
     [

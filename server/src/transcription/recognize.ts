@@ -33,6 +33,8 @@ export interface RecognitionAttempt {
   tag: JobTag | null;
   /** Whether the attempt continues from earlier checkpoints. `recognize` sets it. */
   resumes: boolean;
+  /** Whether the attempt stored a checkpoint of its own. `recognize` sets it. */
+  advances: boolean;
   lease: AttemptLease;
   log: Logger;
   signal: AbortSignal;
@@ -153,6 +155,7 @@ function checkpointWriter(
     const arrivedAt = clock.now();
     const failureCount = await saveCheckpoint(db, lease, number, checkpoint);
     if (failureCount === null) return replaced.abort();
+    attempt.advances = true;
     attempt.failureCount = failureCount;
     const used = sliceTimer.endSlice(arrivedAt);
     if (!used) return;

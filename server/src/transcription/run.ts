@@ -93,6 +93,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     row,
     tag: job.tag ?? null,
     resumes: false,
+    advances: false,
     queuedAt: claim.lostSince ? row.started_at : earliestStart(row),
     lease,
     log,
@@ -275,7 +276,9 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
       const { transcribedAt } = attempt;
       const failed = await failTranscription(tx, lease, failure, { waveformPrefix, transcribedAt, now });
       if (!failed) return await hasMovedEarlier(tx, attempt, "failed", failure.code);
-      await removeCheckpoints(tx, row.id);
+      // The checkpoints may be the cause, so a manual retry starts over.
+      const hasUsefulCheckpoints = attempt.advances || (!attempt.resumes && failure.code !== "worker_lost");
+      if (!hasUsefulCheckpoints) await removeCheckpoints(tx, row.id);
       const detail = { error: failure, duration: failed.duration };
       await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
     }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { RetentionPolicy } from "../db/enums.ts";
 import type { Db, Tx, VideoRow } from "../db/schema.ts";
 import { retentionOf } from "../environments/queries.ts";
+import { removeCheckpoints } from "../transcription/checkpoint-queries.ts";
 import { lockDeliveries } from "./queries.ts";
 
 const ENDED = ["COMPLETED", "FAILED", "SKIPPED"] as const;
@@ -126,6 +127,7 @@ export async function deleteDue(
   }
   if (video.recording_deleted_at !== null) return null;
   await tx.updateTable("video").set({ recording_deleted_at: now }).where("id", "=", videoId).execute();
+  if (transcription) await removeCheckpoints(tx, transcription.id);
   return taken;
 }
 

@@ -4,6 +4,7 @@ import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { applyRetention } from "../../src/cleanup/retention.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { changeVocabulary } from "../../src/environments/vocabulary.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -12,6 +13,7 @@ import type { JobTag } from "../../src/queue/fair-queueing.ts";
 import { listAttempts } from "../../src/transcription/attempt-queries.ts";
 import type { AttemptReport } from "../../src/transcription/attempt-report.ts";
 import { saveCheckpoint } from "../../src/transcription/checkpoint-queries.ts";
+import { reprocess } from "../../src/transcription/reprocess.ts";
 import { type PipelineDeps, runTranscription } from "../../src/transcription/run.ts";
 import { acceptUpload } from "../../src/uploads/accept-upload.ts";
 import { FAKE_TRANSCRIPT } from "../support/fake-transcript.ts";
@@ -206,20 +208,69 @@ describe("checkpoints of a recording", () => {
     expect(given).toEqual(["Subtext", "Anna Weber"]);
   });
 
-  test.each([
-    [
-      "skipped",
-      "SKIPPED",
-      async () => ({ outcome: "skipped", reason: "silent_audio_track", duration: 1 }) as const,
-    ],
-    [
-      "failed for good",
-      "FAILED",
-      () => Promise.reject(new SpeechError("undecodable_audio", "It is broken.")),
-    ],
-  ])("are deleted when it is %s", async (_, status, end) => {
+  test("are deleted when it is skipped", async () => {
     const pending = await pendingTranscription();
-    expect(await pending.run(writing(pending, [300], end))).toMatchObject({ status });
+    const skip = async () => ({ outcome: "skipped", reason: "silent_audio_track", duration: 1 }) as const;
+    expect(await pending.run(writing(pending, [300], skip))).toMatchObject({ status: "SKIPPED" });
+    expect(await pending.stored()).toEqual([]);
+  });
+
+  test("are kept when it fails, and a manual retry continues from them", async () => {
+    const pending = await pendingTranscription();
+    const { db, read, run } = pending;
+    const { queue } = service.service.parts;
+    const refuse = () => Promise.reject(new SpeechError("engine_refused", "The key has expired."));
+    expect(await run(writing(pending, [300], refuse))).toMatchObject({ status: "FAILED" });
+    await reprocess({ db, queue, clock: pending.clock }, (await read()).id);
+    // The retry gets further before it fails too.
+    const given: number[][] = [];
+    const further: FakeRecognition = (options) => {
+      given.push(settledOf(options));
+      return writing(pending, [600], refuse)(options);
+    };
+    expect(await run(further)).toMatchObject({ status: "FAILED", attempt: 2 });
+    await reprocess({ db, queue, clock: pending.clock }, (await read()).id);
+    await run(async (options) => {
+      given.push(settledOf(options));
+      return FAKE_TRANSCRIPT;
+    });
+    expect(given).toEqual([[300], [300, 600]]);
+    expect(await pending.stored()).toEqual([]);
+  });
+
+  test("are discarded when an attempt that continued from them fails for good without getting further", async () => {
+    const pending = await pendingTranscription();
+    await pending.run(writing(pending, [300], () => Promise.reject(crash())));
+    expect(await pending.run(() => Promise.reject(crash()))).toMatchObject({ status: "PENDING" });
+    expect(await pending.stored()).toEqual([300]);
+    expect(await pending.run(() => Promise.reject(crash()))).toMatchObject({ status: "FAILED" });
+    expect(await pending.stored()).toEqual([]);
+  });
+
+  test("are discarded after too many lost workers", async () => {
+    const pending = await pendingTranscription();
+    await pending.run(writing(pending, [300], () => Promise.reject(crash())));
+    const { id } = await pending.read();
+    await pending.db.updateTable("transcription").set({ crash_count: 11 }).where("id", "=", id).execute();
+    expect(await pending.run(async () => FAKE_TRANSCRIPT)).toMatchObject({ failure_code: "worker_lost" });
+    expect(await pending.stored()).toEqual([]);
+  });
+
+  test("are deleted when retention deletes the recording, because nothing can be retried any more", async () => {
+    const pending = await pendingTranscription();
+    await pending.run(
+      writing(pending, [300], () => Promise.reject(new SpeechError("engine_refused", "No."))),
+    );
+    const { environment_id } = await pending.read();
+    await pending.db
+      .updateTable("environment")
+      .set({ retention_days: 1, retention_deletes: "recording" })
+      .where("id", "=", environment_id)
+      .execute();
+    pending.clock.advance(2 * 86_400_000);
+    const { recordings, transcripts, ownership, log } = service.service.parts;
+    const deps = { db: pending.db, recordings, transcripts, ownership, log, clock: pending.clock };
+    await applyRetention(deps, new AbortController().signal);
     expect(await pending.stored()).toEqual([]);
   });
 

@@ -1,17 +1,12 @@
 import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import type { Engine, RecognizeOptions } from "../engines/engine.ts";
 import { SAMPLE_RATE } from "../media/audio.ts";
 import type { Engines } from "../recognition/recognizer.ts";
 import type { Channel } from "../transcript.ts";
 import type { Utterance } from "../vad/utterances.ts";
 import { WINDOW_SAMPLES } from "../vad/voice-activity.ts";
-import {
-  type BlockKey,
-  type Checkpoint,
-  type ModelResults,
-  parseResults,
-  serializeResults,
-} from "./checkpoint.ts";
+import { type Checkpoint, type ModelResults, parseResults, serializeResults } from "./checkpoint.ts";
 
 type Score = (samples: Float32Array, preceding: Float32Array) => Promise<Float32Array>;
 type Kind = "recognitions" | "languages";
@@ -19,13 +14,13 @@ type ResultOf<K extends Kind> = ModelResults[K][number][1];
 
 /**
  * Caches the models' results for one recording. The words depend only on the samples and these results, so a resumed
- * transcription produces the same words, and no other state needs to be saved. Keys contain the engine's name and the
- * vocabulary, so results of another engine or vocabulary are not used.
+ * transcription produces the same words, and no other state needs to be saved. Keys contain the engine's name, the
+ * vocabulary and a checksum of the samples, so results of another engine, vocabulary or recording are not used.
  */
 export class CheckpointCache {
   /** Words before this time are final, in seconds of the media. */
   readonly settledSeconds: number;
-  readonly #speech: Map<BlockKey, Float32Array>;
+  readonly #speech: Map<string, Float32Array>;
   readonly #recognitions: Map<string, ResultOf<"recognitions">>;
   readonly #languages: Map<string, ResultOf<"languages">>;
   readonly #recordsNew: boolean;
@@ -54,12 +49,12 @@ export class CheckpointCache {
   scores(score: Score, channel?: Channel): Score {
     let blocks = 0;
     return async (samples, preceding) => {
-      const number = blocks++;
-      const block = channel === undefined ? number : `${channel}:${number}`;
-      const cached = take(this.#speech, block);
+      const block = `${blocks++} ${checksum(samples)}`;
+      const key = channel === undefined ? block : `${channel}:${block}`;
+      const cached = take(this.#speech, key);
       if (cached?.length === samples.length / WINDOW_SAMPLES) return cached;
       const probabilities = await score(samples, preceding);
-      if (this.#recordsNew) this.#new.speech.push([block, probabilities]);
+      if (this.#recordsNew) this.#new.speech.push([key, probabilities]);
       return probabilities;
     };
   }
@@ -144,8 +139,12 @@ function noResults(): ModelResults {
 }
 
 function keyOf({ name }: Engine, { start, samples, channel }: Utterance): string {
-  const place = `${name} ${Math.round(start * SAMPLE_RATE)} ${samples.length}`;
+  const place = `${name} ${Math.round(start * SAMPLE_RATE)} ${samples.length} ${checksum(samples)}`;
   return channel === undefined ? place : `${place} channel ${channel}`;
+}
+
+function checksum({ buffer, byteOffset, byteLength }: Float32Array): number {
+  return crc32(new Uint8Array(buffer, byteOffset, byteLength));
 }
 
 function hashOf(vocabulary: readonly string[]): string {

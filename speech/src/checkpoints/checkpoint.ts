@@ -9,23 +9,20 @@ export interface Checkpoint {
   results: string;
 }
 
-/** The number of a block; `2:5` is block 5 of channel 2. */
-export type BlockKey = number | string;
-
 /** Results of the models. Keys identify the input. */
 export interface ModelResults {
   /** Speech probability of each window of a block. */
-  speech: [block: BlockKey, probabilities: Float32Array][];
+  speech: [key: string, probabilities: Float32Array][];
   recognitions: [key: string, result: RecognitionResult][];
   languages: [key: string, probabilities: ReadonlyMap<string, number>][];
 }
 
 /** Checkpoints of releases with another format are ignored. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 interface Serialized {
   format: number;
-  speech: [block: BlockKey, base64: string][];
+  speech: [key: string, base64: string][];
   recognitions: [key: string, result: SerializedRecognition][];
   languages: [key: string, probabilities: [language: string, probability: number][]][];
 }
@@ -38,8 +35,8 @@ type SerializedRecognition = Omit<RecognitionResult, "words"> & {
 export function serializeResults({ speech, recognitions, languages }: ModelResults): string {
   const serialized: Serialized = {
     format: FORMAT,
-    speech: speech.map(([block, { buffer, byteOffset, byteLength }]) => [
-      block,
+    speech: speech.map(([key, { buffer, byteOffset, byteLength }]) => [
+      key,
       Buffer.from(buffer, byteOffset, byteLength).toString("base64"),
     ]),
     // JSON cannot represent NaN and infinity.
@@ -55,27 +52,25 @@ export function serializeResults({ speech, recognitions, languages }: ModelResul
   return JSON.stringify(serialized);
 }
 
-/** Returns null if the text has another format. */
+/** Returns null if the text has another format or is damaged. */
 export function parseResults(text: string): ModelResults | null {
-  const serialized = parse(text);
-  if (serialized === null) return null;
+  try {
+    const serialized = JSON.parse(text) as Serialized;
+    return serialized.format === FORMAT ? toResults(serialized) : null;
+  } catch {
+    return null;
+  }
+}
+
+function toResults(serialized: Serialized): ModelResults {
   return {
-    speech: serialized.speech.map(([block, base64]) => [block, floatsOf(base64)]),
+    speech: serialized.speech.map(([key, base64]) => [key, floatsOf(base64)]),
     recognitions: serialized.recognitions.map(([key, result]) => [
       key,
       { ...result, words: result.words.map(toWord) },
     ]),
     languages: serialized.languages.map(([key, probabilities]) => [key, new Map(probabilities)]),
   };
-}
-
-function parse(text: string): Serialized | null {
-  try {
-    const serialized = JSON.parse(text) as Serialized;
-    return serialized.format === FORMAT ? serialized : null;
-  } catch {
-    return null;
-  }
 }
 
 function toWord([word, start, end, confidence]: SerializedRecognition["words"][number]): TimedWord {

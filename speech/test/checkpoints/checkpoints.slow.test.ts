@@ -50,7 +50,7 @@ describe("checkpointed results", () => {
         fc.record({
           speech: fc.array(
             fc.tuple(
-              fc.nat(),
+              fc.string(),
               fc.array(probability).map((values) => Float32Array.from(values)),
             ),
           ),
@@ -69,8 +69,9 @@ describe("checkpointed results", () => {
     );
   });
 
-  test("are ignored if their format is unknown", () => {
-    for (const text of ["", "null", "{", "{}", '{"format":0}', "[]"]) expect(parseResults(text)).toBeNull();
+  test("are ignored if their format is unknown or they are damaged", () => {
+    for (const text of ["", "null", "{", "{}", '{"format":0}', '{"format":3}', "[]"])
+      expect(parseResults(text)).toBeNull();
     const cache = new CheckpointCache([{ settledSeconds: 300, results: '{"format":0}' }], {
       recordsNew: false,
     });
@@ -128,6 +129,30 @@ describe("checkpointed results", () => {
     expect(same.calls).toEqual([]);
     await recognizeWith({ ...other, name: "another", recognize: other.recognize }, [checkpoints!]);
     expect(other.calls).toHaveLength(1);
+  });
+
+  test("belong to their recording: another one in its place is recognized from the start", async () => {
+    const engine = fakeEnglishOnly();
+    const { signal } = new AbortController();
+    const recognizeIn = async (louder: number, checkpoints: Checkpoint[]) => {
+      const cache = new CheckpointCache(checkpoints, { recordsNew: true });
+      const { bundled } = cache.engines({ ...NOTHING, bundled: engine });
+      const groups = await fakeRecording([["en", 6]]);
+      const utterances = groups.flatMap(({ utterances }) => utterances);
+      const samples = utterances.map(({ samples }) => samples.map((sample) => sample + louder));
+      const score = cache.scores(async (block) => new Float32Array(block.length / 512));
+      await score(samples[0]!.slice(0, 5120), new Float32Array());
+      await bundled!.recognize(
+        utterances.map((utterance, index) => ({ ...utterance, samples: samples[index]! })),
+        { signal },
+      );
+      return cache.takeCheckpoint(6);
+    };
+    const checkpoint = (await recognizeIn(0, []))!;
+    expect(await recognizeIn(0, [checkpoint])).toBeNull();
+    const other = parseResults((await recognizeIn(0.25, [checkpoint]))!.results)!;
+    expect(other.speech).toHaveLength(1);
+    expect(other.recognitions.length).toBeGreaterThan(0);
   });
 
   test("are stored per language if an utterance was transcribed in several", async () => {
