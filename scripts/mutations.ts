@@ -248,6 +248,11 @@ export const mutations: Mutation[] = [
     ],
   ),
   ...of(
+    "server/src/videos/queue-positions.ts",
+    ["server/test/videos/start-estimates.test.ts"],
+    [["  if (isStuck) return [];\n", ""]],
+  ),
+  ...of(
     "server/src/transcription/run.ts",
     ["server/test/transcription/checkpoints.test.ts"],
     [

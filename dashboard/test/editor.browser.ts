@@ -6,7 +6,8 @@ import { accessibilityViolations } from "./accessibility.ts";
 import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 import { seedEveryState } from "./seed-videos.ts";
 
-const dashboard = openDashboard();
+// With one slot and one running video, the start of the next one can be estimated.
+const dashboard = openDashboard({ WORKER_CONCURRENCY: "1" });
 const EDITOR = { email: "eve@subtext.example", password: "another long password" };
 
 /** The editor has a role only in `stagingId`. */
@@ -91,10 +92,13 @@ test("an editor sees the videos of one environment, retries one, and sees no pag
 });
 
 test("an editor cancels a waiting and a running transcription, and retries one", async () => {
+  const { kysely: db } = dashboard.service.parts.database;
+  await db.updateTable("environment_queue").set({ work_seconds_per_byte: 1e-6 }).execute();
   const { page } = await dashboard.visit();
   await signIn(page, dashboard, EDITOR);
+  await page.getByText("Next in queue · starts in about 40 s").waitFor();
   for (const [name, heading] of [
-    ["weekly.mp4", /queue$/],
+    ["weekly.mp4", "Next in queue · starts in about 40 s"],
     ["customer call, Tuesday.mp4", /^Transcribing/],
   ] as const) {
     await page.getByRole("link", { name }).click();

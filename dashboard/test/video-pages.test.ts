@@ -19,6 +19,7 @@ function video(number: number, state: VideoState): VideoView {
     uploadedAt: null,
     transcription: null,
     queuePosition: null,
+    startsInSeconds: null,
     waitsFor: null,
   };
 }

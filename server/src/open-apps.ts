@@ -9,7 +9,7 @@ import { TokenLimits } from "./api-keys/token-limits.ts";
 import type { Config } from "./config/config.ts";
 import type { Database } from "./db/database.ts";
 import type { Schema } from "./db/schema.ts";
-import type { DatabaseSession } from "./db/session.ts";
+import { countWorkers, type DatabaseSession } from "./db/session.ts";
 import { type ConnectionLimits, createApp } from "./http/app.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Operators } from "./operators/operators.ts";
@@ -95,6 +95,10 @@ export async function openApps(
     maxUploadBytes: config.maxUploadBytes,
     publicUrl: config.publicUrl,
     settings: config.settings,
+    capacity: {
+      countSlots: async () => (session ? await countWorkers(database.kysely) : 1) * config.workerConcurrency,
+      maxConcurrentPerEnvironment: config.maxConcurrentPerEnvironment,
+    },
   };
   await registerPublic(app, deps);
   if (stores.files) registerFiles(app, { transcripts: stores.files, secret, clock });

@@ -2,6 +2,7 @@ import type { TranscriptionSummaryView, VideoView } from "@subtext/server/admin/
 import type { VideoState } from "@subtext/server/db/enums";
 import { videoState as texts } from "../messages/en/video-state.ts";
 import { Badge, type Tone } from "./badge.tsx";
+import { formatEstimate } from "./format.ts";
 
 export function videoName({ filename, id }: Pick<VideoView, "filename" | "id">): string {
   return filename ?? id;
@@ -58,8 +59,18 @@ export function emptyTranscriptText(
   return transcription.language === "und" ? texts.languageNotRecognized : texts.noSpeech;
 }
 
-/** @param position 1 for the next video; null if unknown */
-export function queuePositionText(position: number | null): string {
-  if (position === null) return texts.inQueue;
-  return position === 1 ? texts.nextInQueue : texts.placeInQueue(position);
+/** Later positions are not shown, because they say less than the estimated start. */
+const MAX_SHOWN_POSITION = 20;
+
+/** Returns e.g. `9th in queue · starts in about 4 min`. */
+export function queueText({
+  queuePosition: position,
+  startsInSeconds,
+}: Pick<VideoView, "queuePosition" | "startsInSeconds">): string {
+  const estimate = startsInSeconds === null ? null : formatEstimate(startsInSeconds);
+  if (position === null || position > MAX_SHOWN_POSITION) {
+    return estimate === null ? texts.inQueue : texts.startsIn(estimate);
+  }
+  const place = position === 1 ? texts.nextInQueue : texts.placeInQueue(position);
+  return estimate === null ? place : texts.placeAndStart(place, estimate);
 }

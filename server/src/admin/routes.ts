@@ -37,7 +37,7 @@ export interface AdminDeps
   extends AccessOptions,
     DeliveryDeps,
     UploadDeps,
-    Omit<VideoDetailDeps, keyof VideoListDeps>,
+    Omit<VideoDetailDeps, "uploadedBytes">,
     WebhookEndpointDeps,
     SystemDeps,
     StoreDeps,

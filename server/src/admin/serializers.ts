@@ -17,7 +17,7 @@ import type { EventWithDeliveries } from "../webhooks/queries.ts";
 import type { ApiKeyView } from "./contract/api-key.ts";
 import type { EnvironmentView } from "./contract/environment.ts";
 import type { InvitationView, OperatorView } from "./contract/operator.ts";
-import type { TranscriptionView } from "./contract/transcription.ts";
+import type { QueueView, TranscriptionView } from "./contract/transcription.ts";
 import type { TranscriptionSummaryView } from "./contract/video.ts";
 import type { WebhookEndpointView } from "./contract/webhook.ts";
 
@@ -126,7 +126,7 @@ export function toTranscriptionSummaryView(row: TranscriptionRow): Transcription
 export function toTranscriptionView(
   row: TranscriptionRow,
   { video, events }: { video: VideoRow; events: EventWithDeliveries[] },
-): TranscriptionView {
+): Omit<TranscriptionView, keyof QueueView> {
   return {
     ...toTranscriptionSummaryView(row),
     video: {

@@ -1,7 +1,7 @@
 import { TRANSCRIPTION_STATUSES, type TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { LanguageSegment } from "@subtext/speech/transcript";
 import { type Command, Option } from "commander";
-import type { TranscriptionView } from "../admin/contract/transcription.ts";
+import type { QueueView, TranscriptionView } from "../admin/contract/transcription.ts";
 import type { TranscriptionSummaryView } from "../admin/contract/video.ts";
 import { chooseEnvironment, environmentOption } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
@@ -81,8 +81,14 @@ export function addTranscriptions(program: Command, terminal: Terminal): void {
     });
 }
 
-function statusOf({ status, progress, failure, skipReason }: TranscriptionSummaryView): string {
-  if (status === "PROCESSING") return `PROCESSING ${Math.floor(progress * 100)}%`;
+function statusOf(transcription: TranscriptionSummaryView & QueueView): string {
+  const { status, progress, remainingSeconds, failure, skipReason, startsInSeconds } = transcription;
+  if (status === "PROCESSING") {
+    const left = remainingSeconds === null ? "" : `, ${length(remainingSeconds)} left`;
+    return `PROCESSING ${Math.floor(progress * 100)}%${left}`;
+  }
+  if (status === "PENDING" && startsInSeconds !== null)
+    return `PENDING, starts in ${length(startsInSeconds)}`;
   if (status === "FAILED" && failure) return `FAILED ${failure.code}`;
   return status === "SKIPPED" && skipReason ? `SKIPPED ${skipReason}` : status;
 }

@@ -5,7 +5,7 @@ import { videoState } from "../../messages/en/video-state.ts";
 import { formatBytes, formatDateTime, formatEstimate, formatPercent } from "../../ui/format.ts";
 import { Progress } from "../../ui/progress.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
-import { failureText, queuePositionText, skipReasonText, videoName } from "../../ui/video-state.tsx";
+import { failureText, queueText, skipReasonText, videoName } from "../../ui/video-state.tsx";
 import css from "./details.module.css";
 import type { VideoAddress } from "./queries.ts";
 import { CancelTranscription, RetryTranscription } from "./video-actions.tsx";
@@ -53,10 +53,9 @@ export function VideoStatus({ address, video }: { address: VideoAddress; video: 
     );
   }
   if (state === "pending") {
-    const { queuePosition } = video;
     return (
       <div className={css.state} data-tone="wait">
-        <h2>{queuePositionText(queuePosition)}</h2>
+        <h2>{queueText(video)}</h2>
         {failure && (
           <p>
             {failure.problem} {failure.remedy}{" "}

@@ -17,7 +17,7 @@ import { Progress } from "../../ui/progress.tsx";
 import {
   emptyTranscriptText,
   failureText,
-  queuePositionText,
+  queueText,
   StateBadge,
   skipReasonText,
   videoName,
@@ -83,7 +83,7 @@ export function SkeletonCells() {
 }
 
 function detailOf(video: VideoView): string {
-  const { state, transcription, sizeBytes, uploadedBytes, queuePosition } = video;
+  const { state, transcription, sizeBytes, uploadedBytes } = video;
   const size = sizeBytes === null ? "" : formatBytes(sizeBytes);
   if (state === "uploading") {
     if (sizeBytes === null) return formatBytes(uploadedBytes ?? 0);
@@ -94,7 +94,7 @@ function detailOf(video: VideoView): string {
   if (video.waitsFor === "model") return videoState.waitingForModel;
   if (state === "pending") {
     const failure = transcription.failure && failureText(transcription.failure);
-    return `${failure ? `${failure.problem} ${texts.retrying} ` : ""}${queuePositionText(queuePosition)}`;
+    return `${failure ? `${failure.problem} ${texts.retrying} ` : ""}${queueText(video)}`;
   }
   if (state === "processing") {
     const { progress, remainingSeconds } = transcription;

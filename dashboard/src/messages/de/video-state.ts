@@ -139,6 +139,8 @@ export const videoState: typeof english = {
   inQueue: "In der Warteschlange",
   nextInQueue: "Als Nächstes an der Reihe",
   placeInQueue: (place) => `Platz ${formatNumber(place)} in der Warteschlange`,
+  startsIn: (estimate) => `Beginnt in ${estimate}`,
+  placeAndStart: (place, estimate) => `${place} · beginnt in ${estimate}`,
   uploadOf: (name) => `Upload von ${name}`,
   transcriptionOf: (name) => `Transkription von ${name}`,
   partOf: (part, whole) => `${part} von ${whole}`,

@@ -132,6 +132,8 @@ export const videoState = translated("videoState", {
   nextInQueue: "Next in queue",
   placeInQueue: (place: number) =>
     `${formatNumber(place)}${SUFFIXES[ORDINALS.select(place)] ?? "th"} in queue`,
+  startsIn: (estimate: string) => `Starts in ${estimate}`,
+  placeAndStart: (place: string, estimate: string) => `${place} · starts in ${estimate}`,
   uploadOf: (name: string) => `Upload of ${name}`,
   transcriptionOf: (name: string) => `Transcription of ${name}`,
   partOf: (part: string, whole: string) => `${part} of ${whole}`,

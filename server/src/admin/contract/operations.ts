@@ -45,7 +45,7 @@ import type {
 import { SEARCH_LIMITS, type SearchPageView } from "./search.ts";
 import type { FindingView, SystemView } from "./system.ts";
 import type { RevisionView, RevisionWordsView } from "./transcript-words.ts";
-import type { TranscriptionView } from "./transcription.ts";
+import type { QueueView, TranscriptionView } from "./transcription.ts";
 import {
   MAX_VIDEO_TEXT,
   type TranscriptionSummaryView,
@@ -358,7 +358,7 @@ export const OPERATIONS = {
   "GET /environments/:environment/transcriptions": {
     callers: EVERY_ROLE,
     query: Type.Object({ status: Type.Optional(Type.Enum(TRANSCRIPTION_STATUSES)) }),
-    response: json<{ data: TranscriptionSummaryView[] }>(),
+    response: json<{ data: (TranscriptionSummaryView & QueueView)[] }>(),
   },
   "GET /transcriptions/:id": { callers: EVERY_ROLE, response: json<TranscriptionView>() },
   "POST /transcriptions/:id/reprocess": {

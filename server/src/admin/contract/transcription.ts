@@ -1,11 +1,14 @@
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
-import type { TranscriptionSummaryView } from "./video.ts";
+import type { TranscriptionSummaryView, VideoView } from "./video.ts";
 import type { LanguageSegmentView } from "./video-detail.ts";
 
+/** See `VideoView`. */
+export type QueueView = Pick<VideoView, "queuePosition" | "startsInSeconds">;
+
 /** The fields of a transcription that the command line shows. */
-export interface TranscriptionView extends TranscriptionSummaryView {
+export interface TranscriptionView extends TranscriptionSummaryView, QueueView {
   video: { sizeBytes: number | null; metadata: VideoMetadata; createdAt: string; uploadedAt: string | null };
   attempt: number;
   /** Attempts since the latest (re)start that ended with a retryable failure. */

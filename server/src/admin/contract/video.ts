@@ -39,6 +39,8 @@ export interface VideoView {
   transcription: TranscriptionSummaryView | null;
   /** Position in the queue while pending: 1 is next; null beyond the last position that is computed. */
   queuePosition: number | null;
+  /** Estimated time until a worker starts the transcription; null unless pending, and if it cannot be estimated. */
+  startsInSeconds: number | null;
   /**
    * `model` if the video is pending because the installed speech models do not support its language; null if it only
    * waits for its turn.

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import { logLevelOf } from "../../lib/outages.ts";
 import { databaseTime, type FoundChange, findVideoChanges } from "../../videos/change-queries.ts";
-import { findVideos, queuePositions } from "../../videos/list-queries.ts";
+import { findVideos } from "../../videos/list-queries.ts";
+import { type QueuePosition, queuePositions } from "../../videos/queue-positions.ts";
 import type { VideoChangesView, VideoView } from "../contract/video.ts";
 import { toVideoViews, type VideoListDeps } from "./videos.ts";
 
@@ -105,7 +106,7 @@ export class VideoChanges {
   }
 
   async #query(watches: ReadonlyMap<string, Watch>): Promise<void> {
-    const { db } = this.#deps;
+    const { db, capacity } = this.#deps;
     const now = await databaseTime(db);
     const queriedAt = [...watches.values()].map((watch) => (watch.queriedAt ?? now).getTime());
     const since = new Date(Math.min(...queriedAt) - OVERLAP_MS);
@@ -114,7 +115,7 @@ export class VideoChanges {
       maxChanged: MAX_CHANGES + 1,
       maxUploading: WATCHED_UPLOADS,
     });
-    const positions = await queuePositions(db);
+    const positions = await queuePositions(db, capacity);
     const seen = Map.groupBy(found, ({ environmentId }) => environmentId);
     const ids = new Set<string>();
     for (const changes of seen.values()) {
@@ -131,7 +132,7 @@ export class VideoChanges {
 }
 
 function watchedPositions(
-  positions: Awaited<ReturnType<typeof queuePositions>>,
+  positions: ReadonlyMap<string, QueuePosition>,
   watches: ReadonlyMap<string, Watch>,
 ): string[] {
   const counts = new Map<string, number>();

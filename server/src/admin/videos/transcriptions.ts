@@ -11,25 +11,36 @@ import {
 } from "../../transcription/queries.ts";
 import { reprocess } from "../../transcription/reprocess.ts";
 import { findVideo } from "../../videos/queries.ts";
+import { type QueueCapacity, type QueuePosition, queuePositions } from "../../videos/queue-positions.ts";
 import { listTranscriptionEvents } from "../../webhooks/queries.ts";
 import { type Actor, roleIn } from "../access.ts";
-import type { TranscriptionView } from "../contract/transcription.ts";
+import type { QueueView, TranscriptionView } from "../contract/transcription.ts";
 import { defineHandlers } from "../operation.ts";
 import { toTranscriptionSummaryView, toTranscriptionView } from "../serializers.ts";
 
 const LATEST_TRANSCRIPTIONS = 50;
 
-export function transcriptionHandlers(deps: CancelDeps) {
+export interface TranscriptionDeps extends CancelDeps {
+  capacity: QueueCapacity;
+}
+
+export function transcriptionHandlers(deps: TranscriptionDeps) {
   const { db, clock } = deps;
   return defineHandlers({
     "GET /environments/:environment/transcriptions": async ({ params, query: { status = null } }) => {
       const environment = await getEnvironment(db, params.environment);
       const rows = await listTranscriptions(db, environment.id, { status, limit: LATEST_TRANSCRIPTIONS });
-      return { data: rows.map(toTranscriptionSummaryView) };
+      const positions = await positionsOf(deps, rows);
+      return {
+        data: rows.map((row) => ({
+          ...toTranscriptionSummaryView(row),
+          ...toQueueView(positions.get(row.video_id)),
+        })),
+      };
     },
 
     "GET /transcriptions/:id": async ({ params: { id }, actor }) =>
-      describe(db, await getTranscription(db, id), actor),
+      describe(deps, await getTranscription(db, id), actor),
 
     "POST /transcriptions/:id/reprocess": async ({ params, actor, auditActor, request }) => {
       const { id } = await getTranscription(db, params.id);
@@ -40,7 +51,7 @@ export function transcriptionHandlers(deps: CancelDeps) {
         }),
       );
       request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
-      return await describe(db, row, actor);
+      return await describe(deps, row, actor);
     },
 
     "POST /transcriptions/:id/cancel": async ({ params, actor, auditActor, request }) => {
@@ -52,18 +63,35 @@ export function transcriptionHandlers(deps: CancelDeps) {
         }),
       );
       request.log.info({ transcriptionId: id }, "transcription canceled by an operator");
-      return await describe(db, row, actor);
+      return await describe(deps, row, actor);
     },
   });
 }
 
-async function describe(db: Db, row: TranscriptionRow, actor: Actor): Promise<TranscriptionView> {
+async function describe(
+  deps: TranscriptionDeps,
+  row: TranscriptionRow,
+  actor: Actor,
+): Promise<TranscriptionView> {
+  const { db } = deps;
   const video = await findVideo(db, row.video_id);
   if (!video) throw new AppError("transcription_not_found", "The video was deleted in the meantime.");
   // Editors are not allowed to see webhooks.
   const events =
     roleIn(actor, row.environment_id) === "editor" ? [] : await listTranscriptionEvents(db, row.id);
-  return toTranscriptionView(row, { video, events });
+  const positions = await positionsOf(deps, [row]);
+  return { ...toTranscriptionView(row, { video, events }), ...toQueueView(positions.get(row.video_id)) };
+}
+
+async function positionsOf(
+  { db, capacity }: TranscriptionDeps,
+  rows: TranscriptionRow[],
+): Promise<ReadonlyMap<string, QueuePosition>> {
+  return rows.some(({ status }) => status === "PENDING") ? await queuePositions(db, capacity) : new Map();
+}
+
+function toQueueView(queued: QueuePosition | undefined): QueueView {
+  return { queuePosition: queued?.position ?? null, startsInSeconds: queued?.startsInSeconds ?? null };
 }
 
 /** @throws AppError `transcription_not_found`, `upload_incomplete` */

@@ -5,9 +5,10 @@ import { getEnvironment } from "../../environments/environments.ts";
 import { representVideo } from "../../resources/serializers.ts";
 import { waitsForModel } from "../../transcription/model-wait-queries.ts";
 import { type OfferDeps, offerUpload } from "../../uploads/upload-offer.ts";
-import { countVideosByState, queuePositions } from "../../videos/list-queries.ts";
+import { countVideosByState } from "../../videos/list-queries.ts";
 import { listFilterValues, listMatchingVideos } from "../../videos/list-view.ts";
 import { findTranscriptionsByVideo, getVideo } from "../../videos/queries.ts";
+import { type QueueCapacity, type QueuePosition, queuePositions } from "../../videos/queue-positions.ts";
 import { MAX_COUNTED_VIDEOS, type VideoView } from "../contract/video.ts";
 import { defineHandlers } from "../operation.ts";
 import { toTranscriptionSummaryView } from "../serializers.ts";
@@ -17,6 +18,7 @@ import { decodePosition, encodePosition, readFilter } from "./list-request.ts";
 export interface VideoListDeps {
   db: Db;
   uploadedBytes: UploadedBytes;
+  capacity: QueueCapacity;
 }
 
 export interface UploadDeps extends OfferDeps {
@@ -68,7 +70,7 @@ export function videoHandlers(deps: VideoListDeps & UploadDeps) {
       });
       request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL issued to an operator");
       return {
-        video: toVideoView(row, { transcription: undefined, uploadedBytes: 0, queuePosition: null }),
+        video: toVideoView(row, { transcription: undefined, uploadedBytes: 0, queued: null }),
         upload,
       };
     },
@@ -84,29 +86,27 @@ export async function getVideoFromParams(
   return await getVideo(db, environment.id, params.video);
 }
 
-type QueuePositions = Awaited<ReturnType<typeof queuePositions>>;
-
 /**
  * Reads the transcriptions, uploaded bytes and queue positions of videos.
  * @param knownPositions queue positions that the caller has already read
  */
 export async function toVideoViews(
-  { db, uploadedBytes }: VideoListDeps,
+  { db, uploadedBytes, capacity }: VideoListDeps,
   rows: VideoRow[],
-  knownPositions?: QueuePositions,
+  knownPositions?: ReadonlyMap<string, QueuePosition>,
 ): Promise<VideoView[]> {
   const transcriptions = await findTranscriptionsByVideo(
     db,
     rows.map(({ id }) => id),
   );
   const waits = [...transcriptions.values()].some(({ status }) => status === "PENDING");
-  const positions = knownPositions ?? (waits ? await queuePositions(db) : null);
+  const positions = knownPositions ?? (waits ? await queuePositions(db, capacity) : null);
   return await Promise.all(
     rows.map(async (row) =>
       toVideoView(row, {
         transcription: transcriptions.get(row.id),
         uploadedBytes: row.uploaded_at === null ? await uploadedBytes.of(row.id) : null,
-        queuePosition: positions?.get(row.id)?.position ?? null,
+        queued: positions?.get(row.id) ?? null,
       }),
     ),
   );
@@ -117,10 +117,11 @@ export function toVideoView(
   known: {
     transcription: TranscriptionRow | undefined;
     uploadedBytes: number | null;
-    queuePosition: number | null;
+    queued: QueuePosition | null;
   },
 ): VideoView {
-  const { transcription, uploadedBytes, queuePosition } = known;
+  const { transcription, uploadedBytes } = known;
+  const queued = transcription?.status === "PENDING" ? known.queued : null;
   const { id, environmentId, filename, sizeBytes, createdAt, uploadedAt } = representVideo(
     row,
     transcription,
@@ -135,7 +136,8 @@ export function toVideoView(
     createdAt,
     uploadedAt,
     transcription: transcription ? toTranscriptionSummaryView(transcription) : null,
-    queuePosition: transcription?.status === "PENDING" ? queuePosition : null,
+    queuePosition: queued?.position ?? null,
+    startsInSeconds: queued?.startsInSeconds ?? null,
     waitsFor: transcription && waitsForModel(transcription) ? "model" : null,
   };
 }
