@@ -30,7 +30,7 @@ import { type VideoDetailDeps, videoDetailHandlers } from "./videos/detail.ts";
 import { videoFileHandlers } from "./videos/files.ts";
 import { videoStreamHandlers } from "./videos/stream.ts";
 import { transcriptionHandlers } from "./videos/transcriptions.ts";
-import { type UploadDeps, type VideoListDeps, videoHandlers } from "./videos/videos.ts";
+import { type UploadDeps, videoHandlers } from "./videos/videos.ts";
 import { type WebhookEndpointDeps, webhookEndpointHandlers } from "./webhook-endpoints.ts";
 
 export interface AdminDeps
