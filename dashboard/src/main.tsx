@@ -11,6 +11,7 @@ import { LOCALE } from "./messages/locale.ts";
 import { createAppRouter, isSignedOutError, returnTo } from "./router.tsx";
 import "./ui/theme/tokens.css";
 import "./ui/theme/base.css";
+import "./ui/theme/frame.css";
 import { Toasts } from "./ui/toasts.tsx";
 
 const queryClient = new QueryClient({
@@ -56,16 +57,26 @@ addEventListener("beforeunload", (event) => {
   if (uploads.isBusy) event.preventDefault();
 });
 
-createRoot(document.getElementById("root")!).render(
-  <StrictMode>
-    <I18nProvider locale={LOCALE}>
-      <QueryClientProvider client={queryClient}>
-        <UploadsContext value={uploads}>
-          <Toasts>
-            <RouterProvider router={router} />
-          </Toasts>
-        </UploadsContext>
-      </QueryClientProvider>
-    </I18nProvider>
-  </StrictMode>,
-);
+// Load the code of the page while its data is requested.
+for (const { routeId } of router.matchRoutes(router.latestLocation)) {
+  void router.loadRouteChunk(router.routesById[routeId as keyof typeof router.routesById]);
+}
+// Until the first page is loaded, the frame in index.html stays on the screen. A top-level await would deadlock, because
+// the code of pages imports this module's file.
+void router.load().then(() => createRoot(document.getElementById("root")!).render(<App />));
+
+function App() {
+  return (
+    <StrictMode>
+      <I18nProvider locale={LOCALE}>
+        <QueryClientProvider client={queryClient}>
+          <UploadsContext value={uploads}>
+            <Toasts>
+              <RouterProvider router={router} />
+            </Toasts>
+          </UploadsContext>
+        </QueryClientProvider>
+      </I18nProvider>
+    </StrictMode>
+  );
+}

@@ -13,17 +13,9 @@ import {
 import { environmentsQuery, meQuery } from "./admin-client/queries.ts";
 import { ProblemError } from "./admin-client/request.ts";
 import { parseVideoListView } from "./admin-client/video-list-view.ts";
-import { AccountPage } from "./features/account/account-page.tsx";
 import { parseAuditFilter } from "./features/audit/queries.ts";
-import { FirstEnvironmentPage } from "./features/environments/first-environment-page.tsx";
-import { JoinPage } from "./features/operators/join-page.tsx";
-import { OperatorsPage } from "./features/operators/operators-page.tsx";
 import { parseSearchParams } from "./features/search/queries.ts";
-import { SettingsPage } from "./features/settings/settings-page.tsx";
-import { SetupPage } from "./features/setup/setup-page.tsx";
 import { SignInPage } from "./features/sign-in/sign-in-page.tsx";
-import { SystemPage } from "./features/system/system-page.tsx";
-import { VideoListPage } from "./features/video-list/video-list-page.tsx";
 import { parseDeliveryFilter } from "./features/webhooks/queries.ts";
 import { lastEnvironment } from "./hooks/last-environment.ts";
 import { shell } from "./messages/en/shell.ts";
@@ -56,14 +48,14 @@ const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/setup",
   staticData: { page: shell.pages.setup },
-  component: SetupPage,
+  component: lazyRouteComponent(() => import("./features/setup/setup-page.tsx"), "SetupPage"),
 });
 
 const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/join",
   staticData: { page: shell.pages.join },
-  component: JoinPage,
+  component: lazyRouteComponent(() => import("./features/operators/join-page.tsx"), "JoinPage"),
 });
 
 const signInRoute = createRoute({
@@ -102,7 +94,10 @@ const homeRoute = createRoute({
     const params = { environmentId: environment.id };
     throw redirect({ to: "/environments/$environmentId/videos", params, replace: true });
   },
-  component: FirstEnvironmentPage,
+  component: lazyRouteComponent(
+    () => import("./features/environments/first-environment-page.tsx"),
+    "FirstEnvironmentPage",
+  ),
 });
 
 const environmentRoute = createRoute({
@@ -124,7 +119,7 @@ const videosRoute = createRoute({
   path: "/videos",
   staticData: { page: shell.pages.videos },
   validateSearch: parseVideoListView,
-  component: VideoListPage,
+  component: lazyRouteComponent(() => import("./features/video-list/video-list-page.tsx"), "VideoListPage"),
 });
 
 const videoRoute = createRoute({
@@ -173,21 +168,21 @@ const settingsRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/settings",
   staticData: { page: shell.pages.settings, roles: OWNERS_AND_VIEWERS },
-  component: SettingsPage,
+  component: lazyRouteComponent(() => import("./features/settings/settings-page.tsx"), "SettingsPage"),
 });
 
 const operatorsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/operators",
   staticData: { page: shell.pages.operators, roles: OWNERS_AND_VIEWERS },
-  component: OperatorsPage,
+  component: lazyRouteComponent(() => import("./features/operators/operators-page.tsx"), "OperatorsPage"),
 });
 
 const systemRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/system",
   staticData: { page: shell.pages.system, roles: OPERATOR_ROLES },
-  component: SystemPage,
+  component: lazyRouteComponent(() => import("./features/system/system-page.tsx"), "SystemPage"),
 });
 
 const auditRoute = createRoute({
@@ -202,7 +197,7 @@ const accountRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/account",
   staticData: { page: shell.pages.account },
-  component: AccountPage,
+  component: lazyRouteComponent(() => import("./features/account/account-page.tsx"), "AccountPage"),
 });
 
 const routeTree = rootRoute.addChildren([

@@ -66,26 +66,23 @@ export const TranscriptWord = Type.Object(
 );
 
 /**
- * The formats of a transcript. `name` is the label in menus. If you add a format, make it optional in
- * `TranscriptionFiles`, because earlier transcripts lack it.
+ * The formats of a transcript. If you add a format, make it optional in `TranscriptionFiles`, because earlier transcripts
+ * lack it.
  */
 export const TRANSCRIPT_FORMATS = {
   vtt: {
     contentType: "text/vtt",
-    name: "Captions (VTT)",
     content: Type.String({ description: "WebVTT captions" }),
   },
   json: {
     contentType: "application/json",
-    name: "Word timings (JSON)",
     content: Type.Array(TranscriptWord, { description: "The words in spoken order" }),
   },
   txt: {
     contentType: "text/plain",
-    name: "Text (TXT)",
     content: Type.String({ description: "The transcript as plain text" }),
   },
-} as const satisfies Record<string, { contentType: string; name: string; content: TSchema }>;
+} as const satisfies Record<string, { contentType: string; content: TSchema }>;
 export type FileFormat = keyof typeof TRANSCRIPT_FORMATS;
 export const FILE_FORMATS = Object.keys(TRANSCRIPT_FORMATS) as FileFormat[];
 

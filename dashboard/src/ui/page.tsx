@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect } from "react";
 import { ui as texts } from "../messages/en/ui.ts";
+import controls from "./forms/controls.module.css";
 import { Button } from "./forms/controls.tsx";
 import css from "./page.module.css";
 import logo from "./theme/logo.svg";
@@ -46,12 +47,15 @@ export function PageTitle({ title, description }: { title: string; description?:
   );
 }
 
-/** Invisible at first, so that it does not flash if the response is fast. */
+/** A skeleton. Invisible at first, so that it does not flash if the response is fast. */
 export function Loading() {
   return (
-    <p className={css.loading} role="status">
-      {texts.loading}
-    </p>
+    <div className={css.loading} role="status">
+      <span className={controls.hidden}>{texts.loading}</span>
+      <div />
+      <div />
+      <div />
+    </div>
   );
 }
 

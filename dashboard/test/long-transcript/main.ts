@@ -1,17 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { startChromium } from "../../../captions/test/chromium.ts";
-import { readConfig } from "../../../server/src/config/config.ts";
-import { createEnvironment } from "../../../server/src/environments/environments.ts";
-import { openService } from "../../../server/src/main.ts";
-import { createLog } from "../../../server/src/telemetry/log.ts";
-import { freePort } from "../../../server/test/support/free-port.ts";
 import { seedTranscript } from "../../../server/test/support/seed-transcript.ts";
 import { writeRecording } from "../../../server/test/support/stored-recording.ts";
-import { buildDashboard } from "../build-dashboard.ts";
+import { withDashboard } from "../measured-dashboard.ts";
 import { measureTasks, type Tasks } from "./tasks.ts";
 
 /*
@@ -19,47 +10,26 @@ import { measureTasks, type Tasks } from "./tasks.ts";
  * because other programs affect wall-clock time.
  */
 
-const OWNER = { name: "Olive Owner", email: "olive@subtext.example", password: "a long enough password" };
 const WORDS = 30_000;
 const SENTENCE = "naïve captions follow every word that people say today. ";
 const MEDIA_SECONDS = 1_800;
 const SCROLLS = 60;
 
-const dashboardFolder = await buildDashboard();
-const dataFolder = await mkdtemp(join(tmpdir(), "subtext-long-transcript-"));
-const port = String(await freePort());
-const config = readConfig({ DATA_DIR: dataFolder, PORT: port, MODEL_DOWNLOAD: "off", LOG_LEVEL: "warn" });
-const service = await openService({ config, log: createLog("silent"), dashboardFolder });
-const browser = await startChromium();
-try {
-  await service.start();
-  const { parts } = service;
-  await parts.operators.setUp((await parts.operators.newSetUpToken())!, OWNER, async () => {});
-  const deps = { db: parts.database.kysely, clock: parts.clock };
-  const { id: environmentId } = await createEnvironment(deps, { name: "Production", aiTranscription: true });
+await withDashboard(async ({ service, browser, environmentId, signIn }) => {
   const text = SENTENCE.repeat(Math.ceil(WORDS / 9));
   const { videoId } = await seedTranscript(service, { environmentId, language: "en", text });
   await writeRecording(service, videoId, silence(MEDIA_SECONDS));
 
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
   const devtools = await page.context().newCDPSession(page);
-  await page.goto(`${config.publicUrl}/sign-in`);
-  await page.getByLabel("Email").fill(OWNER.email);
-  await page.getByLabel("Password").fill(OWNER.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  await signIn(page);
   await page.getByRole("link", { name: "made.mp4" }).waitFor();
 
   const rows: Record<string, Tasks> = {};
   for (const [name, action] of Object.entries(actions(page)))
     rows[name] = await measureTasks(devtools, action);
   console.table(rows);
-} finally {
-  await browser.close();
-  await service.stop();
-  for (const temporary of [dataFolder, dashboardFolder])
-    await rm(temporary, { recursive: true, force: true });
-}
+});
 
 function actions(page: Page): Record<string, () => Promise<unknown>> {
   const text = page.locator("section[tabindex]");

@@ -21,7 +21,7 @@ const DEBOUNCE_MS = 200;
 const ANY = "any";
 
 export function StateFilter({ environmentId, view }: { environmentId: string; view: VideoListView }) {
-  const { data: counts } = useQuery(videoCountsQuery(environmentId));
+  const { data: counts, isPending } = useQuery(videoCountsQuery(environmentId));
   const { state: current, ...rest } = view;
   const link = (state: VideoState | undefined) => (
     <li key={state ?? "all"}>
@@ -40,7 +40,10 @@ export function StateFilter({ environmentId, view }: { environmentId: string; vi
   );
   return (
     <nav aria-label={texts.filterVideos}>
-      <ul className={css.filters}>{[undefined, ...VIDEO_STATES].map(link)}</ul>
+      {/* The counts make the names move, which nobody should see. */}
+      <ul className={css.filters} data-loading={isPending || undefined}>
+        {[undefined, ...VIDEO_STATES].map(link)}
+      </ul>
     </nav>
   );
 }

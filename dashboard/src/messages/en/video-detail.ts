@@ -1,10 +1,8 @@
-import { type FileFormat, TRANSCRIPT_FORMATS } from "@subtext/client/contract/transcription";
+import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { ReactNode } from "react";
 import { formatNumber, plural } from "../numbers.ts";
 import { parts } from "../parts.ts";
 import { translated } from "../translated.ts";
-
-const { vtt, json, txt } = TRANSCRIPT_FORMATS;
 
 /** The video page without the editor. */
 export const videoDetail = translated("videoDetail", {
@@ -146,5 +144,8 @@ export const videoDetail = translated("videoDetail", {
   withTimestamps: "Transcript with timestamps",
   copied: (what: string) => `${what} copied`,
   download: "Download",
-  formats: { vtt: vtt.name, json: json.name, txt: txt.name } as Record<FileFormat, string>,
+  formats: { vtt: "Captions (VTT)", json: "Word timings (JSON)", txt: "Text (TXT)" } as Record<
+    FileFormat,
+    string
+  >,
 });
