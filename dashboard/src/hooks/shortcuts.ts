@@ -16,6 +16,10 @@ export function setSingleKeysEnabled(enabled: boolean): void {
   writeLocal(KEY, enabled ? null : "off");
 }
 
+export function isApple(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.userAgent);
+}
+
 /** @returns a function that removes the listener */
 export function listenToKeys(actions: Record<string, () => void>): () => void {
   const controller = new AbortController();

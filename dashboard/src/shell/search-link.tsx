@@ -13,28 +13,26 @@ export function SearchLink({ environmentId }: { environmentId: string }) {
       className={`${css.switcher} ${css.search}`}
       to={SEARCH_PATH}
       params={{ environmentId }}
-      aria-keyshortcuts="Control+K Meta+K"
+      aria-keyshortcuts="/"
     >
       <span>
         <SearchIcon /> {texts.pages.search}
       </span>
-      <kbd>{isApple() ? "⌘ K" : `${texts.controlKey} K`}</kbd>
+      <kbd>/</kbd>
     </Link>
   );
 }
 
-/** Opens the search page with Ctrl+K or ⌘K, and with `/`, except on video pages, where `/` searches the transcript. */
+/** Opens the search page with `/`, except on video pages, where `/` searches the transcript. */
 export function useSearchShortcut(environmentId: string | null): void {
   const navigate = useNavigate();
   const { videoId } = useParams({ strict: false });
   useEffect(() => {
     if (environmentId === null) return;
     const onKeyDown = (event: KeyboardEvent) => {
-      const { key, ctrlKey, metaKey, altKey, shiftKey, target, defaultPrevented } = event;
-      const isChord = key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey;
+      const { key, ctrlKey, metaKey, altKey, target, defaultPrevented } = event;
       const isSingle = !ctrlKey && !metaKey && !altKey && areSingleKeysEnabled();
-      const isSlash = key === "/" && isSingle && videoId === undefined;
-      if (defaultPrevented || !(isChord || (isSlash && !isTyping(target)))) return;
+      if (defaultPrevented || key !== "/" || !isSingle || videoId !== undefined || isTyping(target)) return;
       if (document.querySelector("[role=alertdialog], [role=dialog]")) return;
       event.preventDefault();
       const field = document.querySelector<HTMLInputElement>("main input[type=search][data-initial-focus]");
@@ -51,8 +49,4 @@ function isTyping(target: EventTarget | null): boolean {
     target instanceof HTMLElement &&
     (target.isContentEditable || target.matches("input, textarea, select, [role=textbox]"))
   );
-}
-
-function isApple(): boolean {
-  return /Mac|iPhone|iPad/.test(navigator.userAgent);
 }

@@ -1,42 +1,22 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import {
-  Link,
-  Outlet,
-  useMatches,
-  useNavigate,
-  useParams,
-  useRouter,
-  useRouterState,
-} from "@tanstack/react-router";
+import { Link, Outlet, useMatches, useParams, useRouter, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Dialog, DialogTrigger, Modal, ModalOverlay } from "react-aria-components";
-import { request } from "../admin-client/request.ts";
 import { UploadPanel } from "../features/uploads/upload-panel.tsx";
-import { useUploads } from "../features/uploads/use-uploads.ts";
 import { lastEnvironment } from "../hooks/last-environment.ts";
 import { LiveUpdatesContext } from "../hooks/use-live-videos.ts";
 import { mayOpen, roleIn, useMe } from "../hooks/use-me.ts";
-import { forms } from "../messages/en/forms.ts";
 import { shell as texts } from "../messages/en/shell.ts";
 import { ForbiddenPage, NotFoundPage } from "../ui/error-pages.tsx";
 import controls from "../ui/forms/controls.module.css";
-import { Button, ErrorNotice, ModalDialog } from "../ui/forms/controls.tsx";
-import {
-  AccountIcon,
-  AuditIcon,
-  KeyIcon,
-  MenuIcon,
-  PeopleIcon,
-  SettingsIcon,
-  SignOutIcon,
-  SystemIcon,
-  VideosIcon,
-  WebhookIcon,
-} from "../ui/icons.tsx";
+import { Button } from "../ui/forms/controls.tsx";
+import { MenuIcon, SignOutIcon } from "../ui/icons.tsx";
 import { Brand } from "../ui/page.tsx";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
+import { ENVIRONMENT_PAGES, SERVICE_PAGES } from "./pages.tsx";
+import { PaletteButton, useCommandPalette } from "./palette-button.tsx";
 import { SearchLink, useSearchShortcut } from "./search-link.tsx";
 import css from "./shell.module.css";
+import { useSignOut } from "./sign-out.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { useServerReachable } from "./use-server-reachable.ts";
 
@@ -52,6 +32,7 @@ export function Shell() {
   const [isLive, setLive] = useState(true);
   const environmentId = useEnvironmentId();
   useSearchShortcut(environmentId);
+  const palette = useCommandPalette(environmentId);
 
   useEffect(() => {
     if (lastPath.current === path) return;
@@ -71,7 +52,7 @@ export function Shell() {
       </a>
       <div className={css.shell}>
         <aside className={css.desktopSidebar} aria-label="Subtext">
-          <Sidebar />
+          <Sidebar onOpenPalette={palette.open} />
         </aside>
         <header className={css.bar}>
           <Brand />
@@ -82,7 +63,12 @@ export function Shell() {
             <ModalOverlay className={css.drawerBackdrop ?? ""} isDismissable>
               <Modal className={css.drawer ?? ""}>
                 <Dialog className={css.drawerBody ?? ""} aria-label={texts.menu}>
-                  <Sidebar />
+                  <Sidebar
+                    onOpenPalette={() => {
+                      setDrawerOpen(false);
+                      palette.open();
+                    }}
+                  />
                 </Dialog>
               </Modal>
             </ModalOverlay>
@@ -102,6 +88,7 @@ export function Shell() {
         </main>
       </div>
       <UploadPanel />
+      {palette.dialog}
     </>
   );
 }
@@ -125,21 +112,7 @@ function Page() {
   return <Outlet />;
 }
 
-const ENVIRONMENT_PAGES = [
-  { to: "/environments/$environmentId/videos", name: texts.pages.videos, icon: <VideosIcon /> },
-  { to: "/environments/$environmentId/api-keys", name: texts.pages.apiKeys, icon: <KeyIcon /> },
-  { to: "/environments/$environmentId/webhooks", name: texts.pages.webhooks, icon: <WebhookIcon /> },
-  { to: "/environments/$environmentId/settings", name: texts.pages.settings, icon: <SettingsIcon /> },
-] as const;
-
-const SERVICE_PAGES = [
-  { to: "/system", name: texts.pages.system, icon: <SystemIcon /> },
-  { to: "/operators", name: texts.pages.operators, icon: <PeopleIcon /> },
-  { to: "/audit", name: texts.pages.audit, icon: <AuditIcon /> },
-  { to: "/account", name: texts.pages.account, icon: <AccountIcon /> },
-] as const;
-
-function Sidebar() {
+function Sidebar({ onOpenPalette }: { onOpenPalette(): void }) {
   const me = useMe();
   const { routesByPath } = useRouter();
   const environmentId = useEnvironmentId();
@@ -150,6 +123,7 @@ function Sidebar() {
       <Brand />
       <EnvironmentSwitcher environmentId={environmentId} />
       {environmentId && <SearchLink environmentId={environmentId} />}
+      <PaletteButton onPress={onOpenPalette} />
       <Navigation label={texts.environmentPages}>
         {environmentId &&
           ENVIRONMENT_PAGES.filter(isShown).map(({ to, name, icon }) => (
@@ -188,44 +162,13 @@ function Navigation({ label, children }: { label: string; children: ReactNode })
 }
 
 function SignOut() {
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
-  const { uploads } = useUploads();
-  const [isConfirming, setConfirming] = useState(false);
-  const signOut = useMutation({
-    mutationFn: () => request("POST /auth/sign-out"),
-    onSuccess: async () => {
-      // The next operator must not see this operator's data and uploads.
-      await uploads.stop();
-      await navigate({ to: "/sign-in" });
-      queryClient.removeQueries({ type: "inactive" });
-    },
-    onError: () => setConfirming(true),
-  });
+  const { start, dialog } = useSignOut();
   return (
     <>
-      <Button
-        variant="quiet"
-        iconOnly
-        aria-label={texts.signOut}
-        onPress={() => (uploads.isBusy ? setConfirming(true) : signOut.mutate())}
-      >
+      <Button variant="quiet" iconOnly aria-label={texts.signOut} onPress={start}>
         <SignOutIcon />
       </Button>
-      <ModalDialog title={texts.signOutQuestion} isOpen={isConfirming} onOpenChange={setConfirming}>
-        {(close) => (
-          <>
-            {uploads.isBusy && <p>{texts.uploadsStop}</p>}
-            <ErrorNotice error={signOut.error} />
-            <div className={controls.actions}>
-              <Button onPress={close}>{forms.cancel}</Button>
-              <Button variant="primary" onPress={() => signOut.mutate()} isPending={signOut.isPending}>
-                {texts.signOut}
-              </Button>
-            </div>
-          </>
-        )}
-      </ModalDialog>
+      {dialog}
     </>
   );
 }

@@ -1,8 +1,8 @@
-import { useState } from "react";
+import { useSyncExternalStore } from "react";
 import { shell as texts } from "../messages/en/shell.ts";
 import { SegmentedControl } from "../ui/forms/controls.tsx";
 import { MoonIcon, ScreenIcon, SunIcon } from "../ui/icons.tsx";
-import { selectedTheme, selectTheme, type Theme } from "../ui/theme/theme.ts";
+import { onThemeSelected, selectedTheme, selectTheme } from "../ui/theme/theme.ts";
 
 const OPTIONS = [
   { value: "system", name: texts.themes.system, icon: <ScreenIcon /> },
@@ -11,10 +11,8 @@ const OPTIONS = [
 ] as const;
 
 export function ThemeSwitch() {
-  const [theme, setTheme] = useState<Theme>(selectedTheme);
-  const select = (value: Theme) => {
-    selectTheme(value);
-    setTheme(value);
-  };
-  return <SegmentedControl label={texts.theme} hideLabel options={OPTIONS} value={theme} onChange={select} />;
+  const theme = useSyncExternalStore(onThemeSelected, selectedTheme);
+  return (
+    <SegmentedControl label={texts.theme} hideLabel options={OPTIONS} value={theme} onChange={selectTheme} />
+  );
 }

@@ -88,3 +88,4 @@ export const HistoryIcon = icon(
   <path d="M2.5 8a5.5 5.5 0 1 1 1.6 3.9M2.5 13v-2.5H5" />,
   <path d="M8 5v3.25l2 1.25" />,
 );
+export const CommandIcon = icon(<path d="M3 4.5 6.5 8 3 11.5M8 12h5" />);

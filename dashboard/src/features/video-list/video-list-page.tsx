@@ -10,6 +10,7 @@ import { listenToKeys, type Shortcut } from "../../hooks/shortcuts.ts";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useLiveVideos } from "../../hooks/use-live-videos.ts";
 import { useRole } from "../../hooks/use-me.ts";
+import { shell } from "../../messages/en/shell.ts";
 import { videoList as texts } from "../../messages/en/video-list.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button } from "../../ui/forms/controls.tsx";
@@ -31,6 +32,7 @@ const LIST_SHORTCUTS: readonly Shortcut[] = [
   { keys: [texts.keys.home, texts.keys.end], action: texts.shortcuts.firstOrLast },
   { keys: [texts.keys.enter], action: texts.shortcuts.open },
   { keys: ["/"], action: texts.shortcuts.search },
+  { keys: [`${shell.controlKey}+K`], action: shell.palette.title },
   { keys: ["?"], action: texts.shortcuts.help },
 ];
 

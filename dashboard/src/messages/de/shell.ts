@@ -1,4 +1,5 @@
 import type { shell as english } from "../en/shell.ts";
+import { plural } from "../numbers.ts";
 
 export const shell: typeof english = {
   pages: {
@@ -35,5 +36,17 @@ export const shell: typeof english = {
   newEnvironment: "Neue Umgebung",
   chooseEnvironment: "Umgebung auswählen",
   switchEnvironment: (name) => `Umgebung: ${name ?? "keine"}. Wechseln`,
+  palette: {
+    title: "Befehlspalette",
+    button: "Befehle",
+    find: "Seite, Video oder Aktion suchen",
+    results: "Ergebnisse",
+    noResults: "Keine Ergebnisse",
+    count: (results) => plural(results, "Ergebnis", "Ergebnisse"),
+    groups: { actions: "Aktionen", pages: "Seiten", environments: "Umgebungen", videos: "Videos" },
+    upload: "Videos hochladen",
+    createKey: "API-Schlüssel erstellen",
+    switchTheme: { light: "Zum hellen Design wechseln", dark: "Zum dunklen Design wechseln" },
+  },
   controlKey: "Strg",
 };

@@ -1,3 +1,4 @@
+import { plural } from "../numbers.ts";
 import { translated } from "../translated.ts";
 
 export const shell = translated("shell", {
@@ -33,5 +34,17 @@ export const shell = translated("shell", {
   newEnvironment: "New environment",
   chooseEnvironment: "Choose an environment",
   switchEnvironment: (name: string | undefined) => `Environment: ${name ?? "none"}. Switch`,
+  palette: {
+    title: "Command palette",
+    button: "Commands",
+    find: "Find a page, video or action",
+    results: "Results",
+    noResults: "No results",
+    count: (results: number) => plural(results, "result", "results"),
+    groups: { actions: "Actions", pages: "Pages", environments: "Environments", videos: "Videos" },
+    upload: "Upload videos",
+    createKey: "Create API key",
+    switchTheme: { light: "Switch to light theme", dark: "Switch to dark theme" },
+  },
   controlKey: "Ctrl",
 });

@@ -4,6 +4,7 @@ const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
 const KEY = "subtext.theme";
+const CHANGED = "subtext:theme";
 
 export function selectedTheme(): Theme {
   const stored = readLocal(KEY);
@@ -18,4 +19,18 @@ export function applyTheme(theme: Theme): void {
 export function selectTheme(theme: Theme): void {
   applyTheme(theme);
   writeLocal(KEY, theme);
+  dispatchEvent(new Event(CHANGED));
+}
+
+/** @returns a function that removes the listener */
+export function onThemeSelected(listener: () => void): () => void {
+  addEventListener(CHANGED, listener);
+  return () => removeEventListener(CHANGED, listener);
+}
+
+/** Returns the theme on the screen. */
+export function shownTheme(): "light" | "dark" {
+  const theme = selectedTheme();
+  if (theme !== "system") return theme;
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }

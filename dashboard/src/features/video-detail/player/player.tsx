@@ -1,6 +1,7 @@
 import type { MediaView } from "@subtext/server/admin/contract/video-detail";
 import { useEffect, useRef, useState } from "react";
 import { listenToKeys, type Shortcut } from "../../../hooks/shortcuts.ts";
+import { shell } from "../../../messages/en/shell.ts";
 import { videoDetail as texts } from "../../../messages/en/video-detail.ts";
 import { formatNumber } from "../../../messages/numbers.ts";
 import { languageName } from "../../../ui/format.ts";
@@ -120,6 +121,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: [`Alt+${texts.keys.enter}`], action: texts.shortcuts.editorPlay },
   { keys: ["Alt+↓", "Alt+↑"], action: texts.shortcuts.editorStep },
   { keys: [texts.keys.enter], action: texts.shortcuts.editorConfirm },
+  { keys: [`${shell.controlKey}+K`], action: shell.palette.title },
   { keys: ["?"], action: texts.shortcuts.help },
 ];
 

@@ -1,0 +1,154 @@
+import type { OperatorRole } from "@subtext/server/db/enums";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useNavigate, useRouter } from "@tanstack/react-router";
+import { environmentsQuery } from "../../admin-client/queries.ts";
+import { request } from "../../admin-client/request.ts";
+import { useUploads } from "../../features/uploads/use-uploads.ts";
+import { mayOpen, roleIn, useMe } from "../../hooks/use-me.ts";
+import { shell as texts } from "../../messages/en/shell.ts";
+import { LOCALE } from "../../messages/locale.ts";
+import { selectTheme, shownTheme } from "../../ui/theme/theme.ts";
+import { videoName } from "../../ui/video-state.tsx";
+import { ENVIRONMENT_PAGES, SERVICE_PAGES } from "../pages.tsx";
+
+export interface Command {
+  id: string;
+  name: string;
+  /** Runs after the palette has closed. */
+  run(): void;
+}
+
+export interface CommandGroup {
+  name: string;
+  commands: Command[];
+}
+
+const MAX_VIDEOS = 8;
+
+/** Returns the commands that match the text and that the operator may run, without empty groups. */
+export function useCommands(
+  environmentId: string | null,
+  text: string,
+  onSignOut: () => void,
+): CommandGroup[] {
+  const groups: CommandGroup[] = [
+    {
+      name: texts.palette.groups.actions,
+      commands: useActions(environmentId, onSignOut).filter(matching(text)),
+    },
+    { name: texts.palette.groups.pages, commands: usePages(environmentId).filter(matching(text)) },
+    {
+      name: texts.palette.groups.environments,
+      commands: useEnvironments(environmentId).filter(matching(text)),
+    },
+    { name: texts.palette.groups.videos, commands: useVideos(environmentId, text) },
+  ];
+  return groups.filter(({ commands }) => commands.length > 0);
+}
+
+/** Every word of the text must occur in the name. */
+function matching(text: string): (command: Command) => boolean {
+  const words = text.toLocaleLowerCase(LOCALE).split(/\s+/).filter(Boolean);
+  return ({ name }) => words.every((word) => name.toLocaleLowerCase(LOCALE).includes(word));
+}
+
+function useActions(environmentId: string | null, onSignOut: () => void): Command[] {
+  const me = useMe();
+  const navigate = useNavigate();
+  const { uploads } = useUploads();
+  const role = environmentId === null ? null : roleIn(me, environmentId);
+  const isOneOf = (...roles: OperatorRole[]) => role !== null && roles.includes(role);
+  const next = shownTheme() === "dark" ? "light" : "dark";
+  return [
+    isOneOf("owner", "editor") && {
+      id: "upload",
+      name: texts.palette.upload,
+      run: () => pickFiles((files) => uploads.add(environmentId!, files)),
+    },
+    isOneOf("owner") && {
+      id: "new-key",
+      name: texts.palette.createKey,
+      run: () =>
+        void navigate({
+          to: "/environments/$environmentId/api-keys",
+          params: { environmentId: environmentId! },
+          hash: "new",
+        }),
+    },
+    { id: "theme", name: texts.palette.switchTheme[next], run: () => selectTheme(next) },
+    { id: "sign-out", name: texts.signOut, run: onSignOut },
+  ].filter((command) => command !== false);
+}
+
+function pickFiles(onPicked: (files: File[]) => void): void {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.multiple = true;
+  input.accept = "video/*,audio/*,.mkv,.ts";
+  input.hidden = true;
+  input.addEventListener("change", () => {
+    input.remove();
+    onPicked([...(input.files ?? [])]);
+  });
+  input.addEventListener("cancel", () => input.remove());
+  document.body.append(input);
+  input.click();
+}
+
+function usePages(environmentId: string | null): Command[] {
+  const me = useMe();
+  const navigate = useNavigate();
+  const { routesByPath } = useRouter();
+  const inEnvironment = environmentId === null ? [] : [...ENVIRONMENT_PAGES, SEARCH_PAGE];
+  return [...inEnvironment, ...SERVICE_PAGES]
+    .filter(({ to }) => {
+      const scope = to.includes("$") ? environmentId : null;
+      return mayOpen(me, scope, routesByPath[to].options.staticData?.roles);
+    })
+    .map(({ to, name }) => ({
+      id: to,
+      name,
+      run: () => void navigate({ to, params: { environmentId: environmentId ?? "" } }),
+    }));
+}
+
+const SEARCH_PAGE = { to: "/environments/$environmentId/search", name: texts.pages.search } as const;
+
+function useEnvironments(current: string | null): Command[] {
+  const navigate = useNavigate();
+  const { data: environments = [] } = useQuery(environmentsQuery);
+  return environments
+    .filter(({ id }) => id !== current)
+    .map(({ id, name }) => ({
+      id,
+      name,
+      run: () => void navigate({ to: "/environments/$environmentId/videos", params: { environmentId: id } }),
+    }));
+}
+
+/** Videos whose name or metadata contains the text. */
+function useVideos(environmentId: string | null, text: string): Command[] {
+  const navigate = useNavigate();
+  const { data } = useQuery({
+    queryKey: ["palette-videos", environmentId, text],
+    queryFn: ({ signal }) =>
+      request("GET /environments/:environment/videos", {
+        params: { environment: environmentId! },
+        query: { text, limit: MAX_VIDEOS },
+        signal,
+      }),
+    enabled: environmentId !== null && text !== "",
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  });
+  if (text === "" || environmentId === null) return [];
+  return (data?.data ?? []).map((video) => ({
+    id: video.id,
+    name: videoName(video),
+    run: () =>
+      void navigate({
+        to: "/environments/$environmentId/videos/$videoId",
+        params: { environmentId, videoId: video.id },
+      }),
+  }));
+}
