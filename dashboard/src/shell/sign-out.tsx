@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { request } from "../admin-client/request.ts";
 import { useUploads } from "../features/uploads/use-uploads.ts";
-import { forms } from "../messages/en/forms.ts";
-import { shell as texts } from "../messages/en/shell.ts";
-import controls from "../ui/forms/controls.module.css";
-import { Button, ErrorNotice, ModalDialog } from "../ui/forms/controls.tsx";
+
+const SignOutDialog = lazy(async () => ({
+  default: (await import("./sign-out-dialog.tsx")).SignOutDialog,
+}));
 
 /** Signs out. The dialog, which the caller renders, asks for confirmation while uploads are running. */
 export function useSignOut(): { start(): void; dialog: ReactNode } {
@@ -24,21 +24,16 @@ export function useSignOut(): { start(): void; dialog: ReactNode } {
     },
     onError: () => setConfirming(true),
   });
-  const dialog = (
-    <ModalDialog title={texts.signOutQuestion} isOpen={isConfirming} onOpenChange={setConfirming}>
-      {(close) => (
-        <>
-          {uploads.isBusy && <p>{texts.uploadsStop}</p>}
-          <ErrorNotice error={signOut.error} />
-          <div className={controls.actions}>
-            <Button onPress={close}>{forms.cancel}</Button>
-            <Button variant="primary" onPress={() => signOut.mutate()} isPending={signOut.isPending}>
-              {texts.signOut}
-            </Button>
-          </div>
-        </>
-      )}
-    </ModalDialog>
+  const dialog = isConfirming && (
+    <Suspense fallback={null}>
+      <SignOutDialog
+        uploadsRun={uploads.isBusy}
+        error={signOut.error}
+        isPending={signOut.isPending}
+        onConfirm={() => signOut.mutate()}
+        onClose={() => setConfirming(false)}
+      />
+    </Suspense>
   );
   return { start: () => (uploads.isBusy ? setConfirming(true) : signOut.mutate()), dialog };
 }

@@ -3,7 +3,8 @@ import type { ReactNode } from "react";
 import { DialogTrigger } from "react-aria-components";
 import { forms } from "../messages/en/forms.ts";
 import controls from "./forms/controls.module.css";
-import { Button, ErrorNotice, ModalDialog } from "./forms/controls.tsx";
+import { Button, ErrorNotice } from "./forms/controls.tsx";
+import { ModalDialog } from "./forms/modal-dialog.tsx";
 
 /** A button that asks for confirmation before it runs its action. */
 export function Confirm({

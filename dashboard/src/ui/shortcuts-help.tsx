@@ -1,59 +1,44 @@
-import { Fragment, useState } from "react";
-import { Button as AriaButton, Dialog, DialogTrigger, Heading, Popover } from "react-aria-components";
-import { areSingleKeysEnabled, type Shortcut, setSingleKeysEnabled } from "../hooks/shortcuts.ts";
+import { lazy, Suspense, useRef } from "react";
+import { Button as AriaButton } from "react-aria-components";
+import type { Shortcut } from "../hooks/shortcuts.ts";
 import { ui as texts } from "../messages/en/ui.ts";
 import controls from "./forms/controls.module.css";
-import { Switch } from "./forms/controls.tsx";
 import { KeyboardIcon } from "./icons.tsx";
 import css from "./shortcuts-help.module.css";
+
+const ShortcutsPopover = lazy(async () => ({
+  default: (await import("./shortcuts-popover.tsx")).ShortcutsPopover,
+}));
 
 export interface ShortcutsHelpProps {
   isOpen: boolean;
   onOpenChange(open: boolean): void;
 }
 
+/** The code of the popover is loaded on first use. */
 export function ShortcutsHelp({
   shortcuts,
-  ...props
+  isOpen,
+  onOpenChange,
 }: ShortcutsHelpProps & { shortcuts: readonly Shortcut[] }) {
-  const [isEnabled, setEnabled] = useState(areSingleKeysEnabled);
-  const enable = (enabled: boolean) => {
-    setSingleKeysEnabled(enabled);
-    setEnabled(enabled);
-  };
+  const button = useRef<HTMLButtonElement>(null);
   return (
-    <DialogTrigger {...props}>
+    <>
       <AriaButton
         className={`${controls.button} ${controls.quiet} ${controls.iconOnly} ${css.button}`}
+        ref={button}
         aria-label={texts.keyboardShortcuts}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onPress={() => onOpenChange(true)}
       >
         <KeyboardIcon />
       </AriaButton>
-      <Popover className={controls.popover ?? ""} placement="bottom end">
-        <Dialog className={css.help ?? ""}>
-          <Heading slot="title" level={2}>
-            {texts.keyboardShortcuts}
-          </Heading>
-          <dl className={css.keys}>
-            {shortcuts.map(({ keys, action }) => (
-              <Fragment key={action}>
-                <dt>
-                  {keys.map((key, index) => (
-                    <Fragment key={key}>
-                      {index > 0 && " "}
-                      <code>{key}</code>
-                    </Fragment>
-                  ))}
-                </dt>
-                <dd>{action}</dd>
-              </Fragment>
-            ))}
-          </dl>
-          <Switch isSelected={isEnabled} onChange={enable}>
-            {texts.enableSingleKeys}
-          </Switch>
-        </Dialog>
-      </Popover>
-    </DialogTrigger>
+      {isOpen && (
+        <Suspense fallback={null}>
+          <ShortcutsPopover shortcuts={shortcuts} button={button} isOpen onOpenChange={onOpenChange} />
+        </Suspense>
+      )}
+    </>
   );
 }

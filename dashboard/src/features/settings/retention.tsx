@@ -7,7 +7,8 @@ import { useRole } from "../../hooks/use-me.ts";
 import { forms } from "../../messages/en/forms.ts";
 import { settings as texts } from "../../messages/en/settings.ts";
 import controls from "../../ui/forms/controls.module.css";
-import { Button, ErrorNotice, Form, ModalDialog, TextField } from "../../ui/forms/controls.tsx";
+import { Button, ErrorNotice, Form, TextField } from "../../ui/forms/controls.tsx";
+import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
 import { Section } from "../../ui/page.tsx";
 import { RadioOptions, SaveButton, useChangeEnvironment } from "./settings-form.tsx";
 

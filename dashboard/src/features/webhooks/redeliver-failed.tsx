@@ -5,8 +5,9 @@ import { DialogTrigger } from "react-aria-components";
 import { request } from "../../admin-client/request.ts";
 import { ui } from "../../messages/en/ui.ts";
 import { webhooks as texts } from "../../messages/en/webhooks.ts";
-import { Button, Form, FormActions, ModalDialog, Notice } from "../../ui/forms/controls.tsx";
+import { Button, Form, FormActions, Notice } from "../../ui/forms/controls.tsx";
 import { type SelectedTime, TimeSelect } from "../../ui/forms/form-fields.tsx";
+import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
 import { endpointKey } from "./queries.ts";
 
 type Period = keyof typeof texts.periods;

@@ -6,13 +6,9 @@ import {
   Switch as AriaSwitch,
   TextField as AriaTextField,
   type TextFieldProps as AriaTextFieldProps,
-  Dialog,
   FieldError,
-  Heading,
   Input,
   Label,
-  Modal,
-  ModalOverlay,
   Radio,
   RadioGroup,
   type SwitchProps,
@@ -172,40 +168,5 @@ export function Notice({ tone, children }: { tone: "good" | "bad" | "plain"; chi
     <div className={css.notice} data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
       {children}
     </div>
-  );
-}
-
-/** Use it inside a `DialogTrigger`, or control it with `isOpen`. */
-export function ModalDialog({
-  title,
-  children,
-  isOpen,
-  onOpenChange,
-}: {
-  title: string;
-  children: (close: () => void) => ReactNode;
-  isOpen?: boolean;
-  onOpenChange?: (open: boolean) => void;
-}) {
-  return (
-    <ModalOverlay
-      className={css.backdrop ?? ""}
-      isDismissable
-      {...(isOpen !== undefined && { isOpen })}
-      {...(onOpenChange && { onOpenChange })}
-    >
-      <Modal className={css.dialog ?? ""}>
-        <Dialog className={css.dialogBody ?? ""}>
-          {({ close }) => (
-            <>
-              <Heading slot="title" level={2}>
-                {title}
-              </Heading>
-              {children(close)}
-            </>
-          )}
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
   );
 }

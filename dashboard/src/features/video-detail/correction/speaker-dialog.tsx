@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { correction as texts } from "../../../messages/en/correction.ts";
 import { forms } from "../../../messages/en/forms.ts";
-import { Form, FormActions, ModalDialog, SegmentedControl, TextField } from "../../../ui/forms/controls.tsx";
+import { Form, FormActions, SegmentedControl, TextField } from "../../../ui/forms/controls.tsx";
+import { ModalDialog } from "../../../ui/forms/modal-dialog.tsx";
 
 export interface SpeakerChoice {
   name: string | null;
