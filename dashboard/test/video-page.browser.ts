@@ -45,7 +45,8 @@ test("a page opened during the upload shows the transcript without a reload", as
   await page.evaluate("window.notReloaded = true");
   await send();
 
-  await transcript(page).getByText("Welcome").waitFor();
+  // A real transcription, which is slow on a busy machine.
+  await transcript(page).getByText("Welcome").waitFor({ timeout: 100_000 });
   await page.getByRole("slider", { name: "Position in the recording" }).waitFor();
   await page.getByText(/^Speech \d+%$/).waitFor();
   for (const text of ["Language", "English", "Engine", "Decoded", "Transcribed", "1. Completed"]) {
@@ -201,7 +202,7 @@ test("a failed video shows the reason, and completes when it is retried after th
 
   writeFileSync(join(dashboard.service.parts.config.dataFolder, "uploads", videoId), SAMPLE);
   await page.getByRole("button", { name: "Retry transcription" }).click();
-  await transcript(page).getByText("Welcome").waitFor();
+  await transcript(page).getByText("Welcome").waitFor({ timeout: 100_000 });
   await page.getByText("1. Failed").waitFor();
   await page.getByText("2. Completed").waitFor();
   expect(await page.getByRole("button", { name: "Retry transcription" }).count()).toBe(0);
