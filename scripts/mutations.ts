@@ -23,7 +23,36 @@ const ATTEMPTS = [
 const CORRECTIONS = ["server/test/corrections/corrections.test.ts"];
 const FILE_ACCESS = ["server/test/health/file-access.test.ts"];
 
+const BULK_OPERATIONS = ["server/test/bulk-operations/bulk-operations.test.ts"];
+
 export const mutations: Mutation[] = [
+  // Bulk operations
+  ...of("server/src/bulk-operations/queries.ts", BULK_OPERATIONS, [
+    ['          .where("environment_id", "=", row.environment_id)\n', ""],
+    [
+      '    .where("id", "=", operationId)\n    .where("state", "=", "running")\n',
+      '    .where("id", "=", operationId)\n',
+    ],
+    [
+      '    .where("job_id", "=", jobId)\n    .where("state", "in", UNFINISHED)\n',
+      '    .where("state", "in", UNFINISHED)\n',
+    ],
+  ]),
+  ...of("server/src/bulk-operations/run.ts", BULK_OPERATIONS, [
+    ['(tx) => recordOrRollBack(tx, item, "done")', "async () => {}"],
+    ['if (transcription?.status !== "FAILED") return "skipped";', 'if (!transcription) return "skipped";'],
+  ]),
+  ...of(
+    "server/src/bulk-operations/queries.ts",
+    ["server/test/bulk-operations/archive.test.ts"],
+    [
+      ['    .where("state", "=", "queued")\n', ""],
+      [
+        '    .where("environment_id", "=", environmentId)\n    .where("kind", "=", "download")\n',
+        '    .where("kind", "=", "download")\n',
+      ],
+    ],
+  ),
   // Corrections
   ...of("server/src/corrections/queries.ts", CORRECTIONS, [
     ['    .where("edit_version", "=", row.edit_version)\n', ""],

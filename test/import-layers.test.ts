@@ -29,6 +29,7 @@ const SERVER_LAYERS = [
   "move",
   "backup",
   "operators",
+  "bulk-operations",
   "uploads",
   "videos",
   "corrections",

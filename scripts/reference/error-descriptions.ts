@@ -116,6 +116,8 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   transcript_not_found: "Admin API: the video has no transcript, or its transcript is not ready yet.",
   revision_not_found:
     "The transcript has no revision with this number. The list of revisions has all numbers.",
+  bulk_operation_not_found:
+    "Admin API: the environment has no bulk operation with this id, or the download link was already used.",
   waveform_not_found: "Admin API: the recording could not be decoded, or has not been decoded yet.",
   transcription_not_failed: "Admin API: only a FAILED transcription can be reprocessed.",
   transcription_finished: "Admin API: only a PENDING or PROCESSING transcription can be canceled.",

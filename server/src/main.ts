@@ -46,6 +46,7 @@ import type { Stores } from "./storage/stores.ts";
 import type { TranscriptStore } from "./storage/transcript-store.ts";
 import { openTelemetry } from "./telemetry/telemetry.ts";
 import { RunningAttempts } from "./transcription/running-attempts.ts";
+import { openUploadLocker } from "./uploads/open-upload-locker.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
 import { createHostResolver } from "./webhooks/resolve-host.ts";
 
@@ -218,6 +219,7 @@ async function wire(
     log,
     version: packageJson.version,
   });
+  const locker = openUploadLocker(session, uploadLockTimeoutMs);
   const commandLineToken = randomBytes(32).toString("base64url");
   const draining = new AbortController();
   const { app, listening } = await openApps({
@@ -225,11 +227,11 @@ async function wire(
     log,
     clock,
     database,
-    session,
     stores,
     secret,
     queue,
     running,
+    locker,
     onAccepted: telemetry.onAccepted,
     operators,
     commandLineToken,
@@ -256,7 +258,6 @@ async function wire(
         }),
       }),
     checkFiles: (signal) => checkAllFiles({ db, recordings, transcripts, clock, log }, signal),
-    uploadLockTimeoutMs,
     connectionLimits,
     draining: draining.signal,
     dashboardFolder,
@@ -297,6 +298,7 @@ async function wire(
             log,
             models,
             running,
+            locker,
             resolve,
             policy: endpointPolicy,
             version: packageJson.version,

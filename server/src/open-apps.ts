@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Locker } from "@tus/utils";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { findMediaOrigin, registerDashboard } from "./admin/dashboard-pages.ts";
@@ -18,13 +19,9 @@ import type { Stores } from "./storage/stores.ts";
 import type { RunningAttempts } from "./transcription/running-attempts.ts";
 import type { AcceptedReport } from "./uploads/accepted-report.ts";
 import { openUploadStore } from "./uploads/open-upload-store.ts";
-import { createSharedUploadLocker } from "./uploads/shared-upload-locker.ts";
-import { createUploadLocker } from "./uploads/upload-locker.ts";
 import type { EndpointPolicy } from "./webhooks/guard-url.ts";
 
 const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
-/** A writer releases its upload to the next one well before this timeout. */
-const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
 
 export interface AppsOptions
   extends Pick<AdminDeps, "system" | "diagnose" | "checkFiles" | "backups" | "models"> {
@@ -32,19 +29,17 @@ export interface AppsOptions
   log: Logger;
   clock: Clock;
   database: Database<Schema>;
-  /** Null if this is the only process. */
-  session: DatabaseSession | null;
   stores: Stores;
   /** Signs the URLs of files and uploads. */
   secret: Buffer;
   queue: Queue;
   running: RunningAttempts;
+  locker: Locker;
   onAccepted: (accepted: AcceptedReport) => void;
   operators: Operators;
   commandLineToken: string;
   policy: EndpointPolicy;
   version: string;
-  uploadLockTimeoutMs: number | undefined;
   connectionLimits: ConnectionLimits | undefined;
   /** Aborted shortly before the service stops. It still answers requests for a while. */
   draining: AbortSignal;
@@ -59,8 +54,7 @@ export interface AppsOptions
 export async function openApps(
   options: AppsOptions,
 ): Promise<{ app: FastifyInstance; listening: FastifyInstance }> {
-  const { config, log, clock, database, session, stores, secret, connectionLimits, draining } = options;
-  const { uploadLockTimeoutMs: timeoutMs = UPLOAD_LOCK_TIMEOUT_MS } = options;
+  const { config, log, clock, database, stores, secret, connectionLimits, draining } = options;
   const { dashboardFolder: folder = DASHBOARD_FOLDER } = options;
   const newApp = () =>
     createApp({
@@ -77,7 +71,6 @@ export async function openApps(
       },
     });
   const app = newApp();
-  const local = createUploadLocker({ timeoutMs });
   const deps = {
     ...options,
     db: database.kysely,
@@ -90,7 +83,6 @@ export async function openApps(
       maxUploadBytes: config.maxUploadBytes,
       bufferBytes: config.uploadBufferBytes,
     }),
-    locker: session ? createSharedUploadLocker({ local, session, timeoutMs }) : local,
     limits: new TokenLimits({ perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }, clock),
     maxUploadBytes: config.maxUploadBytes,
     publicUrl: config.publicUrl,

@@ -1,6 +1,6 @@
 import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
+import { type BulkOperationDeps, runBulkOperation } from "./bulk-operations/run.ts";
 import { sendUpdatedEvent } from "./corrections/updated-event.ts";
-import type { ItemDeps } from "./lib/guard-item.ts";
 import { isOutage, logLevelOf } from "./lib/outages.ts";
 import type { JobHandler } from "./queue/job.ts";
 import { indexTranscript } from "./search/index-transcript.ts";
@@ -15,11 +15,13 @@ import { createDeliver, type DeliverDeps } from "./webhooks/deliver.ts";
 const DELIVERY_CONCURRENCY = 128;
 /** Limit for each receiver, so that a hanging receiver occupies only part of `DELIVERY_CONCURRENCY`. */
 const DELIVERIES_TO_ONE_ENDPOINT = 32;
+/** Low, because each operation already processes several videos at a time. */
+const BULK_OPERATION_CONCURRENCY = 2;
 
 export interface WorkDeps
   extends Omit<PipelineDeps, "isModelExpected">,
     Omit<DeliverDeps, "timeoutMs">,
-    ItemDeps {
+    BulkOperationDeps {
   models: Models;
   running: RunningAttempts;
   /** How many recordings to transcribe at the same time. */
@@ -27,8 +29,8 @@ export interface WorkDeps
 }
 
 /**
- * Starts the work of a worker process: transcription, webhook delivery, search indexing, and the download of a missing
- * model.
+ * Starts the work of a worker process: transcription, webhook delivery, search indexing, bulk operations, and the
+ * download of a missing model.
  * @param shutdown aborted when this process must hand its work back
  */
 export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<void> {
@@ -80,6 +82,11 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
       concurrency: 1,
       groupConcurrency: null,
       run: countingFailures("announce", (job) => sendUpdatedEvent({ db, queue, clock }, job)),
+    },
+    bulk: {
+      concurrency: BULK_OPERATION_CONCURRENCY,
+      groupConcurrency: null,
+      run: countingFailures("bulk", (job) => runBulkOperation(deps, job, shutdown)),
     },
   });
   const wake = () =>

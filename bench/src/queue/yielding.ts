@@ -10,6 +10,7 @@ import type { RecordingStore } from "@subtext/server/storage/recording-store";
 import { createLog } from "@subtext/server/telemetry/log";
 import { RunningAttempts } from "@subtext/server/transcription/running-attempts";
 import { acceptUpload } from "@subtext/server/uploads/accept-upload";
+import { openUploadLocker } from "@subtext/server/uploads/open-upload-locker";
 import { createEndpointPolicy } from "@subtext/server/webhooks/guard-url";
 import { createHostResolver } from "@subtext/server/webhooks/resolve-host";
 import { createSpeech, type Speech } from "@subtext/speech/processes/process-pool";
@@ -110,6 +111,7 @@ export async function measureYielding(
         start: () => {},
       } as unknown as WorkDeps["models"],
       running: new RunningAttempts(parts.db),
+      locker: openUploadLocker(null),
       policy: createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: [] }),
       resolve: createHostResolver(),
       version: "0",

@@ -25,6 +25,7 @@ import { signInHandlers } from "./sign-in/sign-in.ts";
 import { type StoreDeps, storeHandlers } from "./storage.ts";
 import { type SystemDeps, systemHandlers } from "./system.ts";
 import { UploadedBytes } from "./uploaded-bytes.ts";
+import { bulkOperationHandlers } from "./videos/bulk-operations.ts";
 import { correctionHandlers } from "./videos/corrections.ts";
 import { type VideoDetailDeps, videoDetailHandlers } from "./videos/detail.ts";
 import { videoFileHandlers } from "./videos/files.ts";
@@ -63,6 +64,7 @@ export function registerAdmin(app: FastifyInstance, adminDeps: AdminDeps): void 
     ...videoDetailHandlers(deps),
     ...videoFileHandlers(deps),
     ...correctionHandlers(deps),
+    ...bulkOperationHandlers(deps),
     ...searchHandlers(deps),
     ...systemHandlers(deps),
     ...backupHandlers(deps),

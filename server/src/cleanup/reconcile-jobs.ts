@@ -1,3 +1,4 @@
+import { findOperationsWithoutJob, replaceOperationJob } from "../bulk-operations/queries.ts";
 import { findUpdatesWithoutJob, replaceUpdateJob } from "../corrections/update-queries.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
@@ -35,6 +36,7 @@ export async function sweepLostJobs(deps: JobSweepDeps, signal: AbortSignal): Pr
   await replaceJobs(deps, "deliver", [findDeliveriesWithoutJob, replaceDeliveryJob], signal);
   await replaceJobs(deps, "index", [findDocumentsWithoutJob, replaceDocumentJob], signal);
   await replaceJobs(deps, "announce", [findUpdatesWithoutJob, replaceUpdateJob], signal);
+  await replaceJobs(deps, "bulk", [findOperationsWithoutJob, replaceOperationJob], signal);
 }
 
 async function replaceJobs(

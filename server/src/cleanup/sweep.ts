@@ -1,4 +1,5 @@
 import { deleteAuditEvents } from "../audit/queries.ts";
+import { deleteOldOperations } from "../bulk-operations/queries.ts";
 import { deleteResponses, RESPONSE_RETENTION_MS } from "../http/idempotency.ts";
 import type { ItemDeps } from "../lib/guard-item.ts";
 import { logLevelOf } from "../lib/outages.ts";
@@ -29,6 +30,10 @@ export interface Sweeper {
 /** Only every nth sweep is a full one, because a full sweep lists every stored file. */
 const FULL_SWEEP_EVERY = 12;
 const ADVANCE_INTERVAL_MS = 60_000;
+const DAY_MS = 86_400_000;
+const OPERATION_RETENTION_MS = 7 * DAY_MS;
+/** A download that was interrupted by a crash never ends. */
+const DOWNLOAD_RETENTION_MS = DAY_MS;
 
 /** Runs a sweep at an interval, one at a time. */
 export function startSweeping(deps: SweepDeps, intervalMs: number): Sweeper {
@@ -79,6 +84,7 @@ export async function sweep(
     sweepLostJobs,
     sweepIdempotencyKeys,
     sweepAuditLog,
+    sweepBulkOperations,
     applyRetention,
     ...(full ? [sweepStoredFiles, sweepMissingFiles] : []),
   ];
@@ -97,6 +103,14 @@ async function sweepIdempotencyKeys({ db, clock }: SweepDeps): Promise<void> {
 
 async function sweepAuditLog({ db, clock, auditLogDays }: SweepDeps, signal: AbortSignal): Promise<void> {
   if (auditLogDays === undefined) return;
-  const before = new Date(clock.now().getTime() - auditLogDays * 86_400_000);
+  const before = new Date(clock.now().getTime() - auditLogDays * DAY_MS);
   while (!signal.aborted && (await deleteAuditEvents(db, before)) > 0);
+}
+
+async function sweepBulkOperations({ db, clock }: SweepDeps): Promise<void> {
+  const now = clock.now().getTime();
+  await deleteOldOperations(db, {
+    finishedBefore: new Date(now - OPERATION_RETENTION_MS),
+    requestedBefore: new Date(now - DOWNLOAD_RETENTION_MS),
+  });
 }

@@ -30,6 +30,9 @@ export const AUDIT_ACTIONS = [
   "transcription.canceled",
   "transcript.edited",
   "transcript.restored",
+  "bulk_operation.requested",
+  "bulk_operation.canceled",
+  "bulk_operation.finished",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -94,6 +97,14 @@ export const VIDEO_SORTS = ["uploaded", "name", "duration", "words"] as const;
 export type VideoSort = (typeof VIDEO_SORTS)[number];
 export const SORT_DIRECTIONS = ["asc", "desc"] as const;
 export type SortDirection = (typeof SORT_DIRECTIONS)[number];
+
+/** Actions on many videos. */
+export const BULK_OPERATION_KINDS = ["retry", "delete", "download"] as const;
+export type BulkOperationKind = (typeof BULK_OPERATION_KINDS)[number];
+
+/** `failed`: stopped because of an error. Videos that could not be processed are only counted. */
+export const BULK_OPERATION_STATES = ["queued", "running", "completed", "canceled", "failed"] as const;
+export type BulkOperationState = (typeof BULK_OPERATION_STATES)[number];
 
 /**
  * `returned`: failed and will be retried; `handed_back`: the service stopped; `yielded`: paused so that other jobs can

@@ -19,6 +19,8 @@ import type {
   AttemptOutcome,
   AuditAction,
   AuditDetail,
+  BulkOperationKind,
+  BulkOperationState,
   EnvironmentRole,
   OperatorRole,
   RetentionPolicy,
@@ -57,6 +59,8 @@ export interface Schema {
   environment_queue: EnvironmentQueueTable;
   queue_clock: QueueClockTable;
   engine_choice: EngineChoiceTable;
+  bulk_operation: BulkOperationTable;
+  bulk_operation_item: BulkOperationItemTable;
 }
 
 /** The open database, outside any transaction. */
@@ -502,6 +506,31 @@ interface EngineChoiceTable {
   engine: string;
 }
 
+interface BulkOperationTable {
+  id: string;
+  environment_id: string;
+  kind: BulkOperationKind;
+  state: BulkOperationState;
+  /** Null for a download, which runs in a request. */
+  job_id: string | null;
+  /** Email of an operator; null for the command line. */
+  requested_by: string | null;
+  matched: number;
+  /** Videos of the batches that have ended, by outcome. */
+  done: Generated<number>;
+  failed: Generated<number>;
+  skipped: Generated<number>;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+interface BulkOperationItemTable {
+  operation_id: string;
+  video_id: string;
+  /** Null until the video is processed. */
+  outcome: "done" | "failed" | "skipped" | null;
+}
+
 interface QueueClockTable {
   only: GeneratedAlways<boolean>;
   /** The largest start tag of all claimed jobs. */
@@ -510,6 +539,7 @@ interface QueueClockTable {
   base: Generated<number>;
 }
 
+export type BulkOperationRow = Selectable<BulkOperationTable>;
 export type StoreRecordRow = Selectable<StoreRecordTable>;
 export type SearchDocumentRow = Selectable<SearchDocumentTable>;
 export type OperatorRow = Selectable<OperatorTable>;

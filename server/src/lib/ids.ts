@@ -11,7 +11,8 @@ export type IdPrefix =
   | "operator"
   | "invitation"
   | "session"
-  | "audit";
+  | "audit"
+  | "operation";
 
 /** Returns a TypeID: a prefix for the type and a UUIDv7 in base 32. Ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {

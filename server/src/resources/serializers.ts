@@ -69,19 +69,21 @@ async function presignFiles(
   return Object.fromEntries(await Promise.all(formats.map(presign))) as TranscriptionFiles;
 }
 
-/**
- * Returns a name such as `holiday.en.vtt`, the form in which players look for captions. Uses the name of the uploaded
- * file if it is known.
- */
+/** Returns a name such as `holiday.en.vtt`, the form in which players look for captions. */
 export function transcriptFileName(
   row: Pick<PublicTranscription, "video_id" | "language">,
   metadata: VideoMetadata,
   format: FileFormat,
 ): string {
+  return `${videoFileStem(row.video_id, metadata)}.${row.language}.${format}`;
+}
+
+/** Returns the name of the uploaded file without its folders and extension, or the video's id if it is unknown. */
+export function videoFileStem(videoId: string, metadata: VideoMetadata): string {
   const uploadedName = uploadedFileName(metadata) ?? "";
   const base = uploadedName.split(/[\\/]/).at(-1) ?? "";
   const stem = base.replace(/\.[^.]{1,5}$/, "");
-  return `${stem === "" ? row.video_id : safeFileName(stem)}.${row.language}.${format}`;
+  return stem === "" ? videoId : safeFileName(stem);
 }
 
 /** Clients use either key. */

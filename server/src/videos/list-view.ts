@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { SortDirection, VideoSort, VideoState } from "../db/enums.ts";
-import type { Db, VideoRow } from "../db/schema.ts";
+import type { Db, Tx, VideoRow } from "../db/schema.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 
 export interface VideoFilter {
@@ -176,6 +176,31 @@ function containsText(text: string): Expression<SqlBool> {
 
 function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+}
+
+/** Selects the ids of an environment's videos that match a filter. */
+export function selectMatchingIds(db: Db | Tx, environmentId: string, filter: VideoFilter) {
+  return db
+    .selectFrom("video")
+    .leftJoin("transcription", "transcription.video_id", "video.id")
+    .select("video.id")
+    .where("video.environment_id", "=", environmentId)
+    .where(({ and }) => and(conditionsOf(filter)))
+    .$if(filterStatus(filter) !== null, (query) =>
+      query.where("transcription.environment_id", "=", environmentId),
+    );
+}
+
+export async function countMatchingVideos(
+  db: Db,
+  environmentId: string,
+  filter: VideoFilter,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom(selectMatchingIds(db, environmentId, filter).as("matching"))
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** Returns the values that the list's filters offer. */

@@ -167,8 +167,12 @@ test("editors may change videos, and nothing else", () => {
     "POST /environments/:environment/videos/:video/cancel",
     "PUT /environments/:environment/videos/:video/words",
     "POST /environments/:environment/videos/:video/revisions/:revision/restore",
+    "POST /environments/:environment/bulk-operations",
+    "POST /environments/:environment/bulk-operations/:operation/cancel",
+    "POST /environments/:environment/downloads",
   ]);
-  expect(changesFor("viewer")).toEqual([]);
+  // Prepares a download, which changes no video.
+  expect(changesFor("viewer")).toEqual(["POST /environments/:environment/downloads"]);
 });
 
 test("editors read neither API keys nor webhooks, settings or operators; viewers read all but the audit log", () => {

@@ -45,7 +45,8 @@ async function openQueue() {
     concurrency: 1,
     groupConcurrency: null,
   };
-  const work = () => queue.work({ transcribe: options, deliver: options, index: options, announce: options });
+  const work = () =>
+    queue.work({ transcribe: options, deliver: options, index: options, announce: options, bulk: options });
   return { database, queue, written, statements, work, nextJob: () => next.promise };
 }
 

@@ -11,6 +11,7 @@ import { openDiskTranscriptStore } from "../../src/storage/disk/disk-transcript-
 import type { RecordingStore } from "../../src/storage/recording-store.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { RunningAttempts } from "../../src/transcription/running-attempts.ts";
+import { openUploadLocker } from "../../src/uploads/open-upload-locker.ts";
 import { createEndpointPolicy } from "../../src/webhooks/guard-url.ts";
 import { createHostResolver } from "../../src/webhooks/resolve-host.ts";
 import { FAKE_TRANSCRIPT } from "../support/fake-transcript.ts";
@@ -65,6 +66,7 @@ await startWork(
       start: () => {},
     } as unknown as WorkDeps["models"],
     running: new RunningAttempts(database.kysely),
+    locker: openUploadLocker(null),
     policy: createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: ["127.0.0.1/32"] }),
     resolve: createHostResolver(),
     version: "0",

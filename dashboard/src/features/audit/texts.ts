@@ -1,5 +1,5 @@
 import type { AuditActorView, AuditEventView } from "@subtext/server/admin/contract/audit";
-import type { AuditAction, AuditDetail } from "@subtext/server/db/enums";
+import { type AuditAction, type AuditDetail, BULK_OPERATION_KINDS } from "@subtext/server/db/enums";
 import { audit as texts } from "../../messages/en/audit.ts";
 import { formatDate } from "../../ui/format.ts";
 import { permissionName } from "../api-keys/permissions.ts";
@@ -53,9 +53,24 @@ function describe(action: AuditAction, detail: AuditDetail): string[] {
     case "operator.joined":
     case "operator.removed":
       return [valueText(detail.role, texts.operatorRole)];
+    case "bulk_operation.requested":
+      return [bulkKind(detail.kind), texts.videos(Number(detail.matched))];
+    case "bulk_operation.canceled":
+    case "bulk_operation.finished":
+      return [
+        bulkKind(detail.kind),
+        texts.processed(Number(detail.done), Number(detail.matched)),
+        ...(Number(detail.failed) > 0 ? [texts.failedVideos(Number(detail.failed))] : []),
+        ...(Number(detail.skipped) > 0 ? [texts.skippedVideos(Number(detail.skipped))] : []),
+      ];
     default:
       return [];
   }
+}
+
+function bulkKind(kind: Value): string {
+  const known = BULK_OPERATION_KINDS.find((each) => each === kind);
+  return known ? texts.bulkKinds[known] : "";
 }
 
 function permissionNames(permissions: AuditDetail[string] | undefined): string {

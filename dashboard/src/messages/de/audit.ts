@@ -1,4 +1,5 @@
 import type { audit as english } from "../en/audit.ts";
+import { formatNumber, plural } from "../numbers.ts";
 
 const ROLES: Record<string, string> = { owner: "Inhaber", editor: "Bearbeiter", viewer: "Betrachter" };
 const DELETED: Record<string, string> = { recording: "Aufnahmen", video: "Videos" };
@@ -43,7 +44,15 @@ export const audit: typeof english = {
     "transcription.canceled": "Transkription abgebrochen",
     "transcript.edited": "Transkript korrigiert",
     "transcript.restored": "Version des Transkripts wiederhergestellt",
+    "bulk_operation.requested": "Aktion für viele Videos angefordert",
+    "bulk_operation.canceled": "Aktion für viele Videos abgebrochen",
+    "bulk_operation.finished": "Aktion für viele Videos beendet",
   },
+  bulkKinds: { retry: "Wiederholung", delete: "Löschung", download: "Download von Transkripten" },
+  videos: (count) => plural(count, "Video", "Videos"),
+  processed: (done, matched) => `${formatNumber(done)} von ${plural(matched, "Video", "Videos")}`,
+  failedVideos: (count) => `${formatNumber(count)} fehlgeschlagen`,
+  skippedVideos: (count) => `${formatNumber(count)} übersprungen`,
   actorKinds: {
     command_line: "Befehlszeile",
     api_key: "API-Schlüssel",

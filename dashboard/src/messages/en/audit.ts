@@ -1,3 +1,4 @@
+import { formatNumber, plural } from "../numbers.ts";
 import { translated } from "../translated.ts";
 
 export const audit = translated("audit", {
@@ -40,7 +41,16 @@ export const audit = translated("audit", {
     "transcription.canceled": "Transcription canceled",
     "transcript.edited": "Transcript corrected",
     "transcript.restored": "Transcript revision restored",
+    "bulk_operation.requested": "Action on many videos requested",
+    "bulk_operation.canceled": "Action on many videos canceled",
+    "bulk_operation.finished": "Action on many videos finished",
   },
+  bulkKinds: { retry: "Retry", delete: "Deletion", download: "Download of transcripts" },
+  videos: (count: number) => plural(count, "video", "videos"),
+  processed: (done: number, matched: number) =>
+    `${formatNumber(done)} of ${plural(matched, "video", "videos")}`,
+  failedVideos: (count: number) => `${formatNumber(count)} failed`,
+  skippedVideos: (count: number) => `${formatNumber(count)} skipped`,
   actorKinds: {
     command_line: "Command line",
     api_key: "API key",

@@ -32,6 +32,7 @@ import {
 } from "../../db/enums.ts";
 import type { ApiKeyPageView, NewApiKeyView } from "./api-key.ts";
 import type { AuditActorView, AuditPageView } from "./audit.ts";
+import { type BulkOperationView, MAX_SELECTED_VIDEOS, type VideoMatchesView } from "./bulk-operation.ts";
 import type { EnvironmentView, RetentionEffectView } from "./environment.ts";
 import { json, type OperationTable, RAW } from "./operation.ts";
 import type {
@@ -102,6 +103,18 @@ const VIDEO_FILTER = {
   /** Part of a name or of other metadata, or a whole id. */
   text: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_VIDEO_TEXT, pattern: WITHOUT_NUL })),
 };
+
+const VIDEO_ID = "^[A-Za-z0-9_]{1,64}$";
+/** Either listed videos, of which those of other environments are ignored, or all that match a filter. */
+const VIDEO_SELECTION = Type.Union([
+  Type.Object(
+    {
+      ids: Type.Array(Type.String({ pattern: VIDEO_ID }), { minItems: 1, maxItems: MAX_SELECTED_VIDEOS }),
+    },
+    strict,
+  ),
+  Type.Object({ matching: Type.Object(VIDEO_FILTER, strict) }, strict),
+]);
 
 /** The response body `{}`. */
 type Empty = Record<string, never>;
@@ -461,6 +474,40 @@ export const OPERATIONS = {
     callers: EDITORS,
     needsIfMatch: true,
     response: json<SavedWords>(),
+  },
+
+  // Actions on many videos
+  "GET /environments/:environment/video-matches": {
+    callers: EVERY_ROLE,
+    query: Type.Object(VIDEO_FILTER),
+    response: json<VideoMatchesView>(),
+  },
+  "GET /environments/:environment/bulk-operations": {
+    callers: EVERY_ROLE,
+    response: json<{ data: BulkOperationView[] }>(),
+  },
+  "POST /environments/:environment/bulk-operations": {
+    callers: EDITORS,
+    body: Type.Object({ kind: Type.Enum(["retry", "delete"]), videos: VIDEO_SELECTION }, strict),
+    status: 202,
+    response: json<BulkOperationView>(),
+  },
+  "POST /environments/:environment/bulk-operations/:operation/cancel": {
+    callers: EDITORS,
+    response: json<BulkOperationView>(),
+  },
+  // A selection can be too long for a URL, so a POST prepares the download of transcripts.
+  "POST /environments/:environment/downloads": {
+    callers: EVERY_ROLE,
+    body: Type.Object({ videos: VIDEO_SELECTION }, strict),
+    status: 201,
+    response: json<BulkOperationView>(),
+  },
+  /** A ZIP file. Can be requested only once. */
+  "GET /environments/:environment/downloads/:operation": {
+    callers: EVERY_ROLE,
+    noHead: true,
+    response: RAW,
   },
 
   "GET /environments/:environment/search": {

@@ -3,7 +3,7 @@ import { AppError } from "../../lib/errors.ts";
 import { isPlausibleId } from "../../lib/ids.ts";
 import type { Position, VideoFilter } from "../../videos/list-view.ts";
 
-interface FilterQuery {
+export interface FilterQuery {
   state?: VideoState;
   language?: string;
   failure?: string;

@@ -1,0 +1,28 @@
+import type { BulkOperationKind, BulkOperationState } from "../../db/enums.ts";
+
+/** Maximum number of videos that a request lists by id. */
+export const MAX_SELECTED_VIDEOS = 10_000;
+
+/** An action on many videos. The videos are fixed when it is requested. */
+export interface BulkOperationView {
+  id: string;
+  environmentId: string;
+  kind: BulkOperationKind;
+  state: BulkOperationState;
+  /** Number of videos. */
+  matched: number;
+  done: number;
+  failed: number;
+  /** Videos that were deleted in the meantime, and in a retry those that are not failed. */
+  skipped: number;
+  /** Email of the operator; null for the command line. */
+  requestedBy: string | null;
+  createdAt: string;
+  finishedAt: string | null;
+}
+
+export interface VideoMatchesView {
+  count: number;
+  /** As the filter's `until`, it leaves out videos that were added after the count. */
+  countedAt: string;
+}

@@ -1,0 +1,97 @@
+import { type AuditActor, recordAuditEvent, SERVICE } from "../audit/audit-events.ts";
+import type { AuditAction, BulkOperationKind } from "../db/enums.ts";
+import type { BulkOperationRow, Db, Tx } from "../db/schema.ts";
+import { findEnvironment } from "../environments/queries.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
+import { countProcessed, endOperation, findOperation, insertOperation, type Selection } from "./queries.ts";
+
+interface OperationDeps {
+  db: Db;
+  queue: Queue;
+  clock: Clock;
+}
+
+/** Fixes the videos of a new operation. A retry or deletion starts as a job, and a download when it is requested. */
+export async function requestOperation(
+  { db, queue, clock }: OperationDeps,
+  {
+    environmentId,
+    kind,
+    selection,
+  }: { environmentId: string; kind: BulkOperationKind; selection: Selection },
+  actor: AuditActor,
+): Promise<BulkOperationRow> {
+  return await db.transaction().execute(async (tx) => {
+    const row = await insertOperation(
+      tx,
+      {
+        id: newId("operation"),
+        environment_id: environmentId,
+        kind,
+        job_id: kind === "download" ? null : newJobId(),
+        requested_by: actor.name,
+        created_at: clock.now(),
+      },
+      selection,
+    );
+    await record({ tx, clock }, actor, "bulk_operation.requested", row);
+    if (row.job_id !== null) await queue.send(tx, "bulk", { id: row.job_id, subjectId: row.id });
+    return row;
+  });
+}
+
+/**
+ * Cancels an operation. Videos that are already processed stay so. Returns an operation that has ended unchanged.
+ * @throws AppError `bulk_operation_not_found`
+ */
+export async function cancelOperation(
+  { db, clock }: Pick<OperationDeps, "db" | "clock">,
+  { environmentId, id }: { environmentId: string; id: string },
+  actor: AuditActor,
+): Promise<BulkOperationRow> {
+  const found = await findOperation(db, environmentId, id);
+  if (!found) throw noSuchOperation();
+  const ended = await finishOperation({ db, clock }, id, { state: "canceled", actor });
+  return ended ?? (await findOperation(db, environmentId, id)) ?? found;
+}
+
+/** @returns undefined if the operation has ended before */
+export async function finishOperation(
+  { db, clock }: { db: Db; clock: Clock },
+  id: string,
+  { state, actor = SERVICE }: { state: "completed" | "canceled" | "failed"; actor?: AuditActor },
+): Promise<BulkOperationRow | undefined> {
+  return await db.transaction().execute(async (tx) => {
+    if (!(await countProcessed(tx, id))) return undefined;
+    const row = await endOperation(tx, id, { state, now: clock.now() });
+    const action = state === "canceled" ? "bulk_operation.canceled" : "bulk_operation.finished";
+    await record({ tx, clock }, actor, action, row);
+    return row;
+  });
+}
+
+export function noSuchOperation(): AppError {
+  return new AppError(
+    "bulk_operation_not_found",
+    "This environment has no bulk operation with this id, or the download link was already used.",
+  );
+}
+
+async function record(
+  { tx, clock }: { tx: Tx; clock: Clock },
+  actor: AuditActor,
+  action: AuditAction,
+  { id, environment_id, kind, state, matched, done, failed, skipped }: BulkOperationRow,
+): Promise<void> {
+  const environment = await findEnvironment(tx, environment_id);
+  const counts = action === "bulk_operation.requested" ? {} : { state, done, failed, skipped };
+  await recordAuditEvent({ tx, clock }, actor, {
+    action,
+    subject: { id, name: null },
+    detail: { kind, matched, ...counts },
+    ...(environment && { environment }),
+  });
+}

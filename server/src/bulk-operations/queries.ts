@@ -1,0 +1,246 @@
+import { sql } from "kysely";
+import type { BulkOperationState } from "../db/enums.ts";
+import type { BulkOperationRow, Db, Tx } from "../db/schema.ts";
+import { isPlausibleId } from "../lib/ids.ts";
+import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
+import { selectMatchingIds, type VideoFilter } from "../videos/list-view.ts";
+
+export type Outcome = "done" | "failed" | "skipped";
+/** The videos of a request: the listed ones, or all that match a filter. */
+export type Selection = { ids: readonly string[] } | { matching: VideoFilter };
+/** States in which an operation has not ended. */
+const UNFINISHED: readonly BulkOperationState[] = ["queued", "running"];
+
+/** Inserts an operation and its videos. Ignores ids of other environments. */
+export async function insertOperation(
+  tx: Tx,
+  row: Pick<BulkOperationRow, "id" | "environment_id" | "kind" | "job_id" | "requested_by" | "created_at">,
+  selection: Selection,
+): Promise<BulkOperationRow> {
+  await tx
+    .insertInto("bulk_operation")
+    .values({ ...row, state: "queued", matched: 0 })
+    .execute();
+  const selected =
+    "ids" in selection
+      ? tx
+          .selectFrom("video")
+          .select("video.id")
+          .where("environment_id", "=", row.environment_id)
+          .where(sql<boolean>`id = any(${[...selection.ids]}::text[])`)
+      : selectMatchingIds(tx, row.environment_id, selection.matching);
+  const { numInsertedOrUpdatedRows: matched = 0n } = await tx
+    .insertInto("bulk_operation_item")
+    .columns(["operation_id", "video_id"])
+    .expression(selected.clearSelect().select([sql.val(row.id).as("operation_id"), "video.id as video_id"]))
+    .executeTakeFirstOrThrow();
+  return await tx
+    .updateTable("bulk_operation")
+    .set({ matched: Number(matched) })
+    .where("id", "=", row.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function findOperation(
+  db: Db,
+  environmentId: string,
+  id: string,
+): Promise<BulkOperationRow | undefined> {
+  if (!isPlausibleId(id)) return undefined;
+  return await db
+    .selectFrom("bulk_operation")
+    .selectAll()
+    .where("id", "=", id)
+    .where("environment_id", "=", environmentId)
+    .executeTakeFirst();
+}
+
+/** Lists the operations that run as a job, newest first. */
+export async function listOperations(
+  db: Db,
+  environmentId: string,
+  limit: number,
+): Promise<BulkOperationRow[]> {
+  return await db
+    .selectFrom("bulk_operation")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .where("kind", "!=", "download")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+}
+
+/**
+ * Marks an operation as running. A job may start it several times, because its worker may crash or stop.
+ * @returns undefined if the operation has ended or has another job
+ */
+export async function startOperation(db: Db, { id, jobId }: NamedJob): Promise<BulkOperationRow | undefined> {
+  return await db
+    .updateTable("bulk_operation")
+    .set({ state: "running" })
+    .where("id", "=", id)
+    .where("job_id", "=", jobId)
+    .where("state", "in", UNFINISHED)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Marks a download as running. Returns undefined if it was started before. */
+export async function startDownload(
+  db: Db,
+  environmentId: string,
+  id: string,
+): Promise<BulkOperationRow | undefined> {
+  if (!isPlausibleId(id)) return undefined;
+  return await db
+    .updateTable("bulk_operation")
+    .set({ state: "running" })
+    .where("id", "=", id)
+    .where("environment_id", "=", environmentId)
+    .where("kind", "=", "download")
+    .where("state", "=", "queued")
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Lists videos that are not processed yet, oldest first. */
+export async function listPendingItems(
+  db: Db,
+  operationId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom("bulk_operation_item")
+    .select("video_id")
+    .where("operation_id", "=", operationId)
+    .where("video_id", ">", after)
+    .where("outcome", "is", null)
+    .orderBy("video_id")
+    .limit(limit)
+    .execute();
+  return rows.map(({ video_id }) => video_id);
+}
+
+/**
+ * Records the outcome of a video, in the transaction that processes it. Locks the operation, so that it cannot end
+ * before this transaction.
+ * @returns false if the operation has ended or another worker has processed the video
+ */
+export async function recordOutcome(
+  tx: Tx,
+  { operationId, videoId }: { operationId: string; videoId: string },
+  outcome: Outcome,
+): Promise<boolean> {
+  const running = await tx
+    .selectFrom("bulk_operation")
+    .select("id")
+    .where("id", "=", operationId)
+    .where("state", "=", "running")
+    .forShare()
+    .executeTakeFirst();
+  if (!running) return false;
+  const recorded = await tx
+    .updateTable("bulk_operation_item")
+    .set({ outcome })
+    .where("operation_id", "=", operationId)
+    .where("video_id", "=", videoId)
+    .where("outcome", "is", null)
+    .returning("video_id")
+    .executeTakeFirst();
+  return recorded !== undefined;
+}
+
+/**
+ * Locks an operation and adds the processed videos to its counts.
+ * @returns undefined if the operation has ended
+ */
+export async function countProcessed(tx: Tx, operationId: string): Promise<BulkOperationRow | undefined> {
+  const unfinished = await tx
+    .selectFrom("bulk_operation")
+    .select("id")
+    .where("id", "=", operationId)
+    .where("state", "in", UNFINISHED)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!unfinished) return undefined;
+  const { rows } = await sql<BulkOperationRow>`
+    with processed as (
+      delete from bulk_operation_item where operation_id = ${operationId} and outcome is not null returning outcome
+    ), counted as (
+      select count(*) filter (where outcome = 'done') as done, count(*) filter (where outcome = 'failed') as failed,
+        count(*) filter (where outcome = 'skipped') as skipped
+      from processed
+    )
+    update bulk_operation as operation set done = operation.done + counted.done,
+      failed = operation.failed + counted.failed, skipped = operation.skipped + counted.skipped
+    from counted where id = ${operationId}
+    returning operation.*`.execute(tx);
+  return rows[0]!;
+}
+
+/** Ends an operation. Call this only in the same transaction as `countProcessed`. */
+export async function endOperation(
+  tx: Tx,
+  id: string,
+  { state, now }: { state: Exclude<BulkOperationState, "queued" | "running">; now: Date },
+): Promise<BulkOperationRow> {
+  await tx.deleteFrom("bulk_operation_item").where("operation_id", "=", id).execute();
+  return await tx
+    .updateTable("bulk_operation")
+    .set({ state, finished_at: now })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Deletes operations that finished before `finishedBefore`, and downloads that were requested before `requestedBefore`. */
+export async function deleteOldOperations(
+  db: Db,
+  { finishedBefore, requestedBefore }: { finishedBefore: Date; requestedBefore: Date },
+): Promise<void> {
+  await db
+    .deleteFrom("bulk_operation")
+    .where(({ or, and, eb }) =>
+      or([
+        eb("finished_at", "<", finishedBefore),
+        and([eb("kind", "=", "download"), eb("created_at", "<", requestedBefore)]),
+      ]),
+    )
+    .execute();
+}
+
+/** Like `findTranscriptionsWithoutJob`, finds operations whose job was lost. */
+export async function findOperationsWithoutJob(db: Db): Promise<LostJob[]> {
+  const { rows } = await sql<LostJob>`
+    select id, job_id as "jobId", null as "delayMs", null as "group" from bulk_operation
+    where finished_at is null and job_id is not null and not exists (
+      select from pgboss.job
+      where name = 'bulk' and job.id = job_id and state in ('created', 'retry', 'active')
+    )
+    limit ${MAX_LOST_JOBS}`.execute(db);
+  return rows;
+}
+
+/** Assigns a new job to the operation. Returns false if it got another job or ended in the meantime. */
+export async function replaceOperationJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
+  const row = await tx
+    .updateTable("bulk_operation")
+    .set({ job_id: newId })
+    .where("id", "=", id)
+    .where("job_id", "=", jobId)
+    .where("finished_at", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Sets the counts of a download, which records no outcomes of single videos. */
+export async function setCounts(
+  db: Db,
+  id: string,
+  counts: { done: number; skipped: number },
+): Promise<void> {
+  await db.updateTable("bulk_operation").set(counts).where("id", "=", id).execute();
+}
