@@ -7,12 +7,14 @@ const LINK = "a[data-video]";
  * Moves the focus between the links of a list of which only a part is rendered: with `j` and `k` from anywhere, and
  * with the arrow keys, Home and End from a row.
  * @param ids of all loaded videos
+ * @param actions.scrollTo brings a row into view
+ * @param actions.select called for Space, and with `isRange` for the arrow keys with Shift
  * @returns the index of the row that must be rendered because it has or gets the focus; null if there is none
  */
 export function useRowFocus(
   list: RefObject<HTMLElement | null>,
   ids: readonly string[],
-  scrollTo: (index: number) => void,
+  { scrollTo, select }: { scrollTo(index: number): void; select(id: string, isRange: boolean): void },
 ): number | null {
   const [focusedId, setFocusedId] = useState<string | null>(null);
   const pending = useRef<string | null>(null);
@@ -61,7 +63,13 @@ export function useRowFocus(
       "keydown",
       (event) => {
         const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
-        if (altKey || ctrlKey || metaKey || shiftKey || index < 0) return;
+        const onLink = index >= 0 && document.activeElement?.matches(LINK);
+        if (altKey || ctrlKey || metaKey || !onLink) return;
+        if (key === " ") {
+          event.preventDefault();
+          select(ids[index]!, shiftKey);
+          return;
+        }
         const targets: Record<string, number> = {
           ArrowDown: index + 1,
           ArrowUp: index - 1,
@@ -69,14 +77,16 @@ export function useRowFocus(
           End: ids.length - 1,
         };
         const target = targets[key];
-        if (target === undefined || !document.activeElement?.matches(LINK)) return;
+        if (target === undefined) return;
         event.preventDefault();
         moveTo(target);
+        const reached = ids[Math.max(0, Math.min(target, ids.length - 1))];
+        if (shiftKey && reached !== undefined) select(reached, true);
       },
       { signal },
     );
     return () => controller.abort();
-  }, [list, ids, index, moveTo]);
+  }, [list, ids, index, moveTo, select]);
   return index < 0 ? null : index;
 }
 

@@ -20,6 +20,7 @@ import { RichText } from "../../ui/rich-text.tsx";
 import { ShortcutsHelp } from "../../ui/shortcuts-help.tsx";
 import { STATE_NAMES, videoName } from "../../ui/video-state.tsx";
 import { useUploads } from "../uploads/use-uploads.ts";
+import { BulkOperations } from "./bulk-operations.tsx";
 import { MoreFilters, NameFilter, StateFilter, useChangeView } from "./filters.tsx";
 import { useFileDrop } from "./use-file-drop.ts";
 import { VideoList } from "./video-list.tsx";
@@ -31,6 +32,8 @@ const LIST_SHORTCUTS: readonly Shortcut[] = [
   { keys: ["k", "↑"], action: texts.shortcuts.previous },
   { keys: [texts.keys.home, texts.keys.end], action: texts.shortcuts.firstOrLast },
   { keys: [texts.keys.enter], action: texts.shortcuts.open },
+  { keys: [texts.keys.space], action: texts.shortcuts.select },
+  { keys: ["⇧ ↓", "⇧ ↑"], action: texts.shortcuts.selectRange },
   { keys: ["/"], action: texts.shortcuts.search },
   { keys: [`${shell.controlKey}+K`], action: shell.palette.title },
   { keys: ["?"], action: texts.shortcuts.help },
@@ -96,6 +99,7 @@ function Videos({ environment }: { environment: EnvironmentView }) {
         <NameFilter view={view} onChange={changeView} />
         <MoreFilters environmentId={environment.id} view={view} onChange={changeView} />
       </div>
+      <BulkOperations environmentId={environment.id} />
       <VideoList key={JSON.stringify(view)} environmentId={environment.id} view={view} canUpload={canEdit} />
       <p className={controls.hidden} role="status">
         {announcement}

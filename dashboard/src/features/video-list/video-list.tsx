@@ -9,6 +9,8 @@ import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
 import { EmptyState } from "../../ui/page.tsx";
 import { hasFilter } from "./filters.tsx";
+import { SelectionBar } from "./selection-bar.tsx";
+import { useSelection } from "./use-selection.ts";
 import css from "./video-list-page.module.css";
 import { TableSkeleton, VideoTable } from "./video-table.tsx";
 
@@ -24,6 +26,8 @@ export function VideoList({
 }) {
   const list = useInfiniteQuery(videosQuery(environmentId, view));
   const videos = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
+  const ids = useMemo(() => videos.map(({ id }) => id), [videos]);
+  const selection = useSelection(ids);
   const { refetch, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = list;
   // All loaded videos have left the list, but there are more pages.
   const needsRefetch = videos.length === 0 && hasNextPage;
@@ -50,12 +54,21 @@ export function VideoList({
   return (
     <div data-stale={list.isPlaceholderData || undefined} className={css.list}>
       <Outdated environmentId={environmentId} view={view} />
-      <VideoTable videos={videos} isComplete={!hasNextPage} onEndVisible={loadMore} />
+      <VideoTable
+        videos={videos}
+        ids={ids}
+        selection={selection}
+        isComplete={!hasNextPage}
+        onEndVisible={loadMore}
+      />
       {isFetchNextPageError && (
         <div className={css.failed}>
           <ErrorNotice error={list.error} />
           <Button onPress={() => fetchNextPage()}>{ui.tryAgain}</Button>
         </div>
+      )}
+      {selection.count > 0 && (
+        <SelectionBar environmentId={environmentId} view={view} videos={videos} selection={selection} />
       )}
     </div>
   );

@@ -2,13 +2,15 @@ import type { VideoView } from "@subtext/server/admin/contract/video";
 import type { VideoSort } from "@subtext/server/db/enums";
 import { Link, useSearch } from "@tanstack/react-router";
 import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from "react";
+import { useCallback, useLayoutEffect, useRef, useSyncExternalStore } from "react";
 import type { VideoListView } from "../../admin-client/video-list-view.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { videoList as texts } from "../../messages/en/video-list.ts";
 import { DownIcon, UpIcon } from "../../ui/icons.tsx";
+import { videoName } from "../../ui/video-state.tsx";
 import { COLUMNS, nextOrder, sortState, withSort } from "./columns.ts";
 import { useRowFocus } from "./use-row-focus.ts";
+import type { Selection } from "./use-selection.ts";
 import { SkeletonCells, VideoRow } from "./video-row.tsx";
 import css from "./video-table.module.css";
 
@@ -17,19 +19,25 @@ const OVERSCAN = 8;
 const ROW_REM = { table: 4.25, cards: 6.5 };
 const CARDS = "(max-width: 52rem)";
 
-/** @param props.isComplete whether `videos` are all videos of the list */
+/**
+ * @param props.ids ids of `videos`
+ * @param props.isComplete whether `videos` are all videos of the list
+ */
 export function VideoTable({
   videos,
+  ids,
+  selection,
   isComplete,
   onEndVisible,
 }: {
   videos: readonly VideoView[];
+  ids: readonly string[];
+  selection: Selection;
   isComplete: boolean;
   onEndVisible(): void;
 }) {
   const now = useNow(30_000);
   const body = useRef<HTMLTableSectionElement>(null);
-  const ids = useMemo(() => videos.map(({ id }) => id), [videos]);
   const rowHeight = useRowHeight();
   const focused = useRef<number | null>(null);
   const virtualizer = useWindowVirtualizer({
@@ -50,7 +58,7 @@ export function VideoTable({
     },
   });
   const scrollTo = useCallback((index: number) => virtualizer.scrollToIndex(index), [virtualizer]);
-  focused.current = useRowFocus(body, ids, scrollTo);
+  focused.current = useRowFocus(body, ids, { scrollTo, select: selection.toggle });
   useLayoutEffect(() => {
     if (rowHeight > 0) virtualizer.measure();
   }, [virtualizer, rowHeight]);
@@ -65,7 +73,7 @@ export function VideoTable({
 
   return (
     <table className={css.table} aria-label={texts.title} aria-rowcount={isComplete ? videos.length + 1 : -1}>
-      <Header />
+      <Header selection={selection} total={videos.length} />
       <tbody
         className={css.body}
         ref={body}
@@ -76,13 +84,18 @@ export function VideoTable({
             key={key}
             className={css.row}
             aria-rowindex={index + 2}
+            data-selected={selection.has(ids[index]!) || undefined}
             style={{ transform: `translateY(${start - virtualizer.options.scrollMargin}px)` }}
           >
+            <td className={css.select}>
+              <SelectBox video={videos[index]!} selection={selection} />
+            </td>
             <VideoRow video={videos[index]!} now={now} />
           </tr>
         ))}
         {!isComplete && (
           <tr className={css.row} style={{ transform: `translateY(${virtualizer.getTotalSize()}px)` }}>
+            <td className={css.select} />
             <SkeletonCells />
           </tr>
         )}
@@ -100,6 +113,7 @@ export function TableSkeleton() {
       <tbody className={css.skeleton}>
         {SKELETON_ROWS.map((number) => (
           <tr key={number} className={css.row}>
+            <td className={css.select} />
             <SkeletonCells />
           </tr>
         ))}
@@ -108,11 +122,55 @@ export function TableSkeleton() {
   );
 }
 
-function Header() {
+/** After a click, the row's link has the focus, so that the keys of the list work. */
+function SelectBox({ video, selection }: { video: VideoView; selection: Selection }) {
+  const { id } = video;
+  return (
+    <label className={css.box}>
+      <input
+        type="checkbox"
+        tabIndex={-1}
+        aria-label={texts.select(videoName(video))}
+        checked={selection.has(id)}
+        onChange={() => {}}
+        onClick={(event) => {
+          selection.toggle(id, event.shiftKey);
+          const row = event.currentTarget.closest("tr");
+          row?.querySelector<HTMLElement>("a[data-video]")?.focus({ preventScroll: true });
+        }}
+      />
+    </label>
+  );
+}
+
+function SelectLoaded({ selection, total }: { selection: Selection; total: number }) {
+  const box = useRef<HTMLInputElement>(null);
+  const { all, ids } = selection;
+  const isAll = all !== null || ids.length === total;
+  useLayoutEffect(() => {
+    if (box.current) box.current.indeterminate = !isAll && ids.length > 0;
+  }, [isAll, ids]);
+  return (
+    <label className={css.box}>
+      <input
+        ref={box}
+        type="checkbox"
+        aria-label={texts.selectLoaded}
+        checked={isAll}
+        onChange={() => (isAll ? selection.clear() : selection.selectLoaded())}
+      />
+    </label>
+  );
+}
+
+function Header({ selection, total }: { selection: Selection; total: number }) {
   const view = useSearch({ from: "/signed-in/environments/$environmentId/videos" });
   return (
     <thead className={css.header}>
       <tr className={css.headerRow} aria-rowindex={1}>
+        <td className={css.select}>
+          <SelectLoaded selection={selection} total={total} />
+        </td>
         {COLUMNS.map(({ name, sort, isNumber }) => (
           <th
             key={name}

@@ -1,4 +1,5 @@
 import type { videoList as english } from "../en/video-list.ts";
+import { formatNumber, plural } from "../numbers.ts";
 import { parts } from "../parts.ts";
 
 export const videoList: typeof english = {
@@ -61,8 +62,42 @@ export const videoList: typeof english = {
     previous: "Vorheriges Video",
     firstOrLast: "Erstes oder letztes geladenes Video",
     open: "Video öffnen",
+    select: "Video auswählen",
+    selectRange: "Bereich auswählen",
     search: "Alle Transkripte durchsuchen",
     help: "Tastenkürzel anzeigen",
   },
-  keys: { home: "Pos1", end: "Ende", enter: "Eingabe" },
+  keys: { home: "Pos1", end: "Ende", enter: "Eingabe", space: "Leertaste" },
+  select: (name) => `${name} auswählen`,
+  selectLoaded: "Alle geladenen Videos auswählen",
+  selectedVideos: "Ausgewählte Videos",
+  selected: (count) => `${formatNumber(count)} ausgewählt`,
+  allMatching: (count) =>
+    count === 1 ? "1 passendes Video" : `Alle ${formatNumber(count)} passenden Videos`,
+  selectAllMatching: (count) => `Alle ${formatNumber(count)} passenden auswählen`,
+  clearSelection: "Auswahl aufheben",
+  retryFailed: "Fehlgeschlagene wiederholen",
+  download: "Herunterladen",
+  downloadTranscripts: "Transkripte herunterladen",
+  deleteSelected: "Löschen …",
+  delete: "Löschen",
+  deleteTitle: (count) => `${plural(count, "Video", "Videos")} löschen?`,
+  deleteConsequence: (count) =>
+    count === 1
+      ? "Das Video wird mit Transkript und Untertiteln endgültig gelöscht."
+      : "Die Videos werden mit Transkripten und Untertiteln endgültig gelöscht.",
+  typeToConfirm: (count) => `Zur Bestätigung ${count} eingeben`,
+  runningOperations: "Laufende Vorgänge",
+  deleting: (count) => `${plural(count, "Video wird", "Videos werden")} gelöscht`,
+  retryingVideos: (count) => `${plural(count, "Video wird", "Videos werden")} wiederholt`,
+  waiting: "Wartet",
+  processed: (count, matched) => `${formatNumber(count)} von ${formatNumber(matched)}`,
+  cancel: "Abbrechen",
+  cancelOperation: (title) => `Abbrechen: ${title}`,
+  deleted: (count) => `${plural(count, "Video", "Videos")} gelöscht`,
+  retried: (count) => `${plural(count, "Video", "Videos")} wiederholt`,
+  endedEarly: (isDeletion, isCanceled, { done, matched }) =>
+    `${isDeletion ? "Löschung" : "Wiederholung"} nach ${formatNumber(done)} von ${plural(matched, "Video", "Videos")} ${isCanceled ? "abgebrochen" : "fehlgeschlagen"}`,
+  failedVideos: (count) => `${formatNumber(count)} fehlgeschlagen`,
+  skippedVideos: (count) => `${formatNumber(count)} übersprungen`,
 };

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { formatNumber, plural } from "../numbers.ts";
 import { parts } from "../parts.ts";
 import { translated } from "../translated.ts";
 
@@ -62,8 +63,45 @@ export const videoList = translated("videoList", {
     previous: "Previous video",
     firstOrLast: "First or last loaded video",
     open: "Open video",
+    select: "Select video",
+    selectRange: "Select a range",
     search: "Search all transcripts",
     help: "Show keyboard shortcuts",
   },
-  keys: { home: "Home", end: "End", enter: "Enter" },
+  keys: { home: "Home", end: "End", enter: "Enter", space: "Space" },
+  select: (name: string) => `Select ${name}`,
+  selectLoaded: "Select all loaded videos",
+  selectedVideos: "Selected videos",
+  selected: (count: number) => `${formatNumber(count)} selected`,
+  allMatching: (count: number) => `All ${plural(count, "video", "videos")} that match`,
+  selectAllMatching: (count: number) => `Select all ${formatNumber(count)} that match`,
+  clearSelection: "Clear selection",
+  retryFailed: "Retry failed",
+  download: "Download",
+  downloadTranscripts: "Download transcripts",
+  deleteSelected: "Delete…",
+  delete: "Delete",
+  deleteTitle: (count: number) => `Delete ${plural(count, "video", "videos")}?`,
+  deleteConsequence: (count: number): string =>
+    count === 1
+      ? "This permanently deletes the video with its transcript and captions."
+      : "This permanently deletes the videos with their transcripts and captions.",
+  typeToConfirm: (count: number) => `Type ${count} to confirm`,
+  runningOperations: "Running operations",
+  deleting: (count: number) => `Deleting ${plural(count, "video", "videos")}`,
+  retryingVideos: (count: number) => `Retrying ${plural(count, "video", "videos")}`,
+  waiting: "Waiting",
+  processed: (count: number, matched: number) => `${formatNumber(count)} of ${formatNumber(matched)}`,
+  cancel: "Cancel",
+  cancelOperation: (title: string) => `Cancel: ${title}`,
+  deleted: (count: number) => `Deleted ${plural(count, "video", "videos")}`,
+  retried: (count: number) => `Retried ${plural(count, "video", "videos")}`,
+  endedEarly: (
+    isDeletion: boolean,
+    isCanceled: boolean,
+    { done, matched }: { done: number; matched: number },
+  ) =>
+    `${isDeletion ? "Deletion" : "Retry"} ${isCanceled ? "canceled" : "failed"} after ${formatNumber(done)} of ${plural(matched, "video", "videos")}`,
+  failedVideos: (count: number) => `${formatNumber(count)} failed`,
+  skippedVideos: (count: number) => `${formatNumber(count)} skipped`,
 });

@@ -1,0 +1,155 @@
+import type { VideoView } from "@subtext/server/admin/contract/video";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { DialogTrigger } from "react-aria-components";
+import type { VideoListView } from "../../admin-client/video-list-view.ts";
+import { useRole } from "../../hooks/use-me.ts";
+import { videoList as texts } from "../../messages/en/video-list.ts";
+import { Button, ErrorNotice, Form, FormActions, ModalDialog, TextField } from "../../ui/forms/controls.tsx";
+import { CloseIcon, DownloadIcon } from "../../ui/icons.tsx";
+import { useToast } from "../../ui/toasts.tsx";
+import {
+  bulkOperationsQuery,
+  prepareDownload,
+  startBulkOperation,
+  toVideos,
+  videoMatchesQuery,
+} from "./bulk-queries.ts";
+import css from "./selection-bar.module.css";
+import type { Selection } from "./use-selection.ts";
+
+/** What can be done with the selected videos. */
+export function SelectionBar({
+  environmentId,
+  view,
+  videos,
+  selection,
+}: {
+  environmentId: string;
+  view: VideoListView;
+  videos: readonly VideoView[];
+  selection: Selection;
+}) {
+  const canEdit = useRole() !== "viewer";
+  const { count, all, has } = selection;
+  const start = useStart(environmentId, view, selection);
+  const download = useMutation({
+    mutationFn: () => prepareDownload(environmentId, toVideos(selection, view)),
+    onSuccess: (url) => {
+      save(url);
+      selection.clear();
+    },
+  });
+  const hasFailed = all !== null || videos.some(({ id, state }) => state === "failed" && has(id));
+  return (
+    <section className={css.bar} aria-label={texts.selectedVideos}>
+      <ErrorNotice error={start.error ?? download.error} />
+      <div className={css.line}>
+        <p className={css.count} role="status">
+          {all ? texts.allMatching(count) : texts.selected(count)}
+        </p>
+        {!all && <SelectAll environmentId={environmentId} view={view} selection={selection} />}
+        <div className={css.actions}>
+          {canEdit && (
+            <Button
+              isDisabled={!hasFailed}
+              isPending={start.isPending && start.variables === "retry"}
+              onPress={() => start.mutate("retry")}
+            >
+              {texts.retryFailed}
+            </Button>
+          )}
+          <Button isPending={download.isPending} onPress={() => download.mutate()}>
+            <DownloadIcon />
+            <span className={css.wide}>{texts.downloadTranscripts}</span>
+            <span className={css.narrow}>{texts.download}</span>
+          </Button>
+          {canEdit && <DeleteSelected count={count} start={start} />}
+        </div>
+        <Button variant="quiet" iconOnly aria-label={texts.clearSelection} onPress={selection.clear}>
+          <CloseIcon />
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+type Start = ReturnType<typeof useStart>;
+
+function useStart(environmentId: string, view: VideoListView, selection: Selection) {
+  const queryClient = useQueryClient();
+  const showToast = useToast();
+  return useMutation({
+    mutationFn: (kind: "retry" | "delete") =>
+      startBulkOperation(environmentId, { kind, videos: toVideos(selection, view) }),
+    onSuccess: ({ matched, kind }) => {
+      selection.clear();
+      showToast(kind === "delete" ? texts.deleting(matched) : texts.retryingVideos(matched));
+      void queryClient.invalidateQueries(bulkOperationsQuery(environmentId));
+    },
+  });
+}
+
+function SelectAll({
+  environmentId,
+  view,
+  selection,
+}: {
+  environmentId: string;
+  view: VideoListView;
+  selection: Selection;
+}) {
+  const { data: matches } = useQuery(videoMatchesQuery(environmentId, view));
+  if (!matches || matches.count <= selection.count) return null;
+  return (
+    <Button variant="quiet" onPress={() => selection.selectAll(matches)}>
+      {texts.selectAllMatching(matches.count)}
+    </Button>
+  );
+}
+
+function DeleteSelected({ count, start }: { count: number; start: Start }) {
+  return (
+    <DialogTrigger onOpenChange={() => start.reset()}>
+      <Button variant="danger">{texts.deleteSelected}</Button>
+      <ModalDialog title={texts.deleteTitle(count)}>
+        {(close) => <ConfirmDeletion count={count} start={start} onClose={close} />}
+      </ModalDialog>
+    </DialogTrigger>
+  );
+}
+
+function ConfirmDeletion({ count, start, onClose }: { count: number; start: Start; onClose(): void }) {
+  const [typed, setTyped] = useState("");
+  const isConfirmed = typed.replace(/[\s.,]/g, "") === String(count);
+  const submit = () => {
+    if (isConfirmed) start.mutate("delete", { onSuccess: onClose });
+  };
+  return (
+    <Form onSubmit={submit} error={start.error}>
+      <p>{texts.deleteConsequence(count)}</p>
+      <TextField
+        label={texts.typeToConfirm(count)}
+        value={typed}
+        onChange={setTyped}
+        autoFocus
+        autoComplete="off"
+        inputMode="numeric"
+      />
+      <FormActions
+        submitLabel={texts.delete}
+        isPending={start.isPending}
+        isDisabled={!isConfirmed}
+        onCancel={onClose}
+      />
+    </Form>
+  );
+}
+
+/** Lets the browser save the response, without leaving the page. */
+function save(url: string): void {
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = "";
+  link.click();
+}
