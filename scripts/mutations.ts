@@ -40,6 +40,7 @@ export const mutations: Mutation[] = [
   ]),
   ...of("server/src/bulk-operations/run.ts", BULK_OPERATIONS, [
     ['(tx) => recordOrRollBack(tx, item, "done")', "async () => {}"],
+    ["        await turn;\n", ""],
     ['if (transcription?.status !== "FAILED") return "skipped";', 'if (!transcription) return "skipped";'],
   ]),
   ...of(

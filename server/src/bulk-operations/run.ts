@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BulkOperationRow, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError, type AppErrorCode } from "../lib/errors.ts";
@@ -70,8 +71,12 @@ async function processAll(
     const batch = await listPendingItems(deps.db, operation.id, { after, limit: BATCH });
     after = batch.at(-1) ?? after;
     const queue = batch.values();
+    let turn = Promise.resolve();
     const work = async () => {
       for (const videoId of queue) {
+        // Queries of the embedded database never wait, so the process would do nothing else. Each video has its own turn.
+        turn = turn.then(() => nextTurn());
+        await turn;
         signal.throwIfAborted();
         await processOne(deps, operation, videoId);
       }

@@ -124,7 +124,14 @@ describe("a retry", () => {
     expect(PENDING).toBeGreaterThanOrEqual(55);
     expect(PENDING).toBeLessThan(65);
 
+    // The rest of the service must get its turns.
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 1);
     await runBulkOperation(depsOf(subtext.service).deps, jobOf(row, 1), NEVER);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(0);
     expect(await findOperation(open(), environmentId, row.id)).toMatchObject({
       state: "completed",
       done: 70,
