@@ -182,12 +182,12 @@ async function wire(
   const queue = new Queue(database.boss, database.kind, log, { create: purpose !== "command" });
   closers.push(() => queue.stop(STOP_TIMEOUT_MS));
   await oneAtATime(session, () => queue.start());
-  const countRunning = session && (() => countWorkers(db));
+  // Without a session, this is the only process.
+  const countRunning = session ? () => countWorkers(db) : async () => 1;
   const telemetry = await openTelemetry({
     config,
     database,
-    // Without a session, this is the only process.
-    countWorkers: countRunning ?? (async () => 1),
+    countWorkers: countRunning,
     ownership,
     clock,
     log,
@@ -232,6 +232,7 @@ async function wire(
     queue,
     running,
     locker,
+    countWorkers: countRunning,
     onAccepted: telemetry.onAccepted,
     operators,
     commandLineToken,
@@ -248,7 +249,7 @@ async function wire(
         engine: () => describeEngines(speech),
         memory: () => describeMemory(config, models),
         workers: async () => ({
-          running: countRunning && (await countRunning()),
+          running: session && (await countRunning()),
           waiting: (await countQueue(db)).pending,
         }),
         files: () => readMissingFiles(db),

@@ -10,7 +10,6 @@ import { TokenLimits } from "./api-keys/token-limits.ts";
 import type { Config } from "./config/config.ts";
 import type { Database } from "./db/database.ts";
 import type { Schema } from "./db/schema.ts";
-import { countWorkers, type DatabaseSession } from "./db/session.ts";
 import { type ConnectionLimits, createApp } from "./http/app.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Operators } from "./operators/operators.ts";
@@ -35,6 +34,7 @@ export interface AppsOptions
   queue: Queue;
   running: RunningAttempts;
   locker: Locker;
+  countWorkers: () => Promise<number>;
   onAccepted: (accepted: AcceptedReport) => void;
   operators: Operators;
   commandLineToken: string;
@@ -88,7 +88,7 @@ export async function openApps(
     publicUrl: config.publicUrl,
     settings: config.settings,
     capacity: {
-      countSlots: async () => (session ? await countWorkers(database.kysely) : 1) * config.workerConcurrency,
+      countSlots: async () => (await options.countWorkers()) * config.workerConcurrency,
       maxConcurrentPerEnvironment: config.maxConcurrentPerEnvironment,
     },
   };

@@ -5,7 +5,8 @@ import { DialogTrigger } from "react-aria-components";
 import type { VideoListView } from "../../admin-client/video-list-view.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { videoList as texts } from "../../messages/en/video-list.ts";
-import { Button, ErrorNotice, Form, FormActions, ModalDialog, TextField } from "../../ui/forms/controls.tsx";
+import { Button, ErrorNotice, Form, FormActions, TextField } from "../../ui/forms/controls.tsx";
+import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
 import { CloseIcon, DownloadIcon } from "../../ui/icons.tsx";
 import { useToast } from "../../ui/toasts.tsx";
 import {
