@@ -30,10 +30,6 @@ export const mutations: Mutation[] = [
   ...of("server/src/bulk-operations/queries.ts", BULK_OPERATIONS, [
     ['          .where("environment_id", "=", row.environment_id)\n', ""],
     [
-      '    .where("id", "=", operationId)\n    .where("state", "=", "running")\n',
-      '    .where("id", "=", operationId)\n',
-    ],
-    [
       '    .where("job_id", "=", jobId)\n    .where("state", "in", UNFINISHED)\n',
       '    .where("state", "in", UNFINISHED)\n',
     ],
@@ -41,7 +37,6 @@ export const mutations: Mutation[] = [
   ...of("server/src/bulk-operations/run.ts", BULK_OPERATIONS, [
     ['(tx) => recordOrRollBack(tx, item, "done")', "async () => {}"],
     ["        await turn;\n", ""],
-    ['if (transcription?.status !== "FAILED") return "skipped";', 'if (!transcription) return "skipped";'],
   ]),
   ...of(
     "server/src/bulk-operations/queries.ts",
