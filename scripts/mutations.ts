@@ -397,7 +397,6 @@ export const mutations: Mutation[] = [
     [
       ["overlapShare <= MAX_OVERLAP_SHARE &&", ""],
       ["highestCorrelation(levels) <= MAX_CORRELATION", "true"],
-      ["Math.min(...aloneSeconds) >= MIN_ALONE_SECONDS &&", ""],
     ],
   ),
   ...of(
