@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
 import { outdatedQuery, videosQuery } from "../../admin-client/queries.ts";
 import type { VideoListView } from "../../admin-client/video-list-view.ts";
 import { ui } from "../../messages/en/ui.ts";
@@ -9,10 +9,11 @@ import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
 import { EmptyState } from "../../ui/page.tsx";
 import { hasFilter } from "./filters.tsx";
-import { SelectionBar } from "./selection-bar.tsx";
 import { useSelection } from "./use-selection.ts";
 import css from "./video-list-page.module.css";
 import { TableSkeleton, VideoTable } from "./video-table.tsx";
+
+const SelectionBar = lazy(async () => ({ default: (await import("./selection-bar.tsx")).SelectionBar }));
 
 /** The videos of a view. Loads more as the end comes into view. */
 export function VideoList({
@@ -68,7 +69,9 @@ export function VideoList({
         </div>
       )}
       {selection.count > 0 && (
-        <SelectionBar environmentId={environmentId} view={view} videos={videos} selection={selection} />
+        <Suspense fallback={null}>
+          <SelectionBar environmentId={environmentId} view={view} videos={videos} selection={selection} />
+        </Suspense>
       )}
     </div>
   );
