@@ -58,6 +58,7 @@ test("an editor sees the videos of one environment, retries one, and sees no pag
   expect(await pages(page)).toEqual(["Videos", "Account"]);
   expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Environment: Staging. Switch" }).click();
+  await page.getByRole("menuitem").first().waitFor();
   expect(await page.getByRole("menuitem").allTextContents()).toEqual(["Staging"]);
   await page.keyboard.press("Escape");
 
@@ -132,9 +133,9 @@ test("an owner makes the editor a viewer of all environments", async () => {
   await viewer.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
   expect(await viewer.getByRole("button", { name: "Upload videos" }).count()).toBe(0);
   await viewer.getByRole("button", { name: "Menu" }).click();
-  expect(
-    await viewer.getByRole("dialog").getByRole("navigation").getByRole("link").allTextContents(),
-  ).toEqual(
+  const links = viewer.getByRole("dialog").getByRole("navigation").getByRole("link");
+  await links.first().waitFor();
+  expect(await links.allTextContents()).toEqual(
     expect.arrayContaining([expect.stringContaining("API keys"), expect.stringContaining("Operators")]),
   );
 });
