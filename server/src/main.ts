@@ -7,6 +7,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { openBackups } from "./backup/backups.ts";
+import { assertRestored } from "./backup/restore.ts";
 import { readMissingFiles } from "./cleanup/missing-file-queries.ts";
 import { startSweeping } from "./cleanup/sweep.ts";
 import { checkAllFiles } from "./cleanup/sweep-missing-files.ts";
@@ -103,6 +104,7 @@ export interface ServiceOptions {
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { config, log, onCrash, purpose = "serve" } = options;
   await assertNotMoved(config);
+  assertRestored(config.dataFolder);
   if (purpose === "serve") await makeFolder(config.dataFolder);
   else if (config.databaseUrl === null) await requireEmbeddedDatabase(join(config.dataFolder, "database"));
   const closers: (() => unknown)[] = [];

@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pino } from "pino";
@@ -7,6 +7,7 @@ import { openEmbedded } from "../db/embedded/embedded.ts";
 import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
 import type { Schema } from "../db/schema.ts";
+import { AppError } from "../lib/errors.ts";
 import { lockFolder } from "../lib/folder-lock.ts";
 import { makeFolder } from "../lib/make-folder.ts";
 import { isDiskFull } from "../storage/disk/disk-space.ts";
@@ -71,6 +72,19 @@ export async function restoreBackup(
   }
 }
 
+/**
+ * Without this check, the service would create an installation beside the files of the interrupted restore, and the
+ * next restore would delete it.
+ * @throws AppError `data_folder_mismatch`
+ */
+export function assertRestored(dataFolder: string): void {
+  if (!existsSync(join(dataFolder, UNFINISHED))) return;
+  throw new AppError(
+    "data_folder_mismatch",
+    `The restore to ${dataFolder} was interrupted. Run \`npx subtext restore\` again.`,
+  );
+}
+
 /** @throws AppError `database_version_mismatch` if the tables are from a version that is too old to upgrade */
 function requireCompatible({ postgresMajor, migrations, version }: Manifest): void {
   const unknown = areEarlyMigrations(migrations)
@@ -80,7 +94,7 @@ function requireCompatible({ postgresMajor, migrations, version }: Manifest): vo
   const reason =
     unknown === undefined
       ? `its database is PostgreSQL ${postgresMajor}, but this release includes ${POSTGRES_MAJOR}`
-      : `its tables are newer than this Subtext knows (${unknown})`;
+      : `its tables were created by a newer version (${unknown})`;
   throw new Error(`The backup was made by Subtext ${version}: ${reason}. Restore it with that version.`);
 }
 

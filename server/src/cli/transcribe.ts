@@ -68,7 +68,7 @@ async function requireNoConflict(paths: readonly string[]): Promise<void> {
       () => true,
       () => false,
     );
-    if (exists) throw new Error(`${path} exists; --force replaces it.`);
+    if (exists) throw new Error(`${path} already exists. To replace it, use --force.`);
     if (paths.indexOf(path) !== index)
       throw new Error(`Two of the recordings would be transcribed to ${path}.`);
   }

@@ -46,7 +46,9 @@ export async function openTarget({ databaseUrl }: Plan, { bucket }: Config): Pro
 /** @throws Error if the target contains data other than that of this move */
 export async function assertUnused({ database, objects }: Target, { bucket, places, unfinished }: Plan) {
   if (database && (await hasInstallation(database.kysely))) {
-    throw new Error(`The database at ${places.database} has an installation already. Move to an empty one.`);
+    throw new Error(
+      `The database at ${places.database} already contains an installation. Move to an empty one.`,
+    );
   }
   if (!bucket || !objects) return;
   const location = bucketLocation(objects, [FILES_PREFIX, RECORDINGS_PREFIX, TAILS_PREFIX]);
@@ -54,7 +56,9 @@ export async function assertUnused({ database, objects }: Target, { bucket, plac
   if (id !== null && id === unfinished?.id) return;
   if (id !== null || (await location.read(INSTALLATION)) !== null || (await location.containsFiles())) {
     const where = describePlaces({ database: null, bucket: places.bucket });
-    throw new Error(`There are files in ${where} already. Move to an empty bucket, or set another prefix.`);
+    throw new Error(
+      `The target already contains files: ${where}. Move to an empty bucket, or set another prefix.`,
+    );
   }
 }
 

@@ -238,7 +238,7 @@ test.skipIf(isElsewhere)(
     newer.migrations.push("9999_later");
     await writeFile(manifestPath, JSON.stringify(newer));
     const folder = await temporaryFolder();
-    await expect(restoreBackup(target, folder, () => {})).rejects.toThrow("newer than this Subtext knows");
+    await expect(restoreBackup(target, folder, () => {})).rejects.toThrow("created by a newer version");
     await writeFile(manifestPath, JSON.stringify({ ...newer, migrations: ["0001_first", "0002_operators"] }));
     await expect(restoreBackup(target, folder, () => {})).rejects.toThrow("0023_file_formats once");
     await writeFile(manifestPath, manifest);
@@ -250,6 +250,10 @@ test.skipIf(isElsewhere)(
     await writeFile(control, wrong);
     await expect(restoreBackup(target, folder, () => {})).rejects.toThrow("is damaged");
     await writeFile(control, right);
+    await expect(startService({ dataFolder: folder, start: false })).rejects.toMatchObject({
+      code: "data_folder_mismatch",
+      message: expect.stringContaining("was interrupted"),
+    });
     // Unfinished work starts over.
     await restoreBackup(target, folder, () => {});
     expect(await readdir(folder)).toEqual(expect.arrayContaining(["database", "installation"]));

@@ -324,8 +324,8 @@ describe.skipIf(!s3 || !server)("subtext move", () => {
     const unused = await newTarget();
     const refusal = async (env: Record<string, string>) =>
       (await move({ ...env, DATA_DIR: dataFolder })).err.trim().split("\n").at(-1);
-    expect(await refusal(used.database)).toContain("has an installation already");
-    expect(await refusal(used.bucket)).toContain("There are files in the bucket");
+    expect(await refusal(used.database)).toContain("already contains an installation");
+    expect(await refusal(used.bucket)).toContain("already contains files");
     expect(await refusal({})).toContain("Set DATABASE_URL, S3_BUCKET, or both");
     expect(await refusal({ ...unused.bucket, S3_BUCKET: "no-such-bucket" })).toContain("create-bucket");
     expect((await move({ ...unused.both, DATA_DIR: tmpdir() })).err).toContain(
@@ -334,7 +334,7 @@ describe.skipIf(!s3 || !server)("subtext move", () => {
 
     const claimed = await newTarget();
     await claimed.objects.put("move.json", Buffer.from("another move"));
-    expect(await refusal(claimed.bucket)).toContain("There are files in the bucket");
+    expect(await refusal(claimed.bucket)).toContain("already contains files");
     expect(await readdir(dataFolder)).not.toContain("move.unfinished");
   });
 
