@@ -1,5 +1,6 @@
 import { listAuditOperators, pageOfAuditEvents } from "../audit/queries.ts";
-import type { AuditEventRow, Db } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
+import type { AuditEventRow } from "../db/tables/operators.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
 import type { AuditEventView, AuditResourceView } from "./contract/audit.ts";
 import { defineHandlers } from "./operation.ts";

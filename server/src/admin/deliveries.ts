@@ -1,4 +1,5 @@
-import type { Db, WebhookEndpointRow } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
+import type { WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { parseTimestamp } from "../http/timestamp.ts";
 import type { Clock } from "../lib/clock.ts";

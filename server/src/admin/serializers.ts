@@ -1,14 +1,11 @@
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import { keyPrefix } from "../api-keys/api-keys.ts";
 import { wordsEtag } from "../corrections/etag.ts";
-import type {
-  ApiKeyRow,
-  EnvironmentRow,
-  OperatorInvitationRow,
-  TranscriptionRow,
-  VideoRow,
-  WebhookEndpointRow,
-} from "../db/schema.ts";
+import type { ApiKeyRow, EnvironmentRow } from "../db/tables/environments.ts";
+import type { OperatorInvitationRow } from "../db/tables/operators.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
+import type { VideoRow } from "../db/tables/videos.ts";
+import type { WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import { retentionOf } from "../environments/queries.ts";
 import type { Operator } from "../operators/queries.ts";
 import { representWebhookEndpoint } from "../resources/serializers.ts";

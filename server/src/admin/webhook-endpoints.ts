@@ -1,5 +1,6 @@
 import { recordEndpointChange, recordEndpointEvent } from "../audit/audit-events.ts";
-import type { Db, Tx, WebhookEndpointRow } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";

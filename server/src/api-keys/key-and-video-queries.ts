@@ -1,6 +1,9 @@
 import { sql } from "kysely";
 import { prepared } from "../db/prepared.ts";
-import type { ApiKeyRow, Db, TranscriptionRow, VideoRow } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
+import type { ApiKeyRow } from "../db/tables/environments.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
+import type { VideoRow } from "../db/tables/videos.ts";
 
 /** A key's environment, validity and permissions. */
 export type KeyRow = Omit<ApiKeyRow, "created_at">;

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { ApiKeyState } from "../db/enums.ts";
-import type { ApiKeyRow, Db, NewApiKey } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
+import type { ApiKeyRow, NewApiKey } from "../db/tables/environments.ts";
 
 export async function insertApiKey(db: Db, row: NewApiKey): Promise<void> {
   await db.insertInto("api_key").values(row).execute();

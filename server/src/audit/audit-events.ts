@@ -1,5 +1,7 @@
 import type { ActorKind, AuditAction, AuditDetail } from "../db/enums.ts";
-import type { Db, EnvironmentRow, Tx, WebhookEndpointRow } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { EnvironmentRow } from "../db/tables/environments.ts";
+import type { WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import { findEnvironment } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";

@@ -1,5 +1,6 @@
 import type { ActorKind, AuditAction } from "../db/enums.ts";
-import type { AuditEventRow, Db, NewAuditEvent, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { AuditEventRow, NewAuditEvent } from "../db/tables/operators.ts";
 
 /** Small, because a deletion blocks all other queries on the embedded database. */
 const DELETE_BATCH = 5_000;

@@ -1,6 +1,7 @@
 import { type AuditActor, recordAuditEvent, SERVICE } from "../audit/audit-events.ts";
 import type { AuditAction, BulkOperationKind } from "../db/enums.ts";
-import type { BulkOperationRow, Db, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { BulkOperationRow } from "../db/tables/videos.ts";
 import { findEnvironment } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { BulkOperationState } from "../db/enums.ts";
-import type { BulkOperationRow, Db, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { BulkOperationRow } from "../db/tables/videos.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
 import { selectMatchingIds, type VideoFilter } from "../videos/list-view.ts";

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { BulkOperationRow, Tx } from "../db/schema.ts";
+import type { Tx } from "../db/schema.ts";
+import type { BulkOperationRow } from "../db/tables/videos.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError, type AppErrorCode } from "../lib/errors.ts";
 import type { ItemDeps } from "../lib/guard-item.ts";

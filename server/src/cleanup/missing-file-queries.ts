@@ -1,6 +1,7 @@
 import type { FileFormat } from "@subtext/client/contract/transcription";
 import { sql } from "kysely";
-import type { Db, MissingPart } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
+import type { MissingPart } from "../db/tables/stored-files.ts";
 
 /** The files that should exist according to a video's rows. */
 export interface StoredParts {

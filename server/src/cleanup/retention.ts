@@ -1,4 +1,5 @@
-import type { Db, EnvironmentRow } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
+import type { EnvironmentRow } from "../db/tables/environments.ts";
 import { listEnvironments, retentionOf } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";

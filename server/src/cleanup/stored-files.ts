@@ -1,5 +1,6 @@
 import { referencedPrefixes } from "../corrections/queries.ts";
-import type { Db, Schema, TranscriptionRow } from "../db/schema.ts";
+import type { Db, Schema } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { parseEditKey, parseFileKey, TRANSCRIPTS_PREFIX, waveformKey } from "../storage/transcript-files.ts";

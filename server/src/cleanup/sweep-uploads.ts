@@ -1,4 +1,5 @@
-import type { Db, VideoRow } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
+import type { VideoRow } from "../db/tables/videos.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import { isOutage } from "../lib/outages.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";

@@ -5,7 +5,8 @@ import type {
   TranscriptWordsChange,
 } from "@subtext/client/contract/transcript-words";
 import { type AuditActor, recordVideoEvent } from "../audit/audit-events.ts";
-import type { Db, TranscriptRevisionRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { TranscriptRevisionRow } from "../db/tables/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";

@@ -1,4 +1,4 @@
-import type { TranscriptionRow } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 import { AppError } from "../lib/errors.ts";
 
 /** Returns the ETag of a transcription's current words. */

@@ -1,5 +1,6 @@
 import type { AuditActor } from "../audit/audit-events.ts";
-import type { Db, TranscriptionRow, TranscriptRevisionRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { TranscriptionRow, TranscriptRevisionRow } from "../db/tables/transcriptions.ts";
 
 /** The columns of a transcription that a correction reads. */
 export type CorrectedTranscription = Pick<

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Db, SecretName } from "./schema.ts";
+import type { Db } from "./schema.ts";
+import type { SecretName } from "./tables/service.ts";
 
 /** Returns a secret that all processes share, and creates it if it does not exist. */
 export async function serviceSecret(db: Db, name: SecretName): Promise<Buffer> {

@@ -1,5 +1,6 @@
 import { MAX_RETENTION_DAYS, type RetentionPolicy } from "../db/enums.ts";
-import type { Db, EnvironmentRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { EnvironmentRow } from "../db/tables/environments.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";

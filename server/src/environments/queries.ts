@@ -1,5 +1,6 @@
 import type { RetentionPolicy } from "../db/enums.ts";
-import type { Db, EnvironmentRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { EnvironmentRow } from "../db/tables/environments.ts";
 
 export interface NewEnvironment {
   id: string;

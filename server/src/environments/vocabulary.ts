@@ -1,4 +1,5 @@
-import type { Db, EnvironmentRow } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
+import type { EnvironmentRow } from "../db/tables/environments.ts";
 import { AppError } from "../lib/errors.ts";
 import { setVocabulary } from "./queries.ts";
 

@@ -1,5 +1,6 @@
 import { JOIN_PATH } from "../admin/contract/pages.ts";
-import type { Db, OperatorInvitationRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { OperatorInvitationRow } from "../db/tables/operators.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";

@@ -1,12 +1,11 @@
 import type { EnvironmentRole, OperatorAccess } from "../db/enums.ts";
+import type { Db, Tx } from "../db/schema.ts";
 import type {
-  Db,
   NewOperatorInvitation,
   OperatorInvitationRow,
   OperatorRow,
   OperatorSessionRow,
-  Tx,
-} from "../db/schema.ts";
+} from "../db/tables/operators.ts";
 
 export type Operator = OperatorRow & OperatorAccess;
 

@@ -13,7 +13,7 @@ import type {
   WebhookEndpointWithSecret,
 } from "@subtext/client/contract/webhook-endpoint";
 import type { PublicTranscription, PublicVideo } from "../api-keys/key-and-video-queries.ts";
-import type { DeliveryAttemptRow, DeliveryRow, WebhookEndpointRow } from "../db/schema.ts";
+import type { DeliveryAttemptRow, DeliveryRow, WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import { safeFileName } from "../storage/content-disposition.ts";
 import { currentPrefix, fileKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import type { Db, SearchDocumentRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { SearchDocumentRow } from "../db/tables/search.ts";
 import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
 
 export type Unindexed = SearchDocumentRow & {

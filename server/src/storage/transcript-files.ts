@@ -1,5 +1,5 @@
 import type { FileFormat } from "@subtext/client/contract/transcription";
-import type { TranscriptionRow } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 
 /**
  * Returns the key prefix of an attempt's files. Each attempt has its own, so attempts cannot overwrite each other's

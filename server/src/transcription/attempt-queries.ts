@@ -1,5 +1,6 @@
 import type { AttemptOutcome } from "../db/enums.ts";
-import type { Db, TranscriptionAttemptRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { TranscriptionAttemptRow } from "../db/tables/transcriptions.ts";
 
 /** Fencing token: the writes of an attempt have no effect after another attempt has started. */
 export interface AttemptLease {

@@ -1,5 +1,5 @@
 import type { StageSeconds } from "@subtext/speech/transcript";
-import type { TranscriptionRow } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 
 /**
  * Describes an ended attempt for metrics and traces. The process that ran the attempt creates the report. If that

@@ -1,4 +1,5 @@
-import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { removeQueuedJob } from "../queue/fair-queueing.ts";

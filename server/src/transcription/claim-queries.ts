@@ -1,4 +1,5 @@
-import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 import { endAttempt, insertAttempt } from "./attempt-queries.ts";
 
 /**

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
-import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { databaseUnavailable } from "../lib/lost-connection.ts";
 import { isOutage } from "../lib/outages.ts";

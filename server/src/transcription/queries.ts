@@ -1,7 +1,8 @@
 import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { LanguageSegment, StageSeconds } from "@subtext/speech/transcript";
 import { sql } from "kysely";
-import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 import { type AttemptLease, endAttempt, type Failure } from "./attempt-queries.ts";
 
 export async function insertPendingTranscription(

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db, VideoRow } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
+import type { VideoRow } from "../db/tables/videos.ts";
 
 /** Activity is recorded at most this often, because uploads expire after an hour or more. */
 const RECORD_EVERY_MS = 60_000;

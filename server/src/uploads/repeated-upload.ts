@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import type { Db, Tx, VideoRow } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { VideoRow } from "../db/tables/videos.ts";
 import {
   findRecordedResponse,
   fingerprintRequest,

@@ -1,5 +1,6 @@
 import type { UploadTicket, VideoMetadata } from "@subtext/client/contract/video";
-import type { Db, Tx, VideoRow } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { VideoRow } from "../db/tables/videos.ts";
 import { requireRoomForUpload } from "../environments/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";

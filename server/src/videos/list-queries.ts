@@ -1,7 +1,8 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
 import { type RawBuilder, sql } from "kysely";
 import type { VideoState } from "../db/enums.ts";
-import type { Db, VideoRow } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
+import type { VideoRow } from "../db/tables/videos.ts";
 
 export async function findVideos(db: Db, ids: string[]): Promise<VideoRow[]> {
   if (ids.length === 0) return [];

@@ -1,6 +1,7 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { SortDirection, VideoSort, VideoState } from "../db/enums.ts";
-import type { Db, Tx, VideoRow } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { VideoRow } from "../db/tables/videos.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 
 export interface VideoFilter {

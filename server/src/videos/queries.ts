@@ -1,7 +1,9 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import { sql } from "kysely";
-import type { Db, TranscriptionRow, Tx, VideoRow } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
+import type { VideoRow } from "../db/tables/videos.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 

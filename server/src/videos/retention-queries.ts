@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { RetentionPolicy } from "../db/enums.ts";
-import type { Db, Tx, VideoRow } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { VideoRow } from "../db/tables/videos.ts";
 import { retentionOf } from "../environments/queries.ts";
 import { removeCheckpoints } from "../transcription/checkpoint-queries.ts";
 import { lockDeliveries } from "./queries.ts";

@@ -1,6 +1,8 @@
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import { sql } from "kysely";
-import type { Db, DeliveryRow, EventRow, TranscriptionRow, Tx, WebhookEndpointRow } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
+import type { DeliveryRow, EventRow, WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import type { RecordedAttempt } from "./queries.ts";
 
 export interface DueDelivery {

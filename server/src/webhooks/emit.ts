@@ -1,5 +1,6 @@
 import { type EventType, type SentEventType, TEST_EVENT_TYPE } from "@subtext/client/contract/webhook";
-import type { EventDetail, Tx } from "../db/schema.ts";
+import type { Tx } from "../db/schema.ts";
+import type { EventDetail } from "../db/tables/webhooks.ts";
 import { newId } from "../lib/ids.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import { lockSubscribers } from "./endpoint-queries.ts";

@@ -1,6 +1,7 @@
 import type { EventType } from "@subtext/client/contract/webhook";
 import { sql } from "kysely";
-import type { Db, Tx, WebhookEndpointRow } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { WebhookEndpointRow } from "../db/tables/webhooks.ts";
 
 export interface NewWebhookEndpoint {
   id: string;

@@ -1,6 +1,7 @@
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { WebhookEndpointChange } from "@subtext/client/contract/webhook-endpoint";
-import type { Db, Tx, WebhookEndpointRow } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import { requireRoomForEndpoint } from "../environments/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";

@@ -4,7 +4,8 @@ import {
   type DeliveryStatus,
   MAX_LISTED_ATTEMPTS,
 } from "@subtext/client/contract/webhook-endpoint";
-import type { Db, DeliveryRow, EventDetail, EventRow, Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { DeliveryRow, EventDetail, EventRow } from "../db/tables/webhooks.ts";
 import type { DeliveryWithAttempts } from "../resources/serializers.ts";
 
 export async function insertEvent(

@@ -1,5 +1,6 @@
 import { MAX_REDELIVERIES, type Redelivering } from "@subtext/client/contract/webhook-endpoint";
-import type { Tx, WebhookEndpointRow } from "../db/schema.ts";
+import type { Tx } from "../db/schema.ts";
+import type { WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId, newId } from "../lib/ids.ts";

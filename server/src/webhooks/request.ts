@@ -4,7 +4,7 @@ import {
   type WebhookPayload,
   type WebhookTestEvent,
 } from "@subtext/client/contract/webhook";
-import type { EventRow, WebhookEndpointRow } from "../db/schema.ts";
+import type { EventRow, WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import { representTranscription } from "../resources/serializers.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { EventSubject } from "./due-delivery-queries.ts";

@@ -6,7 +6,7 @@ import { cancelOperation, requestOperation } from "../../src/bulk-operations/ope
 import { deleteOldOperations, findOperation, type Selection } from "../../src/bulk-operations/queries.ts";
 import { type BulkOperationDeps, runBulkOperation } from "../../src/bulk-operations/run.ts";
 import { sweepLostJobs } from "../../src/cleanup/reconcile-jobs.ts";
-import type { BulkOperationRow } from "../../src/db/schema.ts";
+import type { BulkOperationRow } from "../../src/db/tables/videos.ts";
 import type { Service } from "../../src/main.ts";
 import { RunningAttempts } from "../../src/transcription/running-attempts.ts";
 import { createUploadLocker } from "../../src/uploads/upload-locker.ts";

@@ -41,7 +41,11 @@ test("`transcribe` writes captions, words and text next to a recording, and repl
   expect(`WEBVTT\n\n${asVtt}`).toBe(await read("talk.vtt"));
 
   const again = await transcribe(folder, "talk.mp4");
-  expect(again).toEqual({ exitCode: 1, out: "", err: "subtext: talk.vtt already exists. To replace it, use --force.\n" });
+  expect(again).toEqual({
+    exitCode: 1,
+    out: "",
+    err: "subtext: talk.vtt already exists. To replace it, use --force.\n",
+  });
   const twins = await transcribe(folder, "a.mp4", "a.mov");
   expect(twins.err).toBe("subtext: Two of the recordings would be transcribed to a.vtt.\n");
 });

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { TranscriptionRow } from "../../src/db/schema.ts";
+import type { TranscriptionRow } from "../../src/db/tables/transcriptions.ts";
 import type { End, Running, SeenAttempt, SeenEvent, StateWorld } from "./state-model.ts";
 
 /** Everything observable of a world at one time. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import type { DeliveryRow } from "../../src/db/schema.ts";
+import type { DeliveryRow } from "../../src/db/tables/webhooks.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { newJobId } from "../../src/queue/queue.ts";
 import { createDeliver } from "../../src/webhooks/deliver.ts";

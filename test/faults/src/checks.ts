@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Tenant } from "@subtext/bench/spawned-service";
 import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract/transcription";
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
-import type { TranscriptionAttemptRow, TranscriptionRow } from "@subtext/server/db/schema";
+import type { TranscriptionAttemptRow, TranscriptionRow } from "@subtext/server/db/tables/transcriptions";
 import type { Service } from "@subtext/server/main";
 import { PROBES_PREFIX } from "@subtext/server/storage/object-store";
 import { openS3ObjectStore } from "@subtext/server/storage/s3/s3-object-store";

@@ -1,7 +1,7 @@
 import { type ArchiveDeps, streamArchive } from "../../bulk-operations/archive.ts";
 import { cancelOperation, noSuchOperation, requestOperation } from "../../bulk-operations/operations.ts";
 import { listOperations, type Selection, startDownload } from "../../bulk-operations/queries.ts";
-import type { BulkOperationRow } from "../../db/schema.ts";
+import type { BulkOperationRow } from "../../db/tables/videos.ts";
 import { getEnvironment } from "../../environments/environments.ts";
 import type { Queue } from "../../queue/queue.ts";
 import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposition.ts";

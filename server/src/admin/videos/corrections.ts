@@ -9,7 +9,8 @@ import {
 } from "../../corrections/correct.ts";
 import { wordsEtag } from "../../corrections/etag.ts";
 import { listRevisions } from "../../corrections/queries.ts";
-import type { Db, TranscriptionRow, TranscriptRevisionRow } from "../../db/schema.ts";
+import type { Db } from "../../db/schema.ts";
+import type { TranscriptionRow, TranscriptRevisionRow } from "../../db/tables/transcriptions.ts";
 import { sendJson } from "../../http/send-json.ts";
 import { AppError } from "../../lib/errors.ts";
 import { findTranscriptionByVideo } from "../../transcription/queries.ts";

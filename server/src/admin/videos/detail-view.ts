@@ -1,4 +1,5 @@
-import type { TranscriptionAttemptRow, TranscriptionRow, VideoRow } from "../../db/schema.ts";
+import type { TranscriptionAttemptRow, TranscriptionRow } from "../../db/tables/transcriptions.ts";
+import type { VideoRow } from "../../db/tables/videos.ts";
 import type { EventWithDeliveries } from "../../webhooks/queries.ts";
 import type { VideoView } from "../contract/video.ts";
 import type {

@@ -1,6 +1,8 @@
 import type { Locker } from "@tus/utils";
 import { recordVideoEvent } from "../../audit/audit-events.ts";
-import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
+import type { Db } from "../../db/schema.ts";
+import type { TranscriptionRow } from "../../db/tables/transcriptions.ts";
+import type { VideoRow } from "../../db/tables/videos.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Queue } from "../../queue/queue.ts";

@@ -1,5 +1,6 @@
 import { recordVideoEvent } from "../../audit/audit-events.ts";
-import type { Db, TranscriptionRow } from "../../db/schema.ts";
+import type { Db } from "../../db/schema.ts";
+import type { TranscriptionRow } from "../../db/tables/transcriptions.ts";
 import { getEnvironment } from "../../environments/environments.ts";
 import { AppError } from "../../lib/errors.ts";
 import { isPlausibleId } from "../../lib/ids.ts";

@@ -1,6 +1,8 @@
 import { DEFAULT_PAGE_SIZE } from "@subtext/client/contract/page";
 import type { VideoState } from "../../db/enums.ts";
-import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
+import type { Db } from "../../db/schema.ts";
+import type { TranscriptionRow } from "../../db/tables/transcriptions.ts";
+import type { VideoRow } from "../../db/tables/videos.ts";
 import { getEnvironment } from "../../environments/environments.ts";
 import { representVideo } from "../../resources/serializers.ts";
 import { waitsForModel } from "../../transcription/model-wait-queries.ts";

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import type { Db, StoreRecordRow } from "../../db/schema.ts";
+import type { Db } from "../../db/schema.ts";
+import type { StoreRecordRow } from "../../db/tables/stored-files.ts";
 
 export interface NewStoreRecord {
   storeId: string;

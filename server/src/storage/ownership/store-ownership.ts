@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
-import type { Db, StoreRecordRow } from "../../db/schema.ts";
+import type { Db } from "../../db/schema.ts";
+import type { StoreRecordRow } from "../../db/tables/stored-files.ts";
 import { AppError } from "../../lib/errors.ts";
 import { advanceStoreRecord, changedSinceAdvance, readStoreRecord, restartUploadExpiry } from "./queries.ts";
 import type { StoreLocation } from "./store-location.ts";

@@ -1,0 +1,51 @@
+import type { VideoMetadata } from "@subtext/client/contract/video";
+import type { ColumnType, Generated, GeneratedAlways, JSONColumnType, Selectable } from "kysely";
+import type { BulkOperationKind, BulkOperationState } from "../enums.ts";
+
+export interface VideoTable {
+  /** Also the id of the tus upload and the name of the recording's file. */
+  id: string;
+  environment_id: string;
+  metadata: JSONColumnType<VideoMetadata>;
+  /** Null until the client declares it. */
+  size_bytes: ColumnType<number, number | null, number | null> | null;
+  created_at: Date;
+  /** Null while the upload is running. */
+  uploaded_at: ColumnType<Date | null, never, Date>;
+  /** The AI Transcription toggle when the upload completed; null until then. */
+  ai_transcription: ColumnType<boolean | null, never, boolean>;
+  /** When retention deleted the recording; null while it exists. */
+  recording_deleted_at: ColumnType<Date | null, never, Date>;
+  /** Set by a trigger, by the database's clock. Updates of only `upload_active_at` do not change it. */
+  changed_at: GeneratedAlways<Date>;
+  /** When the upload last received bytes, by the database's clock. Up to two minutes behind. */
+  upload_active_at: Generated<Date>;
+}
+
+export interface BulkOperationTable {
+  id: string;
+  environment_id: string;
+  kind: BulkOperationKind;
+  state: BulkOperationState;
+  /** Null for a download, which runs in a request. */
+  job_id: string | null;
+  /** Email of an operator; null for the command line. */
+  requested_by: string | null;
+  matched: number;
+  /** Videos of the batches that have ended, by outcome. */
+  done: Generated<number>;
+  failed: Generated<number>;
+  skipped: Generated<number>;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+export interface BulkOperationItemTable {
+  operation_id: string;
+  video_id: string;
+  /** Null until the video is processed. */
+  outcome: "done" | "failed" | "skipped" | null;
+}
+
+export type BulkOperationRow = Selectable<BulkOperationTable>;
+export type VideoRow = Selectable<VideoTable>;
