@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Command } from "commander";
-import { requireEmbeddedDatabase } from "../db/embedded/data-folder.ts";
-import { actAsOwner } from "./act-as-owner.ts";
-import { configOf, type Terminal } from "./context.ts";
-import { properties } from "./text.ts";
+import { requireEmbeddedDatabase } from "../../db/embedded/data-folder.ts";
+import { actAsOwner } from "../act-as-owner.ts";
+import { configOf, type Terminal } from "../context.ts";
+import { properties } from "../text.ts";
 
 export function addUpgradeDatabase(program: Command, terminal: Terminal): void {
   program
@@ -16,7 +16,7 @@ export function addUpgradeDatabase(program: Command, terminal: Terminal): void {
       }
       await actAsOwner(dataFolder);
       await requireEmbeddedDatabase(join(dataFolder, "database"));
-      const { upgradeFolder } = await import("../db/embedded/upgrade-folder.ts");
+      const { upgradeFolder } = await import("../../db/embedded/upgrade-folder.ts");
       const carried = await upgradeFolder(join(dataFolder, "database"), { onLog: () => {} });
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       if (json) terminal.out(`${JSON.stringify(carried, null, 2)}\n`);

@@ -1,9 +1,9 @@
 import { PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
 import type { Command } from "commander";
-import type { ApiKeyView } from "../admin/contract/api-key.ts";
-import { chooseEnvironment, environmentOption, parseDuration, parseList } from "./arguments.ts";
-import { ask, type Terminal } from "./context.ts";
-import { properties, table, time } from "./text.ts";
+import type { ApiKeyView } from "../../admin/contract/api-key.ts";
+import { chooseEnvironment, environmentOption, parseDuration, parseList } from "../arguments.ts";
+import { ask, type Terminal } from "../context.ts";
+import { properties, table, time } from "../text.ts";
 
 export function addKeys(program: Command, terminal: Terminal): void {
   const group = program

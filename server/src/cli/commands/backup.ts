@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { openProgressBar } from "@subtext/speech/cli/terminal";
 import type { Command } from "commander";
-import type { BackupView } from "../backup/backups.ts";
-import { configOf, type Terminal } from "./context.ts";
-import { connect, type InternalClient } from "./internal-client.ts";
-import { properties, time } from "./text.ts";
+import type { BackupView } from "../../backup/backups.ts";
+import { configOf, type Terminal } from "../context.ts";
+import { connect, type InternalClient } from "../internal-client.ts";
+import { properties, time } from "../text.ts";
 
 const POLL_INTERVAL_MS = 200;
 

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { StoreReview } from "../admin/command-line-operations.ts";
-import type { DeletionGroup } from "../cleanup/review-deletions.ts";
-import { BUCKET_SETTING, createBucket, openObjectStore } from "../storage/backends.ts";
-import { ask, configOf, type Terminal } from "./context.ts";
-import { explainError } from "./explain-error.ts";
-import { properties } from "./text.ts";
+import type { StoreReview } from "../../admin/command-line-operations.ts";
+import type { DeletionGroup } from "../../cleanup/review-deletions.ts";
+import { BUCKET_SETTING, createBucket, openObjectStore } from "../../storage/backends.ts";
+import { ask, configOf, type Terminal } from "../context.ts";
+import { explainError } from "../explain-error.ts";
+import { properties } from "../text.ts";
 
 interface Outcome extends StoreReview {
   accepted: boolean;

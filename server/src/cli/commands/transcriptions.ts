@@ -1,11 +1,11 @@
 import { TRANSCRIPTION_STATUSES, type TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { LanguageSegment } from "@subtext/speech/transcript";
 import { type Command, Option } from "commander";
-import type { QueueView, TranscriptionView } from "../admin/contract/transcription.ts";
-import type { TranscriptionSummaryView } from "../admin/contract/video.ts";
-import { chooseEnvironment, environmentOption } from "./arguments.ts";
-import { ask, type Terminal } from "./context.ts";
-import { length, properties, table, time } from "./text.ts";
+import type { QueueView, TranscriptionView } from "../../admin/contract/transcription.ts";
+import type { TranscriptionSummaryView } from "../../admin/contract/video.ts";
+import { chooseEnvironment, environmentOption } from "../arguments.ts";
+import { ask, type Terminal } from "../context.ts";
+import { length, properties, table, time } from "../text.ts";
 
 export function addTranscriptions(program: Command, terminal: Terminal): void {
   const group = program.command("transcriptions").description("show and cancel transcriptions");

@@ -8,8 +8,8 @@ import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
 import { readMemoryLimit } from "@subtext/speech/processes/memory-limit";
 import type { Transcript } from "@subtext/speech/transcript";
 import { type Command, CommanderError } from "commander";
-import { renderTranscript } from "../transcription/render.ts";
-import { configOf, type Terminal } from "./context.ts";
+import { renderTranscript } from "../../transcription/render.ts";
+import { configOf, type Terminal } from "../context.ts";
 
 const FORMATS = [...new Set(["vtt", "srt", ...FILE_FORMATS] as const)];
 const EXTENSIONS = FORMATS.map((format) => `.${format}`);

@@ -6,9 +6,9 @@ import {
 } from "@subtext/client/contract/webhook";
 import type { Delivery, WebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 import type { Command } from "commander";
-import { chooseEnvironment, environmentOption, parseJsonObject, parseList } from "./arguments.ts";
-import { ask, type Terminal } from "./context.ts";
-import { properties, table, time } from "./text.ts";
+import { chooseEnvironment, environmentOption, parseJsonObject, parseList } from "../arguments.ts";
+import { ask, type Terminal } from "../context.ts";
+import { properties, table, time } from "../text.ts";
 
 export function addWebhooks(program: Command, terminal: Terminal): void {
   const group = program

@@ -1,11 +1,11 @@
 import { megabytes } from "@subtext/speech/cli/download-display";
 import type { Command } from "commander";
-import type { EngineOptionView } from "../admin/contract/system.ts";
-import { checkEmail, checkName, checkPassword } from "../operators/operators.ts";
-import { transcriptionSwitch } from "./arguments.ts";
-import { ask, configOf, type Terminal } from "./context.ts";
-import { oneOf, openQuestions, type Questions } from "./questions.ts";
-import { onOff, properties, table } from "./text.ts";
+import type { EngineOptionView } from "../../admin/contract/system.ts";
+import { checkEmail, checkName, checkPassword } from "../../operators/operators.ts";
+import { transcriptionSwitch } from "../arguments.ts";
+import { ask, configOf, type Terminal } from "../context.ts";
+import { oneOf, openQuestions, type Questions } from "../questions.ts";
+import { onOff, properties, table } from "../text.ts";
 
 const DEFAULT_ENVIRONMENT = "Production";
 

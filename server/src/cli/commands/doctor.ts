@@ -1,10 +1,10 @@
 import { type Command, CommanderError } from "commander";
-import type { Config } from "../config/config.ts";
-import type { EffectiveSetting } from "../config/settings-reader.ts";
-import type { Finding } from "../health/doctor.ts";
-import { configOf, type Terminal } from "./context.ts";
-import { connectOverHttp, findRunning, type InternalClient, openInProcess } from "./internal-client.ts";
-import { table } from "./text.ts";
+import type { Config } from "../../config/config.ts";
+import type { EffectiveSetting } from "../../config/settings-reader.ts";
+import type { Finding } from "../../health/doctor.ts";
+import { configOf, type Terminal } from "../context.ts";
+import { connectOverHttp, findRunning, type InternalClient, openInProcess } from "../internal-client.ts";
+import { table } from "../text.ts";
 
 const UNHEALTHY = "subtext.unhealthy";
 const FIX_FIRST = "Fix the parts that are MISSING, then run this command again.";
@@ -39,7 +39,7 @@ async function runChecks(config: Config, { files }: { files: boolean }): Promise
   try {
     client = running === null ? await openInProcess(config) : connectOverHttp(running);
   } catch (error) {
-    const { diagnoseWithoutService } = await import("./diagnose-without-service.ts");
+    const { diagnoseWithoutService } = await import("../diagnose-without-service.ts");
     const findings = await diagnoseWithoutService(config, error);
     return { findings, settings: config.settings, next: FIX_FIRST };
   }

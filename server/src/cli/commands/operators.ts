@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
-import { OPERATOR_ROLES, type OperatorAccess, type OperatorRole } from "../db/enums.ts";
-import { AppError } from "../lib/errors.ts";
-import { type AccessRequest, describeAccess } from "../operators/access.ts";
-import { ask, type Terminal } from "./context.ts";
-import { properties, table, time } from "./text.ts";
+import { OPERATOR_ROLES, type OperatorAccess, type OperatorRole } from "../../db/enums.ts";
+import { AppError } from "../../lib/errors.ts";
+import { type AccessRequest, describeAccess } from "../../operators/access.ts";
+import { ask, type Terminal } from "../context.ts";
+import { properties, table, time } from "../text.ts";
 
 const NO_ROLE = "none";
 

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { openProgressBar } from "@subtext/speech/cli/terminal";
 import type { Command } from "commander";
-import { actAsOwner } from "./act-as-owner.ts";
-import { configOf, type Terminal } from "./context.ts";
-import { properties, time } from "./text.ts";
+import { actAsOwner } from "../act-as-owner.ts";
+import { configOf, type Terminal } from "../context.ts";
+import { properties, time } from "../text.ts";
 
 export function addRestore(program: Command, terminal: Terminal): void {
   program
@@ -18,7 +18,7 @@ export function addRestore(program: Command, terminal: Terminal): void {
         );
       }
       await actAsOwner(dataFolder);
-      const { restoreBackup } = await import("../backup/restore.ts");
+      const { restoreBackup } = await import("../../backup/restore.ts");
       const bar =
         errColumns() === null
           ? null

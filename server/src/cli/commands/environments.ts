@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { EnvironmentView } from "../admin/contract/environment.ts";
-import { MAX_RETENTION_DAYS, MAX_WEIGHT, RETENTION_DELETES, type RetentionPolicy } from "../db/enums.ts";
-import { chooseEnvironment, transcriptionSwitch } from "./arguments.ts";
-import { ask, type Terminal } from "./context.ts";
-import type { InternalClient } from "./internal-client.ts";
-import { onOff, properties, table, time } from "./text.ts";
+import type { EnvironmentView } from "../../admin/contract/environment.ts";
+import { MAX_RETENTION_DAYS, MAX_WEIGHT, RETENTION_DELETES, type RetentionPolicy } from "../../db/enums.ts";
+import { chooseEnvironment, transcriptionSwitch } from "../arguments.ts";
+import { ask, type Terminal } from "../context.ts";
+import type { InternalClient } from "../internal-client.ts";
+import { onOff, properties, table, time } from "../text.ts";
 
 type Switch = { transcription: "on" | "off" };
 type Change = Partial<Switch> & {

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { checkConfiguredFfmpeg } from "@subtext/speech/media/open-decoder";
 import { type Command, Option } from "commander";
-import { SETUP_PATH } from "../admin/contract/pages.ts";
-import type { Config } from "../config/config.ts";
-import { SETTINGS } from "../config/settings.ts";
-import { createLog } from "../telemetry/log.ts";
-import { actAsOwner } from "./act-as-owner.ts";
-import { configOf, type Terminal } from "./context.ts";
-import { openServiceFor } from "./open-service.ts";
+import { SETUP_PATH } from "../../admin/contract/pages.ts";
+import type { Config } from "../../config/config.ts";
+import { SETTINGS } from "../../config/settings.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { actAsOwner } from "../act-as-owner.ts";
+import { configOf, type Terminal } from "../context.ts";
+import { openServiceFor } from "../open-service.ts";
 
 /** npm forwards a signal that the terminal has already sent to this process. The repeated signal is ignored. */
 const SAME_SIGNAL_WITHIN_MS = 500;

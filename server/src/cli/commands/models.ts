@@ -1,8 +1,8 @@
 import { addModelCommands } from "@subtext/speech/cli/model-commands";
 import type { Command } from "commander";
-import type { Config } from "../config/config.ts";
-import { configOf, type Terminal } from "./context.ts";
-import { connectOverHttp, findRunning } from "./internal-client.ts";
+import type { Config } from "../../config/config.ts";
+import { configOf, type Terminal } from "../context.ts";
+import { connectOverHttp, findRunning } from "../internal-client.ts";
 
 export function addModels(program: Command, terminal: Terminal): void {
   addModelCommands(program, {

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
 import { openProgressBar } from "@subtext/speech/cli/terminal";
 import type { Command } from "commander";
-import type { FileCount } from "../move/copy-files.ts";
-import type { MoveProgress, MoveResult } from "../move/move.ts";
-import type { Plan } from "../move/plan.ts";
-import type { MovePreview } from "../move/preview.ts";
-import { actAsOwner } from "./act-as-owner.ts";
-import { configOf, type Terminal } from "./context.ts";
-import { explainError } from "./explain-error.ts";
-import { length, properties } from "./text.ts";
+import type { FileCount } from "../../move/copy-files.ts";
+import type { MoveProgress, MoveResult } from "../../move/move.ts";
+import type { Plan } from "../../move/plan.ts";
+import type { MovePreview } from "../../move/preview.ts";
+import { actAsOwner } from "../act-as-owner.ts";
+import { configOf, type Terminal } from "../context.ts";
+import { explainError } from "../explain-error.ts";
+import { length, properties } from "../text.ts";
 
 /** Interval of progress lines if there is no terminal to draw on. */
 const LINE_INTERVAL_MS = 5_000;
@@ -33,15 +33,15 @@ export function addMove(program: Command, terminal: Terminal): void {
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       const print = <T>(result: T, describe: (result: T) => string) =>
         terminal.out(json ? `${JSON.stringify(result, null, 2)}\n` : `${describe(result)}\n`);
-      const { planMove } = await import("../move/plan.ts");
+      const { planMove } = await import("../../move/plan.ts");
       const progress = openProgress(terminal);
       try {
         const plan = await planMove(folder, config);
         if (dryRun) {
-          const { previewMove } = await import("../move/preview.ts");
+          const { previewMove } = await import("../../move/preview.ts");
           print(await previewMove(plan, config), (preview) => describePreview(plan, preview));
         } else {
-          const { moveData } = await import("../move/move.ts");
+          const { moveData } = await import("../../move/move.ts");
           const result = await moveData(plan, config, progress);
           progress.end();
           print(result, () => describeResult(plan, result));

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
-import { ACTOR_KINDS, type ActorKind, AUDIT_ACTIONS, type AuditAction } from "../db/enums.ts";
-import { parseDuration } from "./arguments.ts";
-import { configOf, type Terminal } from "./context.ts";
-import { connect } from "./internal-client.ts";
+import { ACTOR_KINDS, type ActorKind, AUDIT_ACTIONS, type AuditAction } from "../../db/enums.ts";
+import { parseDuration } from "../arguments.ts";
+import { configOf, type Terminal } from "../context.ts";
+import { connect } from "../internal-client.ts";
 
 const PAGE_SIZE = 100;
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { createLog } from "../telemetry/log.ts";
-import { configOf, type Terminal } from "./context.ts";
-import { openServiceFor } from "./open-service.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { configOf, type Terminal } from "../context.ts";
+import { openServiceFor } from "../open-service.ts";
 
 export function addMigrate(program: Command, terminal: Terminal): void {
   program
