@@ -86,6 +86,7 @@ test("without words there are no paragraphs", () => {
     confidences: [],
     paragraphs: [],
     speakers: null,
+    channels: null,
   });
 });
 
