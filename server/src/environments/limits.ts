@@ -31,7 +31,7 @@ export async function requireRoomForUpload(
   if (count < MAX_OPEN_UPLOADS && bytes + sizeBytes <= maxBytes) return;
   throw new AppError(
     "open_upload_limit_reached",
-    `An environment may have ${MAX_OPEN_UPLOADS} unfinished uploads of ${maxBytes} bytes in total. Finish or cancel some of them.`,
+    `An environment may have at most ${MAX_OPEN_UPLOADS} unfinished uploads, totaling at most ${maxBytes} bytes. Finish or cancel some of them.`,
   );
 }
 
@@ -41,7 +41,7 @@ export async function requireRoomForEndpoint(db: Db | Tx, environmentId: string)
   if (count < MAX_WEBHOOK_ENDPOINTS) return;
   throw new AppError(
     "webhook_endpoint_limit_reached",
-    `An environment may have ${MAX_WEBHOOK_ENDPOINTS} webhook endpoints. Delete one first.`,
+    `An environment may have at most ${MAX_WEBHOOK_ENDPOINTS} webhook endpoints. Delete one first.`,
   );
 }
 
@@ -51,11 +51,11 @@ export async function requireRoomForKey(db: Db, environmentId: string, now: Date
   if (count < MAX_VALID_API_KEYS) return;
   throw new AppError(
     "api_key_limit_reached",
-    `An environment may have ${MAX_VALID_API_KEYS} valid API keys. Revoke one first.`,
+    `An environment may have at most ${MAX_VALID_API_KEYS} valid API keys. Revoke one first.`,
   );
 }
 
-/** `bytes` is the total of the declared sizes. Uploads of deferred length have none. */
+/** `bytes` is the total of the declared sizes. Uploads with a deferred length count as 0. */
 async function sumOpenUploads(
   db: Db | Tx,
   environmentId: string,

@@ -7,9 +7,9 @@ interface Step {
   /** Distance from the first word of the term. */
   offset: number;
   lexemes: readonly string[];
-  /** Whether lexemes also match by prefix. */
+  /** Whether the lexemes match as prefixes. */
   prefix: boolean;
-  /** Stop words match only in quoted terms. */
+  /** Whether the term is quoted. Stop words match only in quoted terms. */
   isQuoted: boolean;
   /**
    * Whether this is a single character of a script without spaces. It matches each pair that begins with it, and only

@@ -1,23 +1,19 @@
-import { PERMISSION_TEXTS } from "@subtext/client/contract/permission";
+import { PERMISSION_TEXTS, PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
 import type { ReactNode } from "react";
 import { parts } from "../parts.ts";
 import { translated } from "../translated.ts";
-
-const { get_video, edit_transcript, create_video, delete_video, manage_webhooks } = PERMISSION_TEXTS;
-const textsOf = ({ name, hint }: { name: string; hint: string }) => ({ name, hint });
 
 export const apiKeys = translated("apiKeys", {
   title: "API keys",
   description: (environment: string, docs: (label: string) => ReactNode) =>
     parts`Keys give access to ${environment} only. ${docs("API docs")}`,
   /** The texts of the API's contract. */
-  permissions: {
-    get_video: textsOf(get_video),
-    edit_transcript: textsOf(edit_transcript),
-    create_video: textsOf(create_video),
-    delete_video: textsOf(delete_video),
-    manage_webhooks: textsOf(manage_webhooks),
-  },
+  permissions: Object.fromEntries(
+    PERMISSIONS.map((permission) => {
+      const { name, hint } = PERMISSION_TEXTS[permission];
+      return [permission, { name, hint }];
+    }),
+  ) as Record<Permission, { name: string; hint: string }>,
   noneYet: "No API keys yet",
   purpose: "Create a key to upload videos and read transcriptions with the API.",
   askOwner: "Ask an owner to create one.",

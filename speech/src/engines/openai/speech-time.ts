@@ -2,19 +2,19 @@ import type { SpeechSpan } from "../../alignment/fit-words.ts";
 import { quietFrames } from "../../alignment/loudness.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
 
-/** Returns the time (seconds) at which a share of the text between `start` and `end` has been spoken. */
+/** Maps a fraction of the text spoken between `start` and `end` to a time. All times are in seconds. */
 export type TimeOfShare = (start: number, end: number, share: number) => number;
 
 export const evenly: TimeOfShare = (start, end, share) => start + (end - start) * share;
 
 const FRAME_SAMPLES = 160;
-/** Weight of a silent frame relative to a loud one. It is not 0, because loudness may be misleading. */
+/** Weight of a silent frame relative to a loud one. Not 0, because loudness can mislead. */
 const QUIET_WEIGHT = 0.02;
 
 /**
- * Distributes text over the loud parts of an utterance. Pauses take almost no text.
+ * Distributes text over the loud parts of an utterance. Pauses get almost no text.
  * @param samples at 16 kHz
- * @param speech in seconds of the utterance; if given, everything else counts as a pause
+ * @param speech spans in seconds from the start of the utterance; if given, everything else counts as a pause
  */
 export function byLoudness(samples: Float32Array, speech?: readonly SpeechSpan[]): TimeOfShare {
   const frames = Math.floor(samples.length / FRAME_SAMPLES);
@@ -23,7 +23,7 @@ export function byLoudness(samples: Float32Array, speech?: readonly SpeechSpan[]
     const seconds = ((frame + 0.5) * FRAME_SAMPLES) / SAMPLE_RATE;
     return speech === undefined || speech.some(({ start, end }) => start <= seconds && seconds < end);
   };
-  /** Cumulative loudness before each frame. */
+  /** Total weight of all earlier frames. */
   const before = new Float64Array(frames + 1);
   for (let frame = 0; frame < frames; frame++) {
     before[frame + 1] =

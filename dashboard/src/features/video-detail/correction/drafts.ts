@@ -10,14 +10,14 @@ export interface Draft {
   sitting: string;
 }
 
-/** Stores drafts, so that unsaved changes survive a reload and an outage. */
+/** Persists drafts so that unsaved changes survive reloads and outages. */
 export interface DraftStore {
   load(): Promise<Draft | null>;
   save(draft: Draft): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Stores an operator's draft for a video in the browser. If the browser denies access, no draft is stored. */
+/** Stores an operator's draft for a video in the browser. Storage errors are ignored. */
 export function browserDrafts(operatorId: string, videoId: string): DraftStore {
   const key = `subtext.draft.${operatorId}.${videoId}`;
   return {

@@ -65,9 +65,9 @@ export function paragraphText(paragraph: Paragraph): ParagraphText {
 }
 
 /**
- * Changes the text of a paragraph. Words outside the changed text keep their times, speakers, confidences and channels. New words
- * take over the time of the words that they replace, in proportion to their length. Inserted words share the pause where
- * they are inserted; without a pause, their duration is zero.
+ * Changes the text of a paragraph. Words outside the changed text keep their times, speakers, confidences and channels.
+ * New words divide the time span of the words that they replace, in proportion to their length. Inserted words share the
+ * pause where they are inserted; if there is none, their duration is zero.
  * @param durationSeconds length of the recording
  * @returns the same transcript if no word changes
  */
@@ -189,7 +189,7 @@ export function confirmWord(
   return transcript.with(paragraph, words.with(word, { ...words[word]!, confidence: null }));
 }
 
-/** Names the speaker of the words `from` … `to - 1`. They become a separate paragraph. */
+/** Sets the speaker of the words `from` … `to - 1`, and splits them into their own paragraph. */
 export function setSpeaker(
   transcript: EditedTranscript,
   { paragraph, from, to }: { paragraph: number; from: number; to: number },

@@ -6,9 +6,9 @@ import { UndoHistory } from "./undo-history.ts";
 
 /** Delay between the last change and the save. */
 const SAVE_DELAY_MS = 2_000;
-/** Maximum delay of a save while changes continue. */
+/** The longest a save is postponed while the user keeps editing. */
 const MAX_SAVE_DELAY_MS = 20_000;
-/** Delay between the first change and the draft that contains it. */
+/** Delay from the first change until a draft is stored. */
 const DRAFT_DELAY_MS = 1_000;
 /** A change after a break of this length starts a new revision. */
 const SITTING_MS = 10 * 60_000;
@@ -39,7 +39,7 @@ export interface SessionState {
   error: unknown;
   canUndo: boolean;
   canRedo: boolean;
-  /** Passages that someone else changed differently. The transcript keeps the changes made in this session. */
+  /** Passages that this user and someone else changed in different ways. The transcript keeps the changes made in this session. */
   conflicts: readonly Conflict[];
   /** Number of times that other people's changes were merged into the transcript. */
   merges: number;
@@ -56,7 +56,7 @@ interface SessionOptions {
 }
 
 /**
- * One person's editing of a transcript, with undo, autosave, drafts, and merging of other people's changes. Changes stay
+ * One user's editing session: undo, autosave, drafts, and merging of other users' changes. Changes stay
  * in the draft until the server has saved them.
  */
 export class EditingSession {
@@ -157,7 +157,7 @@ export class EditingSession {
    */
   async update({ isOwn = false } = {}): Promise<void> {
     await this.#runAlone(async () => {
-      // If it fails, the next save detects the change and merges again.
+      // On failure, the next save detects the change and retries the merge.
       await this.#merge({ isOwn }).catch(() => {});
     });
   }

@@ -3,7 +3,7 @@ import { correction as texts } from "../../../messages/en/correction.ts";
 import { compareWords, hasSameText, joinTexts } from "./compare-words.ts";
 import { isSameSpeaker } from "./edited-transcript.ts";
 
-/** A passage that two people changed differently. The merged words contain `mine`. */
+/** A passage that both users changed, in different ways. The merged words contain `mine`. */
 export interface Conflict {
   mine: string;
   theirs: string;
@@ -49,7 +49,7 @@ export function mergeWords(
   return { ...merge, words: inOrder(merge.words) };
 }
 
-/** Returns the index in `changed` of each word of `base`; -1 if its text or time changed. */
+/** For each word of `base`, returns its index in `changed`, or −1 if its text or time changed. */
 function findUnchanged(base: readonly EditableWord[], changed: readonly EditableWord[]): Int32Array {
   const found = new Int32Array(base.length).fill(-1);
   let [i, j] = [0, 0];
@@ -119,7 +119,7 @@ function withSpeakers(
   });
 }
 
-/** Adds the conflict only once, because every word of a passage can have the same speaker conflict. */
+/** Skips duplicates, because every word of a passage can have the same speaker conflict. */
 function addConflict({ conflicts }: Merge, mine: string, theirs: string): void {
   if (conflicts.some((each) => each.mine === mine && each.theirs === theirs)) return;
   conflicts.push({ mine, theirs });
