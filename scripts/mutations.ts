@@ -15,6 +15,7 @@ function of(file: string, tests: string[], pairs: [original: string, replacement
 const KEYS = ["server/test/api-keys/api-keys.test.ts", "server/test/transcription/transcription.test.ts"];
 const DELIVERIES = ["server/test/webhooks/deliver.test.ts"];
 const UPLOADS = ["server/test/uploads/uploads.test.ts"];
+const NEW_VIDEO = ["server/test/uploads/transcribe-as-new-video.test.ts"];
 const STORED_FILES = ["server/test/cleanup/stored-files.test.ts"];
 const ATTEMPTS = [
   "server/test/transcription/attempts.test.ts",
@@ -430,6 +431,20 @@ export const mutations: Mutation[] = [
       '    .where("id", "=", videoId)\n    .where("uploaded_at", "is", null)\n',
       '    .where("id", "=", videoId)\n',
     ],
+  ]),
+  ...of("server/src/uploads/accept-upload.ts", NEW_VIDEO, [
+    ["    if (video.source_video_id !== null && !aiTranscription) throw aiTranscriptionOff();\n", ""],
+  ]),
+  ...of("server/src/uploads/transcribe-as-new-video.ts", NEW_VIDEO, [
+    ["  if (deletedAt !== null) throw recordingDeleted();\n", ""],
+    ["source.uploaded_at === null || isUnfinished", "source.uploaded_at === null"],
+    ["  if (!environment?.ai_transcription) throw aiTranscriptionOff();\n", ""],
+  ]),
+  ...of("server/src/cleanup/sweep-uploads.ts", NEW_VIDEO, [
+    ["if (!isRefused || !mayDelete) return;", "return;"],
+  ]),
+  ...of("server/src/uploads/upload-store.ts", NEW_VIDEO, [
+    ["if (!(await deleteOpenUpload(db, uploadId))) return;", "await deleteOpenUpload(db, uploadId);"],
   ]),
   ...of("server/src/uploads/upload-store.ts", UPLOADS, [["Date.now() - idleMs", "Date.now()"]]),
   ...of("server/src/uploads/disk-upload-store.ts", UPLOADS, [

@@ -285,10 +285,25 @@ test("a viewer sees everything and cannot change it; the owner deletes the video
   expect(await viewer.getByRole("button", { name: /Retry|Delete/ }).count()).toBe(0);
   await viewer.goto(sampleUrl);
   await transcript(viewer).getByText("Welcome").waitFor();
+  expect(await viewer.getByRole("button", { name: /Transcribe as|Delete/ }).count()).toBe(0);
   const status = await viewer.evaluate(
     "fetch('/internal' + location.pathname, { method: 'DELETE' }).then(({ status }) => status)",
   );
   expect(status).toBe(403);
+
+  const remove = async () => {
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  };
+  await page.goto(sampleUrl);
+  await page.getByRole("button", { name: "Transcribe as a new video" }).click();
+  const source = page
+    .getByText("Transcribed from the recording of")
+    .getByRole("link", { name: "sample.mp4" });
+  expect(dashboard.url + (await source.getAttribute("href"))).toBe(sampleUrl);
+  expect(await accessibilityViolations(page)).toEqual([]);
+  await remove();
 
   await page.goto(sampleUrl);
   await page.getByRole("button", { name: "Delete" }).click();

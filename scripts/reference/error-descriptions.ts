@@ -120,6 +120,10 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
     "Admin API: the environment has no bulk operation with this id, or the download link was already used.",
   waveform_not_found: "Admin API: the recording could not be decoded, or has not been decoded yet.",
   transcription_not_failed: "Admin API: only a FAILED transcription can be reprocessed.",
+  ai_transcription_off:
+    "Admin API: a video is transcribed as a new video only while AI Transcription is on in its environment.",
+  video_not_finished:
+    "Admin API: a video is transcribed as a new video only after its upload is complete and its transcription has ended.",
   transcription_finished: "Admin API: only a PENDING or PROCESSING transcription can be canceled.",
 };
 

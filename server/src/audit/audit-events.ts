@@ -91,11 +91,13 @@ export async function recordVideoEvent(
   actor: AuditActor,
   action: AuditAction,
   { environmentId, videoId }: { environmentId: string; videoId: string },
+  detail: AuditDetail = {},
 ): Promise<void> {
   const environment = await findEnvironment(tx, environmentId);
   await recordAuditEvent({ tx, clock }, actor, {
     action,
     subject: { id: videoId, name: null },
+    detail,
     ...(environment && { environment }),
   });
 }

@@ -10,10 +10,11 @@ import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
 import type { Schema } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
+import { tryLink } from "../lib/try-link.ts";
 import { isDiskFull } from "../storage/disk/disk-space.ts";
 import { MARK_FILE } from "../storage/ownership/store-mark.ts";
 import { DATA_FOLDER, formatSum, hashFile, type Manifest, SUMS_FILE, writeManifest } from "./manifest.ts";
-import { copyIfPresent, preserveFiles, tryLink } from "./preserve-files.ts";
+import { copyIfPresent, preserveFiles } from "./preserve-files.ts";
 import { listChangedVideoFiles, listOpenRecordings, listVideoFiles } from "./video-files.ts";
 
 export interface BackupDeps {

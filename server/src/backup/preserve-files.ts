@@ -1,10 +1,8 @@
 import { constants } from "node:fs";
-import { copyFile, link, mkdir, readdir, rm } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { tryLink } from "../lib/try-link.ts";
 import type { VideoFiles } from "./video-files.ts";
-
-/** Error codes if the file system does not support hard links, or not between these two paths. */
-const LINK_UNSUPPORTED_CODES = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"]);
 
 /**
  * Preserves a video's files under the same names in another folder, as hard links if possible, otherwise as copies.
@@ -38,17 +36,6 @@ async function preserve(from: string, to: string): Promise<boolean> {
     return true;
   } catch (error) {
     return nullIfMissing(error as NodeJS.ErrnoException) !== null;
-  }
-}
-
-/** Returns false if the file system cannot create the link. */
-export async function tryLink(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (LINK_UNSUPPORTED_CODES.has((error as NodeJS.ErrnoException).code ?? "")) return false;
-    throw error;
   }
 }
 

@@ -1,11 +1,13 @@
 import type { Db } from "../db/schema.ts";
 import type { VideoRow } from "../db/tables/videos.ts";
+import { AppError } from "../lib/errors.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import { isOutage } from "../lib/outages.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { type AcceptDeps, acceptUpload } from "../uploads/accept-upload.ts";
 import { deleteExpiredUpload } from "../uploads/queries.ts";
+import { deleteUpload } from "../uploads/upload-store.ts";
 import { findVideo, listOpenUploads } from "../videos/queries.ts";
 
 export interface UploadSweepDeps extends AcceptDeps, ItemDeps {
@@ -52,9 +54,10 @@ async function sweepOpenUpload(
   const file = await recordings.inspect(video.id);
   if (file !== null && file.sizeBytes === video.size_bytes) {
     await recordings.sync(video.id);
-    if (await acceptUpload(deps, { videoId: video.id, sizeBytes: file.sizeBytes })) {
-      log.info({ videoId: video.id }, "the sweep accepted a finished upload");
-    }
+    const isRefused = await acceptOrRefuse(deps, { videoId: video.id, sizeBytes: file.sizeBytes });
+    if (!isRefused || !mayDelete) return;
+    await deleteUpload(db, recordings, video.id);
+    log.info({ videoId: video.id }, "a copy was removed, because AI Transcription is off");
     return;
   }
   if (!mayDelete) return;
@@ -62,5 +65,21 @@ async function sweepOpenUpload(
   if (await deleteExpiredUpload(db, video.id, uploadExpiryMs)) {
     await recordings.remove(video.id);
     log.info({ videoId: video.id }, "an expired upload was removed");
+  }
+}
+
+/** Returns true if the upload is a copy of a video that must not be accepted, because AI Transcription is off. */
+async function acceptOrRefuse(
+  deps: UploadSweepDeps,
+  upload: { videoId: string; sizeBytes: number },
+): Promise<boolean> {
+  try {
+    if (await acceptUpload(deps, upload)) {
+      deps.log.info({ videoId: upload.videoId }, "the sweep accepted a finished upload");
+    }
+    return false;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "ai_transcription_off") throw error;
+    return true;
   }
 }

@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS = [
   "operator.signed_in",
   "operator.sign_in_failed",
   "video.deleted",
+  "video.copied",
   "transcription.reprocessed",
   "transcription.canceled",
   "transcript.edited",

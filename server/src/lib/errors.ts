@@ -70,6 +70,8 @@ export const APP_ERRORS = {
     retryable: false,
     title: "Only a failed transcription can be reprocessed",
   },
+  ai_transcription_off: { status: 409, retryable: false, title: "AI Transcription is off" },
+  video_not_finished: { status: 409, retryable: true, title: "The video is not finished" },
   transcription_finished: {
     status: 409,
     retryable: false,

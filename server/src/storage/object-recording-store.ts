@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
+import { copyRecording } from "./copy-recording.ts";
 import { requireSpace } from "./disk/disk-space.ts";
 import { unavailable } from "./disk/local-file.ts";
 import { objectUnusable } from "./object-errors.ts";
@@ -74,6 +75,11 @@ export function openObjectRecordingStore(
     async inspect(videoId) {
       const state = isPlausibleId(videoId) ? await readUpload(objects, videoId) : null;
       return state && { sizeBytes: state.sizeBytes };
+    },
+
+    async copy(videoId, newVideoId) {
+      const { sizeBytes } = await find(videoId);
+      await copyRecording(objects, { from: keyOf(videoId), to: keyOf(newVideoId), sizeBytes });
     },
 
     async sync(videoId) {

@@ -16,6 +16,8 @@ export interface ObjectStore {
   head(key: string): Promise<{ sizeBytes: number; etag: string } | null>;
   /** Does nothing if the object does not exist. */
   remove(key: string): Promise<void>;
+  /** Copies an object of at most 5 GB within the bucket. */
+  copy(from: string, to: string): Promise<void>;
   list(prefix: string): AsyncIterable<StoredObject>;
   presign(key: string, options: PresignOptions): Promise<PresignedUrl>;
   readonly multipart: MultipartUploads;
@@ -52,6 +54,12 @@ export interface MultipartUploads {
   begin(key: string): Promise<string>;
   /** @param number starts at 1; replaces an existing part with this number */
   sendPart(upload: MultipartUpload, number: number, content: Buffer): Promise<UploadedPart>;
+  /** Copies a range of another object as a part. `end` is inclusive. */
+  copyPart(
+    upload: MultipartUpload,
+    number: number,
+    source: { from: string; start: number; end: number },
+  ): Promise<void>;
   complete(upload: MultipartUpload, parts: readonly UploadedPart[]): Promise<void>;
   /** Aborts all multipart uploads of the key. */
   abort(key: string): Promise<void>;

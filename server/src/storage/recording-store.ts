@@ -20,6 +20,11 @@ export interface RecordingStore {
   presign(videoId: string, options: PresignOptions): Promise<PresignedUrl | null>;
   /** Returns null if the file does not exist. */
   inspect(videoId: string): Promise<{ sizeBytes: number } | null>;
+  /**
+   * Copies a complete recording within the store. Call `sync` afterwards.
+   * @throws AppError `storage_object_missing`, `storage_full`, `storage_unavailable`
+   */
+  copy(videoId: string, newVideoId: string): Promise<void>;
   /** Makes the uploaded bytes durable. */
   sync(videoId: string): Promise<void>;
   /** Succeeds if the recording does not exist. */

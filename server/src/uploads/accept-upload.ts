@@ -1,6 +1,7 @@
 import type { Db } from "../db/schema.ts";
 import { lockAiTranscription } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import { enqueue } from "../queue/transcription-jobs.ts";
@@ -20,6 +21,7 @@ export interface AcceptDeps {
  * Accepts a finished upload, once. One transaction records the completion, reads the AI Transcription toggle and, if it
  * is on, inserts a PENDING transcription and its job. Both the tus server and the sweep may call this.
  * @returns whether this call accepted the upload
+ * @throws AppError `ai_transcription_off` for a copy of another video, which exists only to be transcribed
  */
 export async function acceptUpload(
   { db, queue, clock, onAccepted }: AcceptDeps,
@@ -31,6 +33,7 @@ export async function acceptUpload(
     if (!video) return null;
     const now = clock.now();
     const aiTranscription = await lockAiTranscription(tx, video.environment_id);
+    if (video.source_video_id !== null && !aiTranscription) throw aiTranscriptionOff();
     await completeUpload(tx, video.id, { sizeBytes: upload.sizeBytes, aiTranscription, now });
     if (!aiTranscription) return { video, transcriptionId: null };
 
@@ -57,4 +60,11 @@ export async function acceptUpload(
     });
   }
   return taken !== null;
+}
+
+export function aiTranscriptionOff(): AppError {
+  return new AppError(
+    "ai_transcription_off",
+    "AI Transcription is off in this environment. Turn it on first.",
+  );
 }

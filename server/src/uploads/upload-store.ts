@@ -12,11 +12,11 @@ export interface UploadStore extends DataStore {
 }
 
 /**
- * Deletes an incomplete upload. The row is deleted first, so that after a crash its tombstone makes the sweep remove
- * the file.
+ * Deletes an incomplete upload; does nothing if it was accepted. The row is deleted first, so that after a crash its
+ * tombstone makes the sweep remove the file.
  */
 export async function deleteUpload(db: Db, recordings: RecordingStore, uploadId: string): Promise<void> {
-  await deleteOpenUpload(db, uploadId);
+  if (!(await deleteOpenUpload(db, uploadId))) return;
   try {
     await recordings.remove(uploadId);
   } catch (error) {

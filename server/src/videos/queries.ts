@@ -12,6 +12,8 @@ export interface NewVideo {
   environmentId: string;
   metadata: VideoMetadata;
   sizeBytes: number | null;
+  /** The video whose recording the new one is a copy of. */
+  sourceVideoId?: string;
   now: Date;
 }
 
@@ -23,6 +25,7 @@ export async function insertVideo(db: Db | Tx, video: NewVideo): Promise<VideoRo
       environment_id: video.environmentId,
       metadata: JSON.stringify(video.metadata),
       size_bytes: video.sizeBytes,
+      source_video_id: video.sourceVideoId ?? null,
       created_at: video.now,
     })
     .returningAll()

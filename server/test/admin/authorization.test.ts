@@ -165,6 +165,7 @@ test("editors may change videos, and nothing else", () => {
     "DELETE /environments/:environment/videos/:video",
     "POST /environments/:environment/videos/:video/reprocess",
     "POST /environments/:environment/videos/:video/cancel",
+    "POST /environments/:environment/videos/:video/transcribe-as-new",
     "PUT /environments/:environment/videos/:video/words",
     "POST /environments/:environment/videos/:video/revisions/:revision/restore",
     "POST /environments/:environment/bulk-operations",

@@ -9,6 +9,7 @@ import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
+import { copyRecording } from "../../src/storage/copy-recording.ts";
 import { openObjectRecordingStore } from "../../src/storage/object-recording-store.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
 import {
@@ -16,6 +17,7 @@ import {
   completeUpload,
   openPartBuffers,
   partSizeFor,
+  RECORDINGS_PREFIX,
   readUpload,
 } from "../../src/storage/object-upload.ts";
 import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
@@ -103,6 +105,25 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
       { numRuns: 3 },
     );
     expect(await readdir(scratchFolder)).toEqual([]);
+  });
+
+  test.each([
+    ["in one request", content.length],
+    ["in parts", PART_BYTES],
+  ])("is copied to another video %s", async (_how, partBytes) => {
+    const [id, copy] = [newId("video"), newId("video")];
+    await send(id, content.length);
+    const [from, to] = [RECORDINGS_PREFIX + id, RECORDINGS_PREFIX + copy];
+    await copyRecording(bucket, { from, to, sizeBytes: content.length, partBytes });
+    // What the sweep sees after a crash.
+    expect(await openSources().inspect(copy)).toEqual({ sizeBytes: content.length });
+    await openSources().sync(copy);
+    await openSources().remove(id);
+    const source = await openSources().open(copy, neverAborted);
+    expect(Buffer.compare(await readFile(source.path), content)).toBe(0);
+    await source.release();
+    await openSources().remove(copy);
+    expect(await keysLeft()).toEqual([]);
   });
 
   test("with no bytes is an empty recording", async () => {

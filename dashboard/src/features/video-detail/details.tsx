@@ -4,11 +4,13 @@ import type {
   TimelineStepView,
   VideoDetailView,
 } from "@subtext/server/admin/contract/video-detail";
+import { Link } from "@tanstack/react-router";
 import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import { formatNumber } from "../../messages/numbers.ts";
 import { formatBytes, formatClock, formatDateTime, formatTime, languageName } from "../../ui/format.ts";
 import { Section } from "../../ui/page.tsx";
-import { failureText } from "../../ui/video-state.tsx";
+import { RichText } from "../../ui/rich-text.tsx";
+import { failureText, videoName } from "../../ui/video-state.tsx";
 import css from "./details.module.css";
 import { deliveryText, formatElapsed, hostOf, stepName } from "./texts.ts";
 
@@ -18,6 +20,21 @@ export function Details({ video }: { video: VideoDetailView }) {
     <>
       <Section title={texts.about}>
         <Facts video={video} />
+        {video.sourceVideo && (
+          <p>
+            <RichText
+              parts={texts.copyOf(
+                <Link
+                  to="/environments/$environmentId/videos/$videoId"
+                  params={{ environmentId: video.environmentId, videoId: video.sourceVideo.id }}
+                  dir="auto"
+                >
+                  {videoName(video.sourceVideo)}
+                </Link>,
+              )}
+            />
+          </p>
+        )}
       </Section>
       {Object.keys(video.metadata).some((name) => name !== "filename") && (
         <Section title={texts.metadata} description={texts.metadataHint}>

@@ -43,6 +43,30 @@ export function CancelTranscription({ address }: { address: VideoAddress }) {
   );
 }
 
+/** Opens the new video. */
+export function TranscribeAsNewVideo({ address }: { address: VideoAddress }) {
+  const navigate = useNavigate();
+  const transcribe = useMutation({
+    mutationFn: () =>
+      request("POST /environments/:environment/videos/:video/transcribe-as-new", {
+        params: videoParams(address),
+      }),
+    onSuccess: ({ id, environmentId }) =>
+      navigate({
+        to: "/environments/$environmentId/videos/$videoId",
+        params: { environmentId, videoId: id },
+      }),
+  });
+  return (
+    <>
+      <ErrorNotice error={transcribe.error} />
+      <Button onPress={() => transcribe.mutate()} isPending={transcribe.isPending}>
+        {texts.transcribeAsNew}
+      </Button>
+    </>
+  );
+}
+
 export function DeleteVideo({ address, name }: { address: VideoAddress; name: string }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

@@ -22,7 +22,7 @@ import { captionsUrl, transcriptQuery, type VideoAddress, videoQuery, waveformQu
 import { RecordingDeleted, VideoStatus } from "./status.tsx";
 import { Transcript } from "./transcript/transcript.tsx";
 import { useLiveVideo } from "./use-live-video.ts";
-import { DeleteVideo } from "./video-actions.tsx";
+import { DeleteVideo, TranscribeAsNewVideo } from "./video-actions.tsx";
 import css from "./video-page.module.css";
 
 // Apart, because most visitors only read.
@@ -101,6 +101,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
   return (
     <>
       <PageHeader title={name} description={<StateBadge video={video} />}>
+        {canEdit && canTranscribeAsNew(video) && <TranscribeAsNewVideo address={address} />}
         {canEdit && <DeleteVideo address={address} name={name} />}
       </PageHeader>
       <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>
@@ -179,4 +180,13 @@ function Video({ address, video, startSeconds }: VideoProps) {
       </div>
     </>
   );
+}
+
+/** Failures that another engine or model may prevent. Other failed videos are retried. */
+const LANGUAGE_FAILURES = ["language_undetermined", "language_unsupported"];
+
+function canTranscribeAsNew({ state, media, transcription }: VideoDetailView): boolean {
+  if (media === null) return false;
+  if (state === "completed" || state === "untranscribed") return true;
+  return state === "failed" && LANGUAGE_FAILURES.includes(transcription?.failure?.code ?? "");
 }

@@ -40,6 +40,7 @@ export const audit: typeof english = {
     "operator.signed_in": "Angemeldet",
     "operator.sign_in_failed": "Anmeldung fehlgeschlagen",
     "video.deleted": "Video gelöscht",
+    "video.copied": "Als neues Video transkribiert",
     "transcription.reprocessed": "Transkription wiederholt",
     "transcription.canceled": "Transkription abgebrochen",
     "transcript.edited": "Transkript korrigiert",

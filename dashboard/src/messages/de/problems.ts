@@ -24,6 +24,9 @@ export const problems: typeof english = {
   transcription_not_found: "Das Video hat keine Transkription.",
   transcription_not_completed: "Die Transkription ist noch nicht abgeschlossen.",
   transcription_not_failed: "Nur eine fehlgeschlagene Transkription kann wiederholt werden.",
+  ai_transcription_off:
+    "Die KI-Transkription ist ausgeschaltet. Schalten Sie sie zuerst in den Einstellungen ein.",
+  video_not_finished: "Das Video wird noch hochgeladen oder transkribiert.",
   transcript_not_found: "Das Video hat noch kein Transkript.",
   transcript_changed: "Das Transkript wurde inzwischen geändert.",
   revision_not_found: "Diese Version des Transkripts gibt es nicht.",

@@ -15,6 +15,7 @@ export const videoDetail: typeof english = {
   deleteEffect: (name) => parts`${name} wird mit Transkript und Untertiteln endgültig gelöscht.`,
   retryTranscription: "Transkription wiederholen",
   cancelTranscription: "Transkription abbrechen",
+  transcribeAsNew: "Als neues Video transkribieren",
 
   incomplete: "Transkript unvollständig",
   incompleteHint:
@@ -41,6 +42,7 @@ export const videoDetail: typeof english = {
   about: "Allgemein",
   metadata: "Metadaten",
   metadataHint: "Mit dem Upload gesendete Metadaten.",
+  copyOf: (video) => parts`Aus der Aufnahme von ${video} transkribiert.`,
   processing: "Verarbeitung",
   attempts: "Versuche",
   webhooks: "Webhooks",

@@ -37,6 +37,7 @@ export const audit = translated("audit", {
     "operator.signed_in": "Signed in",
     "operator.sign_in_failed": "Sign-in failed",
     "video.deleted": "Video deleted",
+    "video.copied": "Transcribed as a new video",
     "transcription.reprocessed": "Transcription retried",
     "transcription.canceled": "Transcription canceled",
     "transcript.edited": "Transcript corrected",

@@ -17,6 +17,7 @@ export const videoDetail = translated("videoDetail", {
     parts`This permanently deletes ${name} with its transcript and captions.`,
   retryTranscription: "Retry transcription",
   cancelTranscription: "Cancel transcription",
+  transcribeAsNew: "Transcribe as a new video",
 
   incomplete: "Transcript incomplete",
   incompleteHint:
@@ -41,6 +42,7 @@ export const videoDetail = translated("videoDetail", {
   about: "About",
   metadata: "Metadata",
   metadataHint: "Metadata sent with the upload.",
+  copyOf: (video: ReactNode) => parts`Transcribed from the recording of ${video}.`,
   processing: "Processing",
   attempts: "Attempts",
   webhooks: "Webhooks",

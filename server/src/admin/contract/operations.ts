@@ -54,6 +54,7 @@ import {
   type VideoCountsView,
   type VideoFilterValuesView,
   type VideoPageView,
+  type VideoView,
 } from "./video.ts";
 import type { TranscriptWordsView, VideoDetailView, WaveformView } from "./video-detail.ts";
 import type { DeliveryDetailView, DeliveryPageView, UrlCheckView, WebhookEndpointView } from "./webhook.ts";
@@ -427,6 +428,12 @@ export const OPERATIONS = {
   "POST /environments/:environment/videos/:video/cancel": {
     callers: EDITORS,
     response: json<VideoDetailView>(),
+  },
+  /** Transcribes a copy of the recording as a new video, which the response describes. */
+  "POST /environments/:environment/videos/:video/transcribe-as-new": {
+    callers: EDITORS,
+    status: 201,
+    response: json<VideoView>(),
   },
   "GET /environments/:environment/videos/:video/media": {
     callers: EVERY_ROLE,

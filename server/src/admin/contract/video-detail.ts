@@ -15,6 +15,8 @@ export interface VideoDetailView extends VideoView {
   media: MediaView | null;
   /** When retention deleted the recording but kept the transcript; null while the recording exists. */
   recordingDeletedAt: string | null;
+  /** The video whose recording this one is a copy of; null if it is none, or if that video was deleted. */
+  sourceVideo: { id: string; filename: string | null } | null;
   transcription: TranscriptionDetailView | null;
 }
 

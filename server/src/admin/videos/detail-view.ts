@@ -1,5 +1,6 @@
 import type { TranscriptionAttemptRow, TranscriptionRow } from "../../db/tables/transcriptions.ts";
 import type { VideoRow } from "../../db/tables/videos.ts";
+import { uploadedFileName } from "../../resources/serializers.ts";
 import type { EventWithDeliveries } from "../../webhooks/queries.ts";
 import type { VideoView } from "../contract/video.ts";
 import type {
@@ -27,15 +28,17 @@ export function toVideoDetailView(
   known: {
     video: VideoRow;
     media: MediaView | null;
+    source: VideoRow | undefined;
     transcription: (TranscriptionHistory & { row: TranscriptionRow }) | null;
   },
 ): VideoDetailView {
-  const { video, media, transcription } = known;
+  const { video, media, source, transcription } = known;
   return {
     ...view,
     metadata: video.metadata,
     media,
     recordingDeletedAt: video.recording_deleted_at?.toISOString() ?? null,
+    sourceVideo: source ? { id: source.id, filename: uploadedFileName(source.metadata) } : null,
     transcription:
       transcription &&
       toTranscriptionDetailView(transcription.row, {

@@ -3,17 +3,16 @@ import { recordVideoEvent } from "../../audit/audit-events.ts";
 import type { Db } from "../../db/schema.ts";
 import type { TranscriptionRow } from "../../db/tables/transcriptions.ts";
 import type { VideoRow } from "../../db/tables/videos.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
-import type { Queue } from "../../queue/queue.ts";
-import type { RecordingStore } from "../../storage/recording-store.ts";
 import type { TranscriptStore } from "../../storage/transcript-store.ts";
 import { listAttempts } from "../../transcription/attempt-queries.ts";
 import { cancelTranscription } from "../../transcription/cancel.ts";
 import { findTranscriptionByVideo } from "../../transcription/queries.ts";
 import { reprocess } from "../../transcription/reprocess.ts";
 import type { RunningAttempts } from "../../transcription/running-attempts.ts";
+import { type NewVideoDeps, transcribeAsNewVideo } from "../../uploads/transcribe-as-new-video.ts";
 import { deleteVideo } from "../../videos/delete-video.ts";
+import { findVideo } from "../../videos/queries.ts";
 import { listWebhookEndpoints } from "../../webhooks/endpoint-queries.ts";
 import { listTranscriptionEvents } from "../../webhooks/queries.ts";
 import { type Actor, roleIn } from "../access.ts";
@@ -23,10 +22,7 @@ import { toVideoDetailView } from "./detail-view.ts";
 import { typeOfRecording } from "./files.ts";
 import { getVideoFromParams, toVideoViews, type VideoListDeps } from "./videos.ts";
 
-export interface VideoDetailDeps extends VideoListDeps {
-  queue: Queue;
-  clock: Clock;
-  recordings: RecordingStore;
+export interface VideoDetailDeps extends VideoListDeps, NewVideoDeps {
   transcripts: TranscriptStore;
   /** The lock of the upload endpoint. It prevents writes to a deleted video. */
   locker: Locker;
@@ -79,20 +75,41 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
       request.log.info({ transcriptionId: id }, "transcription canceled by an operator");
       return await describe(deps, video, actor);
     },
+
+    "POST /environments/:environment/videos/:video/transcribe-as-new": async ({
+      params,
+      auditActor,
+      request,
+    }) => {
+      const source = await getVideoFromParams(db, params);
+      const video = await transcribeAsNewVideo(deps, source, (tx, { id, environment_id }) =>
+        recordVideoEvent(
+          { tx, clock },
+          auditActor,
+          "video.copied",
+          { environmentId: environment_id, videoId: id },
+          { source: source.id },
+        ),
+      );
+      request.log.info({ videoId: video.id, sourceVideoId: source.id }, "video copied by an operator");
+      const [view] = await toVideoViews(deps, [video]);
+      return view!;
+    },
   });
 }
 
 async function describe(deps: VideoDetailDeps, video: VideoRow, actor: Actor): Promise<VideoDetailView> {
   const { db } = deps;
-  const [[view], row, media] = await Promise.all([
+  const [[view], row, media, source] = await Promise.all([
     toVideoViews(deps, [video]),
     findTranscriptionByVideo(db, video.id),
     readMediaView(deps, video),
+    video.source_video_id === null ? undefined : findVideo(db, video.source_video_id),
   ]);
   const transcription = row && { row, ...(await readHistory(db, row)) };
   // Editors may not see webhooks, because the URLs of endpoints are often secrets.
   if (transcription && roleIn(actor, video.environment_id) === "editor") transcription.events = [];
-  return toVideoDetailView(view!, { video, media, transcription: transcription ?? null });
+  return toVideoDetailView(view!, { video, media, source, transcription: transcription ?? null });
 }
 
 async function readHistory(db: Db, { id, environment_id }: TranscriptionRow) {

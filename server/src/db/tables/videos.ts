@@ -16,6 +16,8 @@ export interface VideoTable {
   ai_transcription: ColumnType<boolean | null, never, boolean>;
   /** When retention deleted the recording; null while it exists. */
   recording_deleted_at: ColumnType<Date | null, never, Date>;
+  /** The video whose recording this one is a copy of; it may be deleted. */
+  source_video_id: ColumnType<string | null, string | null | undefined, never>;
   /** Set by a trigger, by the database's clock. Updates of only `upload_active_at` do not change it. */
   changed_at: GeneratedAlways<Date>;
   /** When the upload last received bytes, by the database's clock. Up to two minutes behind. */

@@ -1,8 +1,11 @@
-import { mkdir, open, opendir, rm, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { copyFile, mkdir, open, opendir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../lib/errors.ts";
 import { isPlausibleId } from "../../lib/ids.ts";
+import { tryLink } from "../../lib/try-link.ts";
 import type { RecordingStore } from "../recording-store.ts";
+import { requireSpace } from "./disk-space.ts";
 import {
   type AssertFolder,
   fileError,
@@ -54,6 +57,19 @@ export async function openDiskRecordingStore(
       const path = pathOf(videoId);
       const found = await attempt(() => stat(path).catch(nullIfMissing));
       return found && { sizeBytes: found.size };
+    },
+
+    async copy(videoId, newVideoId) {
+      const from = pathOf(videoId);
+      const to = pathOf(newVideoId);
+      await attempt(async () => {
+        // A client that requested the upload's offset may have created an empty file.
+        await rm(to, { force: true });
+        // A complete recording never changes, so both videos can share its bytes.
+        if (await tryLink(from, to)) return;
+        await requireSpace(folder, (await stat(from)).size);
+        await copyFile(from, to, constants.COPYFILE_FICLONE);
+      });
     },
 
     async sync(videoId) {

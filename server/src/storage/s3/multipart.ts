@@ -7,6 +7,7 @@ import {
   ListPartsCommand,
   type S3Client,
   UploadPartCommand,
+  UploadPartCopyCommand,
 } from "@aws-sdk/client-s3";
 import { AppError } from "../../lib/errors.ts";
 import type { MultipartUpload, MultipartUploads, UploadedPart } from "../object-store.ts";
@@ -70,6 +71,16 @@ export function s3MultipartUploads(bucket: S3Bucket): MultipartUploads {
       return { number, etag: ETag, sizeBytes: content.length };
     },
 
+    async copyPart(upload, number, { from, start, end }) {
+      const command = new UploadPartCopyCommand({
+        ...addressOf(upload),
+        PartNumber: number,
+        CopySource: copySource(bucket.name, bucket.prefix + from),
+        CopySourceRange: `bytes=${start}-${end}`,
+      });
+      await bucket.run((s3, options) => s3.send(command, options));
+    },
+
     async complete(upload, parts) {
       const command = new CompleteMultipartUploadCommand({
         ...addressOf(upload),
@@ -103,6 +114,11 @@ export function s3MultipartUploads(bucket: S3Bucket): MultipartUploads {
       return parts.sort((a, b) => a.number - b.number);
     },
   };
+}
+
+/** Returns a source in the form of a URL's path, as the header requires. */
+export function copySource(bucket: string, key: string): string {
+  return [bucket, ...key.split("/")].map(encodeURIComponent).join("/");
 }
 
 async function nullIfMissing<T>(answer: Promise<T>): Promise<T | null> {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import {
+  CopyObjectCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
@@ -17,7 +18,7 @@ import { contentDisposition } from "../content-disposition.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
 import { type ObjectStore, PROBE_CONTENT, PROBES_PREFIX } from "../object-store.ts";
 import { clientConfig, type S3Config } from "./client-config.ts";
-import { type S3Bucket, s3MultipartUploads } from "./multipart.ts";
+import { copySource, type S3Bucket, s3MultipartUploads } from "./multipart.ts";
 import { UrlSigner } from "./url-signer.ts";
 
 const RETRY_AFTER_SECONDS = 10;
@@ -102,6 +103,15 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
         // AWS responds 204 if the object does not exist, others respond 404.
         if (!(error instanceof AppError) || error.code !== "storage_object_missing") throw error;
       }
+    },
+
+    async copy(from, to) {
+      const command = new CopyObjectCommand({
+        Bucket: name,
+        Key: fullKey(to),
+        CopySource: copySource(name, fullKey(from)),
+      });
+      await run((s3, options) => s3.send(command, options));
     },
 
     async *list(listed) {
