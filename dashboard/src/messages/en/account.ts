@@ -23,5 +23,5 @@ export const account = translated("account", {
   changePassword: "Change password",
   language: "Language",
   languageHint: "Applies to this browser.",
-  browserLanguage: "As in the browser",
+  browserLanguage: "Browser default",
 });

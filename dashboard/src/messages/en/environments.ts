@@ -1,7 +1,7 @@
 import { translated } from "../translated.ts";
 
 export const environments = translated("environments", {
-  noneYet: "No environment yet",
+  noneYet: "No environments yet",
   askOwner: "Ask an owner to create one.",
   createOne: "Create an environment",
   purpose: "Each environment has its own videos, API keys and webhooks.",

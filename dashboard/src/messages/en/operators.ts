@@ -28,7 +28,7 @@ export const operators = translated("operators", {
   invitationsHint: "Pending invitations expire after 7 days.",
   invited: (when: string) => `Invited ${when}`,
   revoke: "Revoke",
-  revokeOf: (email: string) => `Revoke invitation of ${email}`,
+  revokeOf: (email: string) => `Revoke invitation for ${email}`,
   revoked: "Invitation revoked.",
   invite: "Invite",
   inviteSomeone: "Invite someone",

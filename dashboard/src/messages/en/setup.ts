@@ -20,7 +20,7 @@ export const setup = translated("setup", {
   speechEngine: "Speech engine",
   engine: "Engine",
   engineHint:
-    "Whisper models know 99 languages. Until one is downloaded, only English is transcribed. For your own transcription server, set SPEECH_SERVERS.",
+    "Whisper models support 99 languages. Until one is downloaded, only English is transcribed. For your own transcription server, set SPEECH_SERVERS.",
   bundledEngine: "Bundled – English only",
   finish: "Finish setup",
 });

@@ -27,7 +27,7 @@ export const shell = translated("shell", {
   connectionLost: "Connection lost. Reconnecting… Data may be out of date.",
   signOut: "Sign out",
   signOutQuestion: "Sign out?",
-  uploadsStop: "Uploads are still running. They stop now, and resume when you add the same files again.",
+  uploadsStop: "Uploads are still running. Signing out stops them. To resume, add the same files again.",
   theme: "Theme",
   themes: { system: "System", light: "Light", dark: "Dark" },
   environments: "Environments",

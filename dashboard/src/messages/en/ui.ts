@@ -23,7 +23,7 @@ export const ui = translated("ui", {
   copied: "Copied",
   copyWhat: (label: string) => `Copy: ${label}`,
   copiedWhat: (label: string) => `Copied: ${label}`,
-  copyBlocked: "Your browser doesn't allow this page to copy. Select the text and copy it yourself.",
+  copyBlocked: "Your browser blocked copying. Select the text and copy it manually.",
   keyboardShortcuts: "Keyboard shortcuts",
   enableSingleKeys: "Enable single-key shortcuts",
 });

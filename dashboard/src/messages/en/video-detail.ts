@@ -26,7 +26,7 @@ export const videoDetail = translated("videoDetail", {
   uploadingShare: (share: string) => `Uploading, ${share}`,
   waitingForModel: "Waiting for a speech model",
   retrying: "Retrying.",
-  retryingAt: (time: string) => `Retrying, not before ${time}.`,
+  retryingAt: (time: string) => `Retrying at ${time} or later.`,
   startsSoon: "Transcription starts when a worker is free. This page updates automatically.",
   transcribing: (share: string) => `Transcribing, ${share}`,
   estimating: "Estimating time left…",
@@ -37,7 +37,7 @@ export const videoDetail = translated("videoDetail", {
   recordingDeleted: "The recording was deleted",
   retentionDeleted: (time: ReactNode) => parts`The environment's retention settings deleted it on ${time}.`,
   transcriptKept: "The transcript and captions are still available.",
-  cannotPlay: "It can't be played or transcribed again.",
+  cannotPlay: "It can no longer be played or transcribed.",
 
   about: "About",
   metadata: "Metadata",

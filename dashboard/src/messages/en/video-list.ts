@@ -47,9 +47,9 @@ export const videoList = translated("videoList", {
   clearFilters: "Clear filters",
   noneYet: "No videos yet",
   noneInState: {
-    uploading: "No uploading videos",
+    uploading: "No videos uploading",
     pending: "No pending videos",
-    processing: "No processing videos",
+    processing: "No videos processing",
     completed: "No completed videos",
     failed: "No failed videos",
     skipped: "No skipped videos",

@@ -98,20 +98,20 @@ export const videoState = translated("videoState", {
     },
     storage_full: { problem: "The disk is full.", remedy: "Free up space, then try again." },
     storage_unavailable: {
-      problem: "The storage is unavailable.",
+      problem: "Storage is unavailable.",
       remedy: "Check the server's disk or bucket.",
     },
     storage_object_denied: {
-      problem: "The storage denies access to the uploaded file.",
+      problem: "Access to the uploaded file was denied.",
       remedy: "Fix the file's permissions, then retry.",
     },
     storage_object_unusable: {
-      problem: "The storage cannot read the uploaded file.",
+      problem: "The uploaded file can't be read from storage.",
       remedy: "Check the disk or bucket, or upload the file again.",
     },
     storage_object_missing: { problem: "The uploaded file is missing.", remedy: "Upload it again." },
     worker_lost: {
-      problem: "The server stopped several times while it worked on this video.",
+      problem: "Workers crashed repeatedly while processing this video.",
       remedy: "See the server log for details.",
     },
     canceled: { problem: "Transcription canceled.", remedy: "A retry continues where it stopped." },

@@ -70,7 +70,8 @@ export const webhooks = translated("webhooks", {
   resend: "Resend",
   resendNow: "Resend now",
   resendMore: "Resend more",
-  reconstructed: "Requests are reconstructed and may differ if the URL, metadata or secret changed since.",
+  reconstructed:
+    "Requests are reconstructed and may differ if the URL, metadata or secret has changed since.",
   attempt: (number: number) => `Attempt ${number}`,
   attemptedAt: (time: string, milliseconds: number) => `${time}, after ${formatNumber(milliseconds)} ms`,
   responseStart: "Response (first 1 KB)",
@@ -102,7 +103,7 @@ export const webhooks = translated("webhooks", {
   resendFailed: "Resend failed",
   resendFailedTitle: "Resend failed deliveries",
   resendFailedHint:
-    "Deliveries that failed, were canceled or wait for a retry are sent again now, oldest first, with the same event IDs.",
+    "Deliveries that failed, were canceled or are waiting for a retry are sent again now, oldest first, with the same event IDs.",
   createdIn: "Created in",
   periods: {
     hour: "The last hour",
