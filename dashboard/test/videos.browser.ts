@@ -65,7 +65,7 @@ test("a new environment shows its own videos in every state, in both themes and 
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
   await signIn(page, dashboard, OWNER);
   await page.getByRole("button", { name: "Menu" }).click();
-  await page.getByRole("dialog").getByRole("navigation").waitFor();
+  await page.getByRole("dialog").getByRole("navigation", { name: "Pages" }).waitFor();
   expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Environment: Production" }).click();
   await page.getByRole("menuitem", { name: "New environment" }).click();
