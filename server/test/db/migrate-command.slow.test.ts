@@ -76,6 +76,7 @@ test("subtext migrate brings older tables up to date and ends, creates none, and
   });
 });
 
+// The database of this test is embedded.
 test.skipIf(process.env.TEST_DATABASE_URL)(
   "subtext migrate does not touch an embedded database that a service is using",
   async () => {

@@ -17,7 +17,7 @@ import { Button } from "../../ui/forms/controls.tsx";
 import { UploadIcon } from "../../ui/icons.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
-import { ShortcutsHelp } from "../../ui/shortcuts-help.tsx";
+import { ShortcutsHelp } from "../../ui/shortcuts/shortcuts-help.tsx";
 import { STATE_NAMES, videoName } from "../../ui/video-state.tsx";
 import { useUploads } from "../uploads/use-uploads.ts";
 import { BulkOperations } from "./bulk-operations.tsx";

@@ -50,9 +50,7 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
       auditActor,
       request,
     }) => {
-      const video = await getVideoFromParams(db, params);
-      const { id } = (await findTranscriptionByVideo(db, video.id)) ?? noTranscription();
-      const subject = { environmentId: video.environment_id, videoId: video.id };
+      const { video, id, subject } = await findSubject(db, params);
       await reprocess(deps, id, (tx) =>
         recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", subject),
       );
@@ -66,9 +64,7 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
       auditActor,
       request,
     }) => {
-      const video = await getVideoFromParams(db, params);
-      const { id } = (await findTranscriptionByVideo(db, video.id)) ?? noTranscription();
-      const subject = { environmentId: video.environment_id, videoId: video.id };
+      const { video, id, subject } = await findSubject(db, params);
       await cancelTranscription(deps, id, (tx) =>
         recordVideoEvent({ tx, clock }, auditActor, "transcription.canceled", subject),
       );
@@ -132,6 +128,13 @@ async function readMediaView({ recordings }: VideoDetailDeps, video: VideoRow): 
     // If the recording is unavailable, the page still shows the rest.
     contentType: await typeOfRecording(recordings, video.id).catch(() => null),
   };
+}
+
+/** Finds a video and the id of its transcription. `subject` is for the audit log. */
+async function findSubject(db: Db, params: { environment: string; video: string }) {
+  const video = await getVideoFromParams(db, params);
+  const { id } = (await findTranscriptionByVideo(db, video.id)) ?? noTranscription();
+  return { video, id, subject: { environmentId: video.environment_id, videoId: video.id } };
 }
 
 function noTranscription(): never {

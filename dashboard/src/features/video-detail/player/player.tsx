@@ -6,7 +6,7 @@ import { videoDetail as texts } from "../../../messages/en/video-detail.ts";
 import { formatNumber } from "../../../messages/numbers.ts";
 import { languageName } from "../../../ui/format.ts";
 import { Notice } from "../../../ui/forms/controls.tsx";
-import { ShortcutsHelp, type ShortcutsHelpProps } from "../../../ui/shortcuts-help.tsx";
+import { ShortcutsHelp, type ShortcutsHelpProps } from "../../../ui/shortcuts/shortcuts-help.tsx";
 import type { Playback } from "./playback.ts";
 import css from "./player.module.css";
 

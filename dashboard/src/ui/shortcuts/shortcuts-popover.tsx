@@ -1,9 +1,9 @@
 import { Fragment, type RefObject, useState } from "react";
 import { Dialog, Heading, Popover } from "react-aria-components";
-import { areSingleKeysEnabled, type Shortcut, setSingleKeysEnabled } from "../hooks/shortcuts.ts";
-import { ui as texts } from "../messages/en/ui.ts";
-import controls from "./forms/controls.module.css";
-import { Switch } from "./forms/controls.tsx";
+import { areSingleKeysEnabled, type Shortcut, setSingleKeysEnabled } from "../../hooks/shortcuts.ts";
+import { ui as texts } from "../../messages/en/ui.ts";
+import controls from "../forms/controls.module.css";
+import { Switch } from "../forms/controls.tsx";
 import css from "./shortcuts-help.module.css";
 
 export function ShortcutsPopover({

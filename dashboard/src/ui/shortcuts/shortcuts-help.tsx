@@ -1,9 +1,9 @@
 import { lazy, Suspense, useRef } from "react";
 import { Button as AriaButton } from "react-aria-components";
-import type { Shortcut } from "../hooks/shortcuts.ts";
-import { ui as texts } from "../messages/en/ui.ts";
-import controls from "./forms/controls.module.css";
-import { KeyboardIcon } from "./icons.tsx";
+import type { Shortcut } from "../../hooks/shortcuts.ts";
+import { ui as texts } from "../../messages/en/ui.ts";
+import controls from "../forms/controls.module.css";
+import { KeyboardIcon } from "../icons.tsx";
 import css from "./shortcuts-help.module.css";
 
 const ShortcutsPopover = lazy(async () => ({
