@@ -96,7 +96,7 @@ describe("autosave", () => {
     expect(server.draft).toBeNull();
   });
 
-  test("continues a sitting, and begins another after ten minutes without changes", async () => {
+  test("continues an editing session, and begins another after ten minutes without changes", async () => {
     const server = new Fake();
     const session = await server.open();
     for (const [from, to, waitMs] of [
@@ -107,9 +107,9 @@ describe("autosave", () => {
       type(session, from, to);
       await vi.advanceTimersByTimeAsync(waitMs);
     }
-    const sittings = server.saves.map(({ sitting }) => sitting);
-    expect(sittings[1]).toBe(sittings[0]);
-    expect(sittings[2]).not.toBe(sittings[0]);
+    const editSessionIds = server.saves.map(({ editSessionId }) => editSessionId);
+    expect(editSessionIds[1]).toBe(editSessionIds[0]);
+    expect(editSessionIds[2]).not.toBe(editSessionIds[0]);
   });
 
   test("retries during an outage, and saves what was typed in it", async () => {

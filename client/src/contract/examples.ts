@@ -50,7 +50,7 @@ export const TRANSCRIPT_WORDS_CHANGE = {
     { word: "morning,", start: 0.55, end: 0.97, speaker: "Ada", confidence: 0.42, channel: 1 },
     { word: "everyone.", start: 0.97, end: 1.5, speaker: "Ada", confidence: 0.87, channel: 1 },
   ],
-  sitting: "5b1f7c1e-52d4-4a8e-9f0a-2f1f6f0f3c11",
+  editSessionId: "5b1f7c1e-52d4-4a8e-9f0a-2f1f6f0f3c11",
 };
 
 export const TRANSCRIPT_WORDS = {

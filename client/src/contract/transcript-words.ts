@@ -55,7 +55,7 @@ const NewWord = Type.Object(
 );
 
 const words = Type.Array(NewWord, { description: "All words in spoken order, at most 150,000" });
-const sitting = Type.String({
+const editSessionId = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: "^[!-~]+$",
@@ -63,9 +63,9 @@ const sitting = Type.String({
     "A random ID of an editing session. Saves with the same ID replace the content of their revision, if the last one was less than 10 minutes ago.",
 });
 
-/** Replaces all words. Without `sitting`, each request adds a revision. */
+/** Replaces all words. Without `editSessionId`, each request adds a revision. */
 export const TranscriptWordsChange = Type.Object(
-  { words, sitting: Type.Optional(sitting) },
+  { words, editSessionId: Type.Optional(editSessionId) },
   { $id: "TranscriptWordsChange", additionalProperties: false },
 );
 

@@ -534,7 +534,7 @@ export interface components {
             words: components["schemas"]["EditableWord"][];
         };
         TranscriptWordsChange: {
-            sitting?: string;
+            editSessionId?: string;
             words: {
                 channel?: number | null;
                 confidence?: number | null;

@@ -44,8 +44,8 @@ export interface PreparedCorrection {
   commit(tx: Tx): Promise<SavedWords>;
 }
 
-/** A save continues its sitting's revision if the sitting's last save was less than this long ago. */
-const SITTING_MS = 10 * 60_000;
+/** A save continues the revision of its editing session if the last save was less than this long ago. */
+const EDIT_SESSION_MS = 10 * 60_000;
 
 /** @throws AppError `transcription_not_found`, `transcription_not_completed` */
 export function requireCompleted<Row extends CorrectedTranscription>(row: Row | undefined): Row {
@@ -65,7 +65,7 @@ export function requireCompleted<Row extends CorrectedTranscription>(row: Row | 
 export async function prepareCorrection(
   deps: CorrectionDeps,
   row: CorrectedTranscription,
-  { words, sitting }: TranscriptWordsChange,
+  { words, editSessionId }: TranscriptWordsChange,
   correction: Correction,
 ): Promise<PreparedCorrection> {
   if (!matchesCurrent(correction.ifMatch, row)) return STALE;
@@ -77,7 +77,7 @@ export async function prepareCorrection(
   const checked = checkWords(withChannels, row.duration ?? Number.POSITIVE_INFINITY);
   return await prepare(deps, row, checked, {
     ...correction,
-    sitting: sitting ?? null,
+    editSessionId: editSessionId ?? null,
     action: "transcript.edited",
   });
 }
@@ -94,7 +94,11 @@ export async function prepareRestore(
 ): Promise<PreparedCorrection> {
   if (!matchesCurrent(correction.ifMatch, row)) return STALE;
   const words = await readRevision(deps, row, number);
-  return await prepare(deps, row, words, { ...correction, sitting: null, action: "transcript.restored" });
+  return await prepare(deps, row, words, {
+    ...correction,
+    editSessionId: null,
+    action: "transcript.restored",
+  });
 }
 
 /** @throws AppError `revision_not_found` */
@@ -118,17 +122,17 @@ async function prepare(
   {
     actor,
     actorName,
-    sitting,
+    editSessionId,
     action,
   }: Correction & {
-    sitting: string | null;
+    editSessionId: string | null;
     action: "transcript.edited" | "transcript.restored";
   },
 ): Promise<PreparedCorrection> {
   const { db, queue, clock, transcripts } = deps;
   const now = clock.now();
   const current = await findRevision(db, row.id, row.revision);
-  const continues = current !== undefined && isSameSitting(current, { actor, sitting, now });
+  const continues = current !== undefined && isSameEditSession(current, { actor, editSessionId, now });
   const number = continues ? row.revision : row.revision + 1;
   const before = await readRevision(deps, row, number - 1).catch(emptyIfMissing);
   const version = row.edit_version + 1;
@@ -142,7 +146,7 @@ async function prepare(
         number,
         continues,
         prefix,
-        sitting,
+        editSessionId,
         actor: { ...actor, name: actorName },
         wordCount: words.length,
         changedWords: countChanges(before, words),
@@ -162,16 +166,16 @@ async function prepare(
   };
 }
 
-function isSameSitting(
+function isSameEditSession(
   current: TranscriptRevisionRow,
-  { actor, sitting, now }: { actor: AuditActor; sitting: string | null; now: Date },
+  { actor, editSessionId, now }: { actor: AuditActor; editSessionId: string | null; now: Date },
 ): boolean {
   return (
-    sitting !== null &&
-    current.sitting === sitting &&
+    editSessionId !== null &&
+    current.edit_session_id === editSessionId &&
     current.actor_kind === actor.kind &&
     current.actor_id === actor.id &&
-    now.getTime() - current.updated_at.getTime() < SITTING_MS
+    now.getTime() - current.updated_at.getTime() < EDIT_SESSION_MS
   );
 }
 

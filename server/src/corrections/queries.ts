@@ -58,7 +58,7 @@ export interface NewRevision {
   /** Whether the revision already exists and its content is replaced. */
   continues: boolean;
   prefix: string;
-  sitting: string | null;
+  editSessionId: string | null;
   actor: Pick<AuditActor, "kind" | "id" | "name">;
   wordCount: number;
   changedWords: number;
@@ -110,7 +110,7 @@ export async function advanceRevision(
       ...content,
       transcription_id: row.id,
       number: revision.number,
-      sitting: revision.sitting,
+      edit_session_id: revision.editSessionId,
       actor_kind: revision.actor.kind,
       actor_id: revision.actor.id,
       actor_name: revision.actor.name,
@@ -128,7 +128,7 @@ async function insertOriginal(tx: Tx, row: CorrectedTranscription): Promise<void
       transcription_id: row.id,
       number: 0,
       file_prefix: row.file_prefix!,
-      sitting: null,
+      edit_session_id: null,
       word_count: row.word_count ?? 0,
       changed_words: 0,
       created_at: completedAt,

@@ -75,10 +75,14 @@ async function seeded({
     revisions: async () => (await ask("/revisions")).json<{ data: RevisionView[] }>().data,
     async put(
       words: readonly object[],
-      { etag, sitting = "one", cookie = as }: { etag?: string; sitting?: string; cookie?: string },
+      {
+        etag,
+        editSessionId = "one",
+        cookie = as,
+      }: { etag?: string; editSessionId?: string; cookie?: string },
     ) {
       const headers = { ...headersOf(cookie), ...(etag !== undefined && { "if-match": etag }) };
-      return await send(subtext, `${path}/words`, { method: "PUT", headers, body: { sitting, words } });
+      return await send(subtext, `${path}/words`, { method: "PUT", headers, body: { editSessionId, words } });
     },
     async restore(revision: number, etag: string) {
       const headers = { ...headersOf(as), "if-match": etag };
@@ -93,7 +97,11 @@ const withWord = (words: readonly EditableWord[], index: number, word: string) =
   words.with(index, { ...words[index]!, word, confidence: null });
 
 /** Saves the transcript with another second word. */
-async function correct(video: Seeded, word: string, options: { sitting?: string; cookie?: string } = {}) {
+async function correct(
+  video: Seeded,
+  word: string,
+  options: { editSessionId?: string; cookie?: string } = {},
+) {
   const { etag, words } = await video.read();
   const saved = await video.put(withWord(words, 1, word), { etag, ...options });
   expect(saved.statusCode).toBe(200);
@@ -297,7 +305,7 @@ describe("a correction", () => {
 });
 
 describe("revisions", () => {
-  test("of one sitting are one, until 10 minutes pass, another sitting begins or somebody else saves", async () => {
+  test("of one editing session are one, until 10 minutes pass, another session begins or somebody else saves", async () => {
     const video = await seeded();
     expect(await video.revisions()).toMatchObject([
       { revision: 0, actor: null, isCurrent: true, wordCount: 3 },
@@ -306,8 +314,8 @@ describe("revisions", () => {
     expect(await correct(video, "b")).toEqual({ etag: '"1.2"', revision: 1 });
     clock.advance(11 * MINUTE_MS);
     expect((await correct(video, "c")).revision).toBe(2);
-    expect((await correct(video, "d", { sitting: "two" })).revision).toBe(3);
-    expect((await correct(video, "e", { sitting: "two", cookie: colleague })).revision).toBe(4);
+    expect((await correct(video, "d", { editSessionId: "two" })).revision).toBe(3);
+    expect((await correct(video, "e", { editSessionId: "two", cookie: colleague })).revision).toBe(4);
     const revisions = await video.revisions();
     expect(
       revisions.map(({ revision, actor, isCurrent, changedWords }) => [
@@ -334,7 +342,7 @@ describe("revisions", () => {
       .where("subject_id", "=", video.videoId)
       .orderBy("id")
       .execute();
-    // One event for each sitting.
+    // One event for each editing session.
     expect(audited.map(({ actor_name }) => actor_name)).toEqual([
       ...Array.from({ length: 3 }, () => "ed@example.com"),
       "cora@example.com",

@@ -92,7 +92,7 @@ export interface TranscriptRevisionTable {
   number: number;
   file_prefix: string;
   /** Id of the editing session that can still update the revision; null if the next save creates a new one. */
-  sitting: string | null;
+  edit_session_id: string | null;
   /** Null for the recognized original. */
   actor_kind: ActorKind | null;
   actor_id: string | null;

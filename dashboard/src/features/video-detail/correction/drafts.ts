@@ -7,7 +7,7 @@ export interface Draft {
   etag: string;
   base: readonly EditableWord[];
   words: readonly EditableWord[];
-  sitting: string;
+  editSessionId: string;
 }
 
 /** Persists drafts so that unsaved changes survive reloads and outages. */

@@ -11,13 +11,13 @@ const MAX_SAVE_DELAY_MS = 20_000;
 /** Delay from the first change until a draft is stored. */
 const DRAFT_DELAY_MS = 1_000;
 /** A change after a break of this length starts a new revision. */
-const SITTING_MS = 10 * 60_000;
+const EDIT_SESSION_MS = 10 * 60_000;
 const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
 
 export interface SaveRequest {
   words: readonly EditableWord[];
-  sitting: string;
+  editSessionId: string;
   etag: string;
 }
 
@@ -51,7 +51,7 @@ interface SessionOptions {
   api: WordsApi;
   drafts: DraftStore;
   now?: () => number;
-  newSitting?: () => string;
+  newEditSessionId?: () => string;
   onSaved?: (saved: SavedWords) => void;
 }
 
@@ -66,7 +66,7 @@ export class EditingSession {
   #etag: string;
   #base: readonly EditableWord[];
   #state: SessionState;
-  #sitting: string;
+  #editSessionId: string;
   #changedAt = 0;
   #failures = 0;
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
@@ -87,13 +87,13 @@ export class EditingSession {
   private constructor(options: SessionOptions, { etag, words }: TranscriptWords) {
     this.#options = {
       now: Date.now,
-      newSitting: randomId,
+      newEditSessionId: randomId,
       onSaved: () => {},
       ...options,
     };
     this.#etag = etag;
     this.#base = words;
-    this.#sitting = this.#options.newSitting();
+    this.#editSessionId = this.#options.newEditSessionId();
     this.#state = {
       transcript: splitIntoParagraphs(words),
       save: "saved",
@@ -171,7 +171,7 @@ export class EditingSession {
       etag: this.#etag,
       base: this.#base,
       words: this.#state.transcript.flat(),
-      sitting: this.#sitting,
+      editSessionId: this.#editSessionId,
     };
     await this.#options.drafts.save(draft);
   }
@@ -198,16 +198,17 @@ export class EditingSession {
     await this.storeDraft();
   }
 
-  #restore({ etag, base, words, sitting }: Draft): void {
+  #restore({ etag, base, words, editSessionId }: Draft): void {
     const merged = etag === this.#etag ? { words, conflicts: [] } : mergeWords(base, words, this.#base);
-    this.#sitting = sitting;
+    this.#editSessionId = editSessionId;
     this.#set({ wasRestored: true, conflicts: merged.conflicts });
     this.#show(splitIntoParagraphs(merged.words));
   }
 
   #show(transcript: EditedTranscript): void {
-    const { now, newSitting } = this.#options;
-    if (now() - this.#changedAt >= SITTING_MS && this.#changedAt > 0) this.#sitting = newSitting();
+    const { now, newEditSessionId } = this.#options;
+    if (now() - this.#changedAt >= EDIT_SESSION_MS && this.#changedAt > 0)
+      this.#editSessionId = newEditSessionId();
     this.#changedAt = now();
     if (this.#state.save === "saved") this.#unsavedSince = now();
     this.#set({ transcript, save: "unsaved" });
@@ -239,7 +240,7 @@ export class EditingSession {
         const { transcript } = this.#state;
         const words = transcript.flat();
         try {
-          const saved = await api.save({ words, sitting: this.#sitting, etag: this.#etag });
+          const saved = await api.save({ words, editSessionId: this.#editSessionId, etag: this.#etag });
           this.#etag = saved.etag;
           this.#base = words;
           this.#failures = 0;

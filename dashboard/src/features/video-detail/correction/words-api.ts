@@ -6,11 +6,11 @@ export function wordsApi(address: VideoAddress): WordsApi {
   const params = videoParams(address);
   return {
     load: () => request("GET /environments/:environment/videos/:video/words", { params }),
-    save: ({ words, sitting, etag }) =>
+    save: ({ words, editSessionId, etag }) =>
       request("PUT /environments/:environment/videos/:video/words", {
         params,
         ifMatch: etag,
-        body: { words: [...words], sitting },
+        body: { words: [...words], editSessionId },
       }),
     isOutdated: (error) => error instanceof ProblemError && error.code === "transcript_changed",
     isTemporary: (error) =>
