@@ -127,6 +127,20 @@ describe("the README and the docs", () => {
     expect(unknown).toEqual([]);
   });
 
+  test("name tests that exist, on the security page", () => {
+    const files = ["server", "speech"].flatMap((folder) =>
+      readdirSync(join(ROOT, folder, "test"), { recursive: true, encoding: "utf8" }),
+    );
+    const rows = read("docs/security.md").matchAll(/^\|(?:[^|]*\|){2}([^|]*)\|$/gm);
+    const names = [...rows].flatMap(([, tests = ""]) =>
+      [...tests.matchAll(/`([\w/-]+)`/g)].map(([, name]) => name!),
+    );
+    expect(names.length).toBeGreaterThan(30);
+    const exists = (name: string) =>
+      files.some((file) => `/${file.replace(/(\.slow)?\.(test|browser)\.ts$/, "")}`.endsWith(`/${name}`));
+    expect(names.filter((name) => !exists(name))).toEqual([]);
+  });
+
   test("give each error code the HTTP status that the sources give it", () => {
     const pairs = pages.flatMap((page) =>
       [...read(page).matchAll(/\b([45]\d\d) `([a-z]+(?:_[a-z]+)+)`/g)].map(([, status, code]) => ({

@@ -69,6 +69,21 @@ describe.skipIf(skipReason)(`the Helm chart${skipReason ? ` (skipped: ${skipReas
       ...MINIMAL_VALUES,
       autoscaling: { kind: "hpa", hpaMetric: "subtext_recordings" },
     },
+    "fixed workers that only some nodes may run": {
+      ...MINIMAL_VALUES,
+      worker: {
+        replicas: 3,
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchExpressions: [{ key: "cpu", operator: "In", values: ["fast"] }] }],
+            },
+          },
+        },
+      },
+      serviceAccount: { create: false, name: "captions" },
+      service: { type: "LoadBalancer", port: 443 },
+    },
     "no optional objects": {
       ...MINIMAL_VALUES,
       migration: { enabled: false },

@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,6 +16,7 @@ import { rolldown } from "rolldown";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import packageJson from "../package.json" with { type: "json" };
+import { PUBLISHED_NAMES } from "../packaging/names.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const FOLDER = join(ROOT, ".github/workflows");
@@ -97,6 +107,61 @@ describe("scripts/release-notes", () => {
   ])("fails for a changelog %s", (_, requestedVersion, changelog) => {
     expect(spawnSync(scriptWith(changelog), [requestedVersion]).status).toBe(1);
   });
+});
+
+describe("packaging/publish.ts", () => {
+  /** Runs the script with three tarballs and a registry that has `published`; returns what it publishes. */
+  const publish = (published: Record<string, string>) => {
+    const folder = mkdtempSync(join(tmpdir(), "subtext-publish-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const tarball = (path: string, manifest: object) => {
+      mkdirSync(join(folder, "package"), { recursive: true });
+      writeFileSync(join(folder, "package/package.json"), JSON.stringify(manifest));
+      execFileSync("tar", ["-czf", join(folder, "tarballs", path), "-C", folder, "package"]);
+    };
+    mkdirSync(join(folder, "tarballs/other-platforms"), { recursive: true });
+    tarball("a-server.tgz", { name: PUBLISHED_NAMES["@subtext/server"], version: "2.0.0" });
+    tarball("b-client.tgz", { name: "client", version: "2.0.0" });
+    tarball("other-platforms/c-runtime.tgz", { name: "runtime", version: "1.0.0" });
+    const cases = Object.entries(published).map(
+      ([id, version]) => `"view --json ${id} version") echo ${version} ;;`,
+    );
+    const npm = [
+      "#!/bin/sh",
+      'case "$*" in',
+      ...cases,
+      `publish*) for path; do :; done; basename "$path" >> "${folder}/log" ;;`,
+      "*) echo npm error code E404 >&2; exit 1 ;;",
+      "esac",
+    ].join("\n");
+    writeFileSync(join(folder, "npm"), npm, { mode: 0o755 });
+    const { status } = spawnSync(
+      process.execPath,
+      [join(ROOT, "packaging/publish.ts"), join(folder, "tarballs")],
+      { env: { ...process.env, PATH: `${folder}:${process.env.PATH}` } },
+    );
+    const log = join(folder, "log");
+    return { status, names: existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [] };
+  };
+
+  test("publishes the server after the packages that it depends on", () => {
+    const { status, names } = publish({});
+    expect(status).toBe(0);
+    expect(names.toSorted()).toEqual(["a-server.tgz", "b-client.tgz", "c-runtime.tgz"]);
+    expect(names.at(-1)).toBe("a-server.tgz");
+  });
+
+  test("skips what the registry has already", () => {
+    expect(publish({ "runtime@1.0.0": '"1.0.0"', "client@2.0.0": '"2.0.0"' })).toEqual({
+      status: 0,
+      names: ["a-server.tgz"],
+    });
+  });
+});
+
+test("the chart has the version of package.json", () => {
+  const { version, appVersion } = parse(readFileSync(join(ROOT, "deploy/helm/subtext/Chart.yaml"), "utf8"));
+  expect([version, appVersion]).toEqual([packageJson.version, packageJson.version]);
 });
 
 /** Bundles GitHub's parser, because it imports JSON in a way that Node.js does not support. */

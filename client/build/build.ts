@@ -6,7 +6,11 @@ import { writePlainTypes } from "./plain-types.ts";
 
 const CLIENT = join(import.meta.dirname, "..");
 /** The contract files that the SDK needs at run time. The others only provide types. */
-const CONTRACT_FILES = ["api-errors.js", "api-errors.d.ts", "routes.js", "routes.d.ts"];
+const CONTRACT_FILES = ["api-errors", "routes"].flatMap((name) => [
+  `${name}.js`,
+  `${name}.js.map`,
+  `${name}.d.ts`,
+]);
 
 /** Builds the folder for `npm publish client/dist`: JavaScript, types and a separate `package.json`. */
 export function buildPackage(folder: string): void {
@@ -19,7 +23,7 @@ export function buildPackage(folder: string): void {
   for (const name of readdirSync(join(folder, "contract"))) {
     if (!CONTRACT_FILES.includes(name)) rmSync(join(folder, "contract", name));
   }
-  rmSync(join(folder, "types.js"));
+  for (const name of ["types.js", "types.js.map"]) rmSync(join(folder, name));
   writeFileSync(join(folder, "types.d.ts"), writePlainTypes());
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     if (name.endsWith(".d.ts")) rewriteImports(join(folder, name));
@@ -48,7 +52,7 @@ function describePackage(): object {
     sideEffects: false,
     exports: { ".": { types: "./index.d.ts", default: "./index.js" }, "./package.json": "./package.json" },
     types: "./index.d.ts",
-    files: ["**/*.js", "**/*.d.ts"],
+    files: ["**/*.js", "**/*.js.map", "**/*.d.ts"],
     engines: { node: ">=20.3" },
   };
 }

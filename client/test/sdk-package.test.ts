@@ -36,7 +36,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 describe("the published package", () => {
   test("contains only JavaScript, types, its license and its README", async () => {
     const names = await readdir(installed, { recursive: true });
-    const others = names.filter((name) => !/\.(js|d\.ts)$/.test(name)).sort();
+    const others = names.filter((name) => !/\.(js|js\.map|d\.ts)$/.test(name)).sort();
     expect(others).toEqual(["LICENSE", "README.md", "contract", "package.json"]);
     const modules = (await readdir(join(ROOT, "client/src"))).filter((name) => name.endsWith(".ts"));
     expect(names.filter((name) => name.endsWith(".d.ts") && !name.includes("/")).sort()).toEqual(

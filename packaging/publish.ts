@@ -1,0 +1,33 @@
+/**
+ * Publishes the tarballs of a folder that the registry does not have yet, each after those that it depends on. The
+ * packages with onnxruntime have its version, so most releases publish them unchanged. A failed run can be repeated.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { PUBLISHED_NAMES } from "./names.ts";
+
+const [folder = "dist-packages"] = process.argv.slice(2);
+const tarballs = readdirSync(folder, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".tgz"))
+  .map((file) => resolve(folder, file))
+  .map((path) => ({ path, ...readManifest(path) }));
+const isServer = ({ name }: { name: string }) => name === PUBLISHED_NAMES["@subtext/server"];
+for (const { path, name, version } of tarballs.sort((a, b) => Number(isServer(a)) - Number(isServer(b)))) {
+  if (isPublished(`${name}@${version}`)) console.log(`${name}@${version} is published already`);
+  else execFileSync("npm", ["publish", "--provenance", "--access", "public", path], { stdio: "inherit" });
+}
+
+function readManifest(tarball: string): { name: string; version: string } {
+  return JSON.parse(execFileSync("tar", ["-xzOf", tarball, "package/package.json"], { encoding: "utf8" }));
+}
+
+/** @throws Error if the registry cannot be asked */
+function isPublished(id: string): boolean {
+  const { status, stdout, stderr } = spawnSync("npm", ["view", "--json", id, "version"], {
+    encoding: "utf8",
+  });
+  if (status === 0) return stdout.trim() !== "";
+  if (stderr.includes("E404") || stdout.includes("E404")) return false;
+  throw new Error(`npm view ${id}: ${stderr || stdout}`);
+}
