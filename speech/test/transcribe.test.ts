@@ -164,6 +164,17 @@ describe("words stand if they are spoken", () => {
     expect(compareWords(ordinary, quiet).agreeing.length).toBeGreaterThanOrEqual(0.85 * ordinary.length);
   });
 
+  test("although every second turn is 30 dB quieter", async () => {
+    const turns = ENGLISH.slice(0, 4).map((name) => spoken(name).samples);
+    const textWith = async (decibels: number) => {
+      const parts = turns.flatMap((turn, index) => [index % 2 === 0 ? turn : raised(turn, decibels), 0.4]);
+      const { words } = await transcriptOf(written("turns.wav", sequence(...parts)));
+      return words.flatMap(({ word }) => plainWords(word));
+    };
+    const [ordinary, alternating] = [await textWith(0), await textWith(-30)];
+    expect(compareWords(ordinary, alternating).agreeing.length).toBeGreaterThanOrEqual(0.9 * ordinary.length);
+  });
+
   test("words beside a pause begin within 100 ms of the truth and end within 200 ms", async () => {
     const [before, after] = [spoken("english-1"), spoken("english-2")];
     for (const pause of [0.4, 1, 1.7, 4]) {

@@ -13,8 +13,8 @@ import { type RecognizedUtterance, recognizedUtterance } from "./recognized-utte
 const HALLUCINATION_SCORE = -1;
 /** If it is unknown whether a recording is English, only utterances above this score are accepted. */
 const ACCEPTED_SCORE = -0.55;
-/** Replaces `ACCEPTED_SCORE` if another language is likely, whose utterances score up to −0.47. */
-const CLEARLY_ACCEPTED_SCORE = -0.4;
+/** Replaces `ACCEPTED_SCORE` if another language is likely, whose utterances score up to −0.40. */
+const CLEARLY_ACCEPTED_SCORE = -0.35;
 /** With less certain speech, a recording without accepted words counts as noise or as too short to classify. */
 const CLEAR_SPEECH_SECONDS = 3;
 /** A batch takes about two seconds and is large enough to use all cores. */

@@ -7,6 +7,8 @@ const QUIET_DB = -30;
 const TARGET_DB = -22;
 /** Limits the gain, so noise from an analog-to-digital converter does not become loud. */
 const MAX_GAIN_DB = 45;
+/** No frame is raised above this level, dBFS: knocks, and what remains of louder speech. */
+const MAX_RAISED_DB = TARGET_DB + 10;
 /** The gain for a second depends on the seconds around it, so pauses and quiet words between loud ones stay quiet. */
 const CONTEXT_SECONDS = 5;
 /** With a smaller difference between loud and quiet parts, the sound is steady noise and is not amplified. */
@@ -14,6 +16,20 @@ const MIN_RANGE_DB = 12;
 /** About the length of a window of voice activity detection, but a divisor of a second. */
 const FRAME_SAMPLES = 500;
 const FRAMES_PER_SECOND = SAMPLE_RATE / FRAME_SAMPLES;
+/** In the turn of a quiet speaker, every frame is this much below the loud frames of the recording, decibels. */
+const TURN_DISTANCE_DB = 20;
+/** Share of a recording's frames that are louder than its loud level. */
+const LOUDEST_SHARE = 0.05;
+/** Every frame of a turn below this level, dBFS, counts as quiet, even in a recording that is not loud. */
+const MAX_TURN_DB = -42;
+/** A turn is amplified if its loud parts are this much below the limit for its frames, decibels. */
+const TURN_MARGIN_DB = 6;
+/** A shorter gap between louder frames is a pause of the same speaker. */
+const MIN_TURN_FRAMES = 1.5 * FRAMES_PER_SECOND;
+/** After a loud frame, reverberation fades out. */
+const REVERBERATION_FRAMES = 0.5 * FRAMES_PER_SECOND;
+/** The gain falls before a loud frame and rises after it. */
+const RAMP_FRAMES = 4;
 /** Share of a second's frames that are louder than its loud level. */
 const LOUD_SHARE = 0.1;
 /** Share of a second's frames that are louder than its quiet level. */
@@ -22,58 +38,103 @@ const QUIET_SHARE = 0.9;
 /**
  * Amplifies quiet audio in place, because voice activity detection and the bundled engine miss speech below about −50
  * dBFS.
- * The gain follows the loud parts, so the distance between speech and background noise stays the same. Speech at an
- * ordinary level and steady noise are not changed.
+ * The gain follows the loud parts, so the distance between speech and background noise stays the same. The turns of a
+ * quiet speaker between those of a loud one have their own gain. Speech at an ordinary level and steady noise are not
+ * changed.
  */
 export function amplifyQuietAudio(samples: Float32Array): void {
-  const seconds = secondLevels(samples);
-  const background = findBackground(seconds.flatMap(({ levels }) => levels));
-  const gains = seconds.map((_, second) => {
-    const frames = background.slice(second * FRAMES_PER_SECOND, (second + 1) * FRAMES_PER_SECOND);
-    if (!frames.includes(false)) return 0;
-    return gainOf(seconds.slice(Math.max(0, second - CONTEXT_SECONDS), second + CONTEXT_SECONDS + 1));
+  const levels: number[] = [];
+  for (let from = 0; from < samples.length; from += FRAME_SAMPLES) {
+    levels.push(levelOf(samples.subarray(from, from + FRAME_SAMPLES)));
+  }
+  const background = findBackground(levels);
+  const gains = gainsOf(levels, background, QUIET_DB);
+  const turnDb = Math.max(MAX_TURN_DB, levelAbove(levels, LOUDEST_SHARE) - TURN_DISTANCE_DB);
+  for (const { start, end } of findQuietTurns(levels, turnDb)) {
+    const statistics = start + REVERBERATION_FRAMES;
+    const turn = gainsOf(
+      levels.slice(statistics, end),
+      background.slice(statistics, end),
+      turnDb - TURN_MARGIN_DB,
+    );
+    const first = Array.from(
+      { length: REVERBERATION_FRAMES },
+      (_, frame) => turn[0]! * Math.min(1, frame / (REVERBERATION_FRAMES / 2)),
+    );
+    for (const [index, gain] of [...first, ...turn].entries()) {
+      gains[start + index] = Math.max(gains[start + index]!, gain);
+    }
+  }
+  if (gains.some((gain) => gain > 0)) applyGains(samples, levels, gains);
+}
+
+/** Returns the gain of each frame in decibels, given the levels of consecutive frames. */
+function gainsOf(levels: readonly number[], background: readonly boolean[], quietDb: number): number[] {
+  const seconds = secondLevels(levels);
+  const gains = seconds.flatMap((_, second) => {
+    const [from, to] = [second * FRAMES_PER_SECOND, (second + 1) * FRAMES_PER_SECOND];
+    const around = seconds.slice(Math.max(0, second - CONTEXT_SECONDS), second + CONTEXT_SECONDS + 1);
+    const gain = background.slice(from, to).includes(false) ? gainOf(around, quietDb) : 0;
+    return new Array<number>(FRAMES_PER_SECOND).fill(gain);
   });
   // An incomplete last second is not measured.
-  gains.push(gains.at(-1) ?? 0);
-  for (const [second, gain] of gains.entries()) {
-    const next = gains[second + 1] ?? gain;
-    if (gain === 0 && next === 0) continue;
-    const part = samples.subarray(second * SAMPLE_RATE, (second + 1) * SAMPLE_RATE);
-    for (const [index, sample] of part.entries()) {
-      const factor = 10 ** ((gain + ((next - gain) * index) / SAMPLE_RATE) / 20);
-      part[index] = Math.min(1, Math.max(-1, sample * factor));
+  while (gains.length < levels.length) gains.push(gains.at(-1) ?? 0);
+  return gains;
+}
+
+/** Finds gaps between frames at or above `turnDb` that are long enough for somebody else to speak. */
+function findQuietTurns(levels: readonly number[], turnDb: number): { start: number; end: number }[] {
+  const turns: { start: number; end: number }[] = [];
+  let start = 0;
+  for (let frame = 0; frame <= levels.length; frame++) {
+    if (frame < levels.length && levels[frame]! < turnDb) continue;
+    if (frame - start >= MIN_TURN_FRAMES) turns.push({ start, end: frame });
+    start = frame + 1;
+  }
+  return turns;
+}
+
+function applyGains(samples: Float32Array, levels: readonly number[], gains: readonly number[]): void {
+  const factors = gains.map((_, frame) => {
+    const gain = Math.min(...gains.slice(Math.max(0, frame - RAMP_FRAMES), frame + RAMP_FRAMES + 1));
+    return 10 ** (Math.max(0, Math.min(gain, MAX_RAISED_DB - levels[frame]!)) / 20);
+  });
+  for (const [frame, factor] of factors.entries()) {
+    const step = ((factors[frame + 1] ?? factor) - factor) / FRAME_SAMPLES;
+    if (factor === 1 && step === 0) continue;
+    const part = samples.subarray(frame * FRAME_SAMPLES, (frame + 1) * FRAME_SAMPLES);
+    for (let at = 0; at < part.length; at++) {
+      part[at] = Math.min(1, Math.max(-1, part[at]! * (factor + step * at)));
     }
   }
 }
 
 interface SecondLevels {
-  levels: number[];
   /** dBFS; minus infinity for digital silence. */
   loud: number;
   quiet: number;
 }
 
-function secondLevels(samples: Float32Array): SecondLevels[] {
+function secondLevels(levels: readonly number[]): SecondLevels[] {
   const seconds: SecondLevels[] = [];
-  for (let from = 0; from + SAMPLE_RATE <= samples.length; from += SAMPLE_RATE) {
-    const levels: number[] = [];
-    const second = samples.subarray(from, from + SAMPLE_RATE);
-    for (let start = 0; start < second.length; start += FRAME_SAMPLES) {
-      levels.push(levelOf(second.subarray(start, start + FRAME_SAMPLES)));
-    }
-    const sorted = levels.toSorted((a, b) => b - a);
-    const at = (share: number) => sorted[Math.floor(share * sorted.length)]!;
-    seconds.push({ levels, loud: at(LOUD_SHARE), quiet: at(QUIET_SHARE) });
+  for (let from = 0; from + FRAMES_PER_SECOND <= levels.length; from += FRAMES_PER_SECOND) {
+    const second = levels.slice(from, from + FRAMES_PER_SECOND);
+    seconds.push({ loud: levelAbove(second, LOUD_SHARE), quiet: levelAbove(second, QUIET_SHARE) });
   }
   return seconds;
 }
 
+/** Returns the level that this share of the frames exceeds. */
+function levelAbove(levels: readonly number[], share: number): number {
+  return levels.toSorted((a, b) => b - a)[Math.floor(share * levels.length)]!;
+}
+
 /** Returns the gain for the second in the middle in decibels, at least 0. */
-function gainOf(around: readonly SecondLevels[]): number {
+function gainOf(around: readonly SecondLevels[], quietDb: number): number {
   const loudest = around.map(({ loud }) => loud).toSorted((a, b) => b - a);
   // The second highest level ignores a knock on the microphone.
   const level = loudest[1] ?? loudest[0]!;
   const range = level - Math.min(...around.map(({ quiet }) => quiet));
   // For digital silence, the range is NaN.
-  return level < QUIET_DB && range >= MIN_RANGE_DB ? Math.min(MAX_GAIN_DB, TARGET_DB - level) : 0;
+  return level < quietDb && range >= MIN_RANGE_DB ? Math.min(MAX_GAIN_DB, TARGET_DB - level) : 0;
 }

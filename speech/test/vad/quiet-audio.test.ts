@@ -37,10 +37,26 @@ test.each([-35, -50, -65])("speech at %d dBFS is raised to the level of ordinary
 });
 
 test("speech at an ordinary level, its pauses and quiet words between loud ones are not changed", () => {
-  const samples = joined(syllables(5, -25), noise(3, -60), syllables(2, -45), syllables(5, -20));
+  const samples = joined(syllables(5, -25), noise(3, -60), syllables(1, -45), syllables(5, -20));
   const before = samples.slice();
   amplifyQuietAudio(samples);
-  expect(samples).toEqual(before);
+  expect(samples.every((sample, index) => sample === before[index])).toBe(true);
+});
+
+test("short turns of a quiet speaker are raised, and the turns of the loud one beside them are not changed", () => {
+  const samples = joined(...[-20, -55, -20, -55, -20].map((decibels) => syllables(3, decibels)));
+  amplifyQuietAudio(samples);
+  for (const second of [1, 2.5, 7, 8.5, 13]) expect(levelAt(samples, second)).toBeCloseTo(-20, 0);
+  for (const second of [4, 5.2, 10, 11.2]) expect(levelAt(samples, second)).toBeCloseTo(-22, 0);
+});
+
+test("a pause in which speech reverberates stays quiet", () => {
+  const echo = noise(1, -25).map((sample, index) => sample * 10 ** ((-60 * index) / RATE / 20));
+  const samples = joined(syllables(5, -20), echo, noise(2, -70), syllables(5, -20));
+  const before = samples.slice();
+  amplifyQuietAudio(samples);
+  for (const second of [5.5, 6, 6.5, 7.5])
+    expect(levelAt(samples, second)).toBeCloseTo(levelAt(before, second), 0);
 });
 
 test("a quiet speaker after a loud one is raised", () => {
