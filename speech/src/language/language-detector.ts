@@ -1,6 +1,7 @@
 import type { Engine, LanguageProbabilities, RecognitionResult } from "../engines/engine.ts";
 import type { BatchLimits } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
+import { textLanguage } from "./text-language.ts";
 
 /** Detects languages with any engine, even if the engine detects them only while it transcribes. */
 export interface LanguageDetector {
@@ -57,7 +58,8 @@ class DetectorByRecognition implements LanguageDetector {
     utterances: readonly SpokenUtterance[],
     signal: AbortSignal,
   ): Promise<LanguageProbabilities[]> {
-    const results = await this.#engine.recognize(utterances, { signal });
+    const recognized = await this.#engine.recognize(utterances, { signal });
+    const results = await Promise.all(recognized.map(withLanguage));
     return results.map((result, index) => {
       this.#results.set(utterances[index]!, result);
       const { language, words, meanLogProbability } = result;
@@ -78,19 +80,30 @@ class DetectorByRecognition implements LanguageDetector {
       if (!this.#isTranscribedIn(utterance, language)) missing.push({ utterance, language });
     }
     if (missing.length > 0) {
-      const results = await this.#engine.recognize(
+      const recognized = await this.#engine.recognize(
         missing.map(({ utterance }) => utterance),
-        { signal, languages: missing.map(({ language }) => language) },
+        { signal, languages: missing.map(({ language }) => (language === "und" ? null : language)) },
       );
+      const results = await Promise.all(recognized.map(withLanguage));
       for (const [index, { utterance }] of missing.entries()) this.#results.set(utterance, results[index]!);
     }
     return utterances.map((utterance) => this.#results.get(utterance) as RecognitionResult);
   }
 
-  /** An utterance without words is assumed to have none in any language. */
+  /**
+   * An utterance without words is assumed to have none in any language. Text whose language is unknown is kept: requesting
+   * it in the language of its neighbors would translate it if it is in another one.
+   */
   #isTranscribedIn(utterance: SpokenUtterance, language: string | null): boolean {
     const result = this.#results.get(utterance);
     if (result === undefined) return false;
-    return language === null || result.words.length === 0 || result.language === language;
+    if (language === null || result.language === null) return true;
+    return result.words.length === 0 || result.language === language;
   }
+}
+
+/** Detects the language from the words if the engine does not report it. */
+async function withLanguage(result: RecognitionResult): Promise<RecognitionResult> {
+  if (result.language !== null || result.words.length === 0) return result;
+  return { ...result, language: await textLanguage(result.words.map(({ word }) => word).join(" ")) };
 }

@@ -2,7 +2,6 @@ import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, RecognitionResult, RecognizeOptions } from "../engine.ts";
 import { chooseSpelling, isDoubtful, vocabularyPrompt } from "../vocabulary.ts";
 import { recognitionResult } from "./recognition.ts";
-import { textLanguage } from "./text-language.ts";
 import type { TranscriptionRequest } from "./transcription-form.ts";
 import { TranscriptionServers } from "./transcription-servers.ts";
 import { wavFileBytes } from "./wav-file.ts";
@@ -112,8 +111,7 @@ class OpenAi implements Engine {
     signal: AbortSignal,
   ): Promise<RecognitionResult> {
     const response = await this.#servers.transcribe(utterance, request, signal);
-    const detected = request.language ?? response.language ?? (await textLanguage(response.text));
-    return recognitionResult(response, utterance, detected);
+    return recognitionResult(response, utterance, request.language);
   }
 
   async close(): Promise<void> {
