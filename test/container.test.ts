@@ -118,6 +118,7 @@ const VARIABLES: Record<string, string> = {
   POSTGRES_PASSWORD: "p0stgres",
   S3_ACCESS_KEY_ID: "key",
   S3_SECRET_ACCESS_KEY: "secret",
+  SPEECH_SERVER_IMAGE: "speaches:cuda",
 };
 
 /** Substitutes variables as Compose does. @throws Error if a required variable is missing */
@@ -133,8 +134,28 @@ function readCompose(path: string, variables: Record<string, string>) {
   return parse(text, { merge: true }) as { name: string; services: Record<string, ComposeService> };
 }
 
+/** The files of each command, of which each changes services of the ones before it. */
+const PROJECTS = {
+  "compose.yaml": ["compose.yaml"],
+  "compose.scale.yaml": ["compose.scale.yaml"],
+  "compose.gpu.yaml": ["compose.yaml", "compose.gpu.yaml"],
+};
+
+/** Merges files as far as they need it: lists are replaced, which Compose appends. */
+function readProject(paths: readonly string[], variables: Record<string, string>) {
+  const [first, ...others] = paths.map((path) => readCompose(path, variables));
+  for (const { services } of others) {
+    for (const [name, service] of Object.entries(services)) {
+      const base = first!.services[name];
+      const environment = { ...base?.environment, ...service.environment };
+      first!.services[name] = { ...base, ...service, environment };
+    }
+  }
+  return first!;
+}
+
 // These tests start no containers. They check that the files are valid and that the service accepts their settings.
-describe.each(["compose.yaml", "compose.scale.yaml"])("%s", (path) => {
+describe.each(Object.entries(PROJECTS))("%s", (path, paths) => {
   test("conforms to the Compose specification", () => {
     // The schema declares its draft and ids in an older syntax, which Ajv rejects.
     const { $schema: _draft, ...schema } = JSON.parse(JSON.stringify(composeSchema), (name, value) =>
@@ -150,7 +171,7 @@ describe.each(["compose.yaml", "compose.scale.yaml"])("%s", (path) => {
   });
 
   test("starts services without privileges, with settings that they accept", () => {
-    const ours = Object.values(readCompose(path, VARIABLES).services).filter(({ image }) =>
+    const ours = Object.values(readProject(paths, VARIABLES).services).filter(({ image }) =>
       image.startsWith("subtext:"),
     );
     expect(ours.length).toBeGreaterThan(0);
@@ -169,6 +190,15 @@ describe.each(["compose.yaml", "compose.scale.yaml"])("%s", (path) => {
       });
     }
   });
+});
+
+test("compose.gpu.yaml reserves a GPU for the server that Subtext uses", () => {
+  const { services } = readProject(PROJECTS["compose.gpu.yaml"], VARIABLES);
+  expect(JSON.stringify(readConfig(services.subtext!.environment!))).toContain('"http://speech:8000/v1"');
+  expect(services.speech).toMatchObject({
+    deploy: { resources: { reservations: { devices: [{ driver: "nvidia", capabilities: ["gpu"] }] } } },
+  });
+  expect(() => readCompose("compose.gpu.yaml", {})).toThrow("SPEECH_SERVER_IMAGE is required");
 });
 
 test("compose.scale.yaml requires passwords", () => {
