@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { InferenceSession, Tensor, type TypedTensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
@@ -5,15 +6,14 @@ import { isSilence, SAMPLE_RATE } from "../media/audio.ts";
 import { release } from "../onnx/tensors.ts";
 import { DIGITAL_SILENCE_DB, findBackground, findSilence, levelOf } from "./background.ts";
 import { amplifyQuietAudio } from "./quiet-audio.ts";
+import { INPUT_SAMPLES, STATE_SIZE, sileroGraph } from "./silero.ts";
 
 /** Samples per speech probability (32 ms). */
 export const WINDOW_SAMPLES = 512;
 export const WINDOW_SECONDS = WINDOW_SAMPLES / SAMPLE_RATE;
 
 /** Silero VAD v5 needs the end of the previous window. Without it, it misses a third of the speech. */
-const CONTEXT_SAMPLES = 64;
-const INPUT_SAMPLES = CONTEXT_SAMPLES + WINDOW_SAMPLES;
-const STATE_SIZE = 128;
+const CONTEXT_SAMPLES = INPUT_SAMPLES - WINDOW_SAMPLES;
 
 /**
  * Windows are scored in runs. Each run starts from a fresh state that is warmed up on the audio before it. Runs can be
@@ -23,6 +23,8 @@ const STATE_SIZE = 128;
 const RUN_WINDOWS = 938;
 const WARM_UP_WINDOWS = 94;
 const RUNS_PER_BATCH = 8;
+/** Windows of each run that are scored in one call of the model. With more, its tensors exceed the processor's cache. */
+const STEPS_PER_CALL = 16;
 const BLOCK_SAMPLES = RUNS_PER_BATCH * RUN_WINDOWS * WINDOW_SAMPLES;
 /** Samples of the previous block that the first run of a block needs. */
 const PRECEDING_SAMPLES = WARM_UP_WINDOWS * WINDOW_SAMPLES + CONTEXT_SAMPLES;
@@ -56,7 +58,7 @@ export async function openVoiceActivityDetector({
 }): Promise<VoiceActivityDetector> {
   try {
     const path = fileURLToPath(import.meta.resolve("@ricky0123/vad-web/dist/silero_vad_v5.onnx"));
-    const session = await InferenceSession.create(path, {
+    const session = await InferenceSession.create(sileroGraph(await readFile(path)), {
       intraOpNumThreads: threads,
       interOpNumThreads: 1,
       executionMode: "sequential",
@@ -79,7 +81,6 @@ interface Run {
 
 class SileroDetector implements VoiceActivityDetector {
   readonly #session: InferenceSession;
-  readonly #sampleRate = new Tensor("int64", BigInt64Array.of(BigInt(SAMPLE_RATE)), []);
   /** State after each number of windows of digital silence, computed on demand. */
   readonly #statesAfterSilence: Float32Array[] = [new Float32Array(2 * STATE_SIZE)];
 
@@ -113,19 +114,26 @@ class SileroDetector implements VoiceActivityDetector {
   ): Promise<void> {
     const [longest] = batch as [Run];
     let state = await this.#initialStates(batch, signal);
-    const input = new Float32Array(batch.length * INPUT_SAMPLES);
+    const rows = batch.length;
+    const input = new Float32Array(STEPS_PER_CALL * rows * INPUT_SAMPLES);
+    const endStep = longest.end - longest.start;
     const firstStep = longest.silentWarmUp > 0 ? 0 : -WARM_UP_WINDOWS;
-    for (let step = firstStep; step < longest.end - longest.start; step++) {
+    for (let from = firstStep; from < endStep; from += STEPS_PER_CALL) {
       signal.throwIfAborted();
-      for (const [row, { start }] of batch.entries()) {
-        const from = (start + step) * WINDOW_SAMPLES - CONTEXT_SAMPLES;
-        audio.copy(from, input, row * INPUT_SAMPLES, INPUT_SAMPLES);
+      const steps = Math.min(STEPS_PER_CALL, endStep - from);
+      const indexes = Array.from({ length: steps * rows }, (_, index) => {
+        const run = batch[index % rows]!;
+        return { index, run, step: from + Math.floor(index / rows) };
+      });
+      for (const { index, run, step } of indexes) {
+        const start = (run.start + step) * WINDOW_SAMPLES - CONTEXT_SAMPLES;
+        audio.copy(start, input, index * INPUT_SAMPLES, INPUT_SAMPLES);
       }
-      const outputs = await this.#run(input, state);
+      const outputs = await this.#run(input.subarray(0, indexes.length * INPUT_SAMPLES), state);
       state = outputs.state;
-      if (step < 0) continue;
-      for (const [row, { start, end }] of batch.entries()) {
-        if (start + step < end) probabilities[start + step] = outputs.probabilities[row]!;
+      for (const { index, run, step } of indexes) {
+        const window = run.start + step;
+        if (step >= 0 && window < run.end) probabilities[window] = outputs.probabilities[index]!;
       }
     }
     release([state]);
@@ -152,12 +160,13 @@ class SileroDetector implements VoiceActivityDetector {
     return states[windows]!;
   }
 
-  /** Scores one window of each run. Frees `state`. */
+  /** Scores consecutive windows of each run, `[steps, runs, samples]`. Frees `state`. */
   async #run(input: Float32Array, state: StateTensor) {
+    const runs = state.dims[1]!;
+    const steps = input.length / INPUT_SAMPLES / runs;
     const outputs = await this.#session.run({
-      input: new Tensor("float32", input, [input.length / INPUT_SAMPLES, INPUT_SAMPLES]),
+      windows: new Tensor("float32", input, [steps, runs, INPUT_SAMPLES]),
       state,
-      sr: this.#sampleRate,
     });
     release([state]);
     return {

@@ -1,4 +1,4 @@
-import { ELEMENT, type ElementType, GraphWriter, onnxModel } from "./onnx-writer.ts";
+import { ELEMENT, type ElementType, GraphWriter, onnxModel } from "../../../src/onnx/onnx-writer.ts";
 
 /** Sizes of a synthetic model and its scripted output. */
 export interface MadeGraphs {

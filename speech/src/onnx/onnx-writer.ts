@@ -1,27 +1,27 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/** As much of the ONNX format (onnx.proto; numbers of fields and types are its own) as made models need. */
+/** Element types of onnx.proto. */
 export const ELEMENT = { float32: 1, uint8: 2, int64: 7, bool: 9, float16: 10 } as const;
 export type ElementType = keyof typeof ELEMENT;
 
-const ATTRIBUTE_TYPE = { integer: 2, graph: 5, integers: 7 } as const;
+const ATTRIBUTE_TYPE = { integer: 2, text: 3, graph: 5, integers: 7 } as const;
 
-/** An operator's attribute: whole numbers, a list of them, or the graph of a branch. */
-export type Attribute = number | readonly number[] | Uint8Array;
+/** An attribute of an operator: an integer, integers, text, or the graph of a branch. */
+export type Attribute = number | readonly number[] | string | Uint8Array;
 
-/** A graph under construction; every value in it goes by its name. */
+/** Builds a graph. Its values are identified by name. */
 export class GraphWriter {
   readonly #writer = new BinaryWriter();
   readonly #prefix: string;
   #values = 0;
 
-  /** @param prefix Of the values' names: branches must not use the same as the graph around them. */
+  /** @param prefix of the names of values. A branch needs another prefix than the graph that contains it. */
   constructor(prefix: string) {
     this.#prefix = prefix;
     this.#writer.tag(2, WireType.LengthDelimited).string(`${prefix}graph`);
   }
 
-  /** Adds a node with one output and gives the output's name. */
+  /** Adds a node with one output and returns the name of the output. */
   node(
     type: string,
     inputs: readonly string[],
@@ -41,7 +41,7 @@ export class GraphWriter {
     const writer = new BinaryWriter();
     for (const input of inputs) writer.tag(1, WireType.LengthDelimited).string(input);
     for (const output of outputs) writer.tag(2, WireType.LengthDelimited).string(output);
-    // Exporters call a node by its first output: /model/…/Softmax gives /model/…/Softmax_output_0.
+    // Exporters name a node after its first output: the output of /model/…/Softmax is /model/…/Softmax_output_0.
     writer.tag(3, WireType.LengthDelimited).string(outputs[0]?.replace(/_output_0$/, "") ?? type);
     writer.tag(4, WireType.LengthDelimited).string(type);
     for (const [name, value] of Object.entries(attributes)) {
@@ -50,7 +50,7 @@ export class GraphWriter {
     this.#writer.tag(1, WireType.LengthDelimited).bytes(writer.finish());
   }
 
-  /** Adds a constant and gives its name. */
+  /** Adds a constant and returns its name. */
   constant(
     type: "float32" | "int64" | "uint8",
     dims: readonly number[],
@@ -104,6 +104,9 @@ function attributeMessage(name: string, value: Attribute): Uint8Array {
   if (typeof value === "number") {
     writer.tag(3, WireType.Varint).int64(value);
     type(ATTRIBUTE_TYPE.integer);
+  } else if (typeof value === "string") {
+    writer.tag(4, WireType.LengthDelimited).string(value);
+    type(ATTRIBUTE_TYPE.text);
   } else if (value instanceof Uint8Array) {
     writer.tag(6, WireType.LengthDelimited).bytes(value);
     type(ATTRIBUTE_TYPE.graph);
@@ -114,7 +117,7 @@ function attributeMessage(name: string, value: Attribute): Uint8Array {
   return writer.finish();
 }
 
-/** A `ValueInfoProto`; strings are dimensions that only have a name. */
+/** Encodes a `ValueInfoProto`. A string in the shape names a dimension of unknown size. */
 function valueMessage(
   name: string,
   type: ElementType,
