@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
 
-const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
+export const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
 export const MACHINE = `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`;
 

@@ -172,11 +172,11 @@ export class SpawnedService {
     return response?.ok ? ((await response.json()) as Transcription) : null;
   }
 
-  async untilEnded(tenant: Tenant, videoId: string): Promise<Transcription> {
+  async untilEnded(tenant: Tenant, videoId: string, pollMs = 250): Promise<Transcription> {
     for (;;) {
       const seen = await this.read(tenant, videoId);
       if (seen && seen.status !== "PENDING" && seen.status !== "PROCESSING") return seen;
-      await sleep(250);
+      await sleep(pollMs);
     }
   }
 }

@@ -1,0 +1,82 @@
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { freePort } from "../../server/test/support/free-port.ts";
+import { ffmpeg, MACHINE, requireFfmpeg, SAMPLE } from "./recordings.ts";
+import { SpawnedService } from "./spawned-service.ts";
+import { printTable } from "./table.ts";
+
+// Measures how long people wait for the words of a short recording: after an upload, and with the command.
+
+const { values } = parseArgs({ options: { runs: { type: "string", default: "5" } } });
+const runs = Number(values.runs);
+const COMMAND = join(import.meta.dirname, "../../speech/bin/subtext-speech.js");
+/** Delay between two reads of a transcription. */
+const POLL_MS = 20;
+
+requireFfmpeg();
+console.log(MACHINE);
+const folder = await mkdtemp(join(tmpdir(), "subtext-bench-latency-"));
+const rows: string[][] = [];
+try {
+  const clip = (seconds: number) => {
+    const path = join(folder, `${seconds}.mp4`);
+    ffmpeg("-i", SAMPLE, "-t", String(seconds), "-c", "copy", path);
+    return path;
+  };
+  const [short, medium] = [clip(2), clip(10)];
+  report(
+    "the command, a clip of 2 s",
+    repeat(() => timeCommand(short)),
+  );
+
+  const service = new SpawnedService(join(folder, "data"), await freePort());
+  const tenant = await service.createTenant(null);
+  const timeUpload = async (path: string) => {
+    const videoId = await service.upload(tenant, path);
+    const uploadedAt = performance.now();
+    const { status } = await service.untilEnded(tenant, videoId, POLL_MS);
+    if (status !== "COMPLETED") throw new Error(`the transcription of ${path} is ${status}`);
+    return performance.now() - uploadedAt;
+  };
+  const cold: number[] = [];
+  for (let turn = 0; turn < runs; turn++) {
+    await service.start();
+    cold.push(await timeUpload(SAMPLE));
+    if (turn < runs - 1) await service.end("SIGTERM");
+  }
+  report("an upload of 43 s, the first after a start", cold);
+  const warm = { sample: [] as number[], medium: [] as number[] };
+  for (let turn = 0; turn < runs; turn++) {
+    warm.sample.push(await timeUpload(SAMPLE));
+    warm.medium.push(await timeUpload(medium));
+  }
+  report("an upload of 43 s, with a running engine", warm.sample);
+  report("an upload of 10 s, with a running engine", warm.medium);
+  await service.end("SIGTERM");
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+printTable(
+  "From the last byte of an upload to COMPLETED, and from the start of the command to its end",
+  ["", "median", "fastest", "slowest"],
+  rows,
+);
+
+function repeat(measure: () => number): number[] {
+  return Array.from({ length: runs }, measure);
+}
+
+function report(name: string, milliseconds: readonly number[]): void {
+  const sorted = milliseconds.toSorted((a, b) => a - b);
+  const shown = [sorted[Math.floor(sorted.length / 2)]!, sorted[0]!, sorted.at(-1)!];
+  rows.push([name, ...shown.map((each) => `${(each / 1000).toFixed(2)} s`)]);
+}
+
+function timeCommand(path: string): number {
+  const startedAt = performance.now();
+  execFileSync(process.execPath, [COMMAND, "--quiet", path]);
+  return performance.now() - startedAt;
+}
