@@ -47,9 +47,11 @@ export function crossAttentionOutput(layer: number): string {
 export function addCrossAttentionOutputs(model: Uint8Array): Uint8Array {
   try {
     let found = false;
-    const edited = editFields(model, MODEL_GRAPH, (graph) => {
-      found = true;
-      return editGraph(graph);
+    const edited = editFields(model, {
+      [MODEL_GRAPH]: (graph) => {
+        found = true;
+        return editGraph(graph);
+      },
     });
     if (!found) throw new SpeechError("model_unusable", "The model has no graph.");
     return edited.length === 1 ? model : Buffer.concat(edited);
@@ -69,9 +71,9 @@ function editGraph(graph: Uint8Array): Parts {
   const merged = nodes.find((node) => stringField(node, NODE_OP_TYPE) === "If" && layersOfBranches(node));
   const layers = merged ? layersOfBranches(merged) : null;
   if (merged && layers) {
-    const edited = editFields(graph, GRAPH_NODE, (node) =>
-      node.byteOffset === merged.byteOffset ? editIf(node, layers) : [node],
-    );
+    const edited = editFields(graph, {
+      [GRAPH_NODE]: (node) => (node.byteOffset === merged.byteOffset ? editIf(node, layers) : [node]),
+    });
     return [...edited, ...graphOutputs(layers.map(crossAttentionOutput))];
   }
 
@@ -114,14 +116,14 @@ function crossAttentionTensors(nodes: readonly Uint8Array[]): Map<number, string
 
 /** The outputs of an `If` node and its branches are matched by position, not by name. */
 function editIf(ifNode: Uint8Array, layers: readonly number[]): Parts {
-  const edited = editFields(ifNode, NODE_ATTRIBUTE, (attribute) =>
-    isBranch(attribute)
-      ? editFields(attribute, ATTRIBUTE_GRAPH, (branch) => {
-          const tensors = crossAttentionTensors(lengthDelimited(branch, GRAPH_NODE));
-          return [branch, ...graphOutputs(layers.map((layer) => tensors.get(layer) ?? ""))];
-        })
-      : [attribute],
-  );
+  const editBranch = (branch: Uint8Array) => {
+    const tensors = crossAttentionTensors(lengthDelimited(branch, GRAPH_NODE));
+    return [branch, ...graphOutputs(layers.map((layer) => tensors.get(layer) ?? ""))];
+  };
+  const edited = editFields(ifNode, {
+    [NODE_ATTRIBUTE]: (attribute) =>
+      isBranch(attribute) ? editFields(attribute, { [ATTRIBUTE_GRAPH]: editBranch }) : [attribute],
+  });
   const names = layers.map((layer) => new TextEncoder().encode(crossAttentionOutput(layer)));
   return [...edited, ...fields(NODE_OUTPUT, names)];
 }

@@ -47,23 +47,20 @@ export function stringField(message: Uint8Array, number: number): string {
   return stringFields(message, number).at(-1) ?? "";
 }
 
-/**
- * Replaces the content of each length-delimited field `number` with the result of `edit`, or removes the field if the
- * result is null.
- */
-export function editFields(
-  message: Uint8Array,
-  number: number,
-  edit: (content: Uint8Array) => Parts | null,
-): Parts {
+/** Returns the new content of a field; null removes the field. */
+export type FieldEdit = (content: Uint8Array) => Parts | null;
+
+/** Replaces the contents of length-delimited fields in one pass. `edits` is keyed by field number. */
+export function editFields(message: Uint8Array, edits: Readonly<Record<number, FieldEdit>>): Parts {
   const reader = new BinaryReader(message);
   const parts: Uint8Array[] = [];
   let kept = 0;
   while (reader.pos < reader.len) {
     const fieldStart = reader.pos;
-    const [fieldNumber, wireType] = reader.tag();
-    if (fieldNumber !== number || wireType !== WireType.LengthDelimited) {
-      reader.skip(wireType, fieldNumber);
+    const [number, wireType] = reader.tag();
+    const edit = wireType === WireType.LengthDelimited ? edits[number] : undefined;
+    if (edit === undefined) {
+      reader.skip(wireType, number);
       continue;
     }
     const content = reader.bytes();

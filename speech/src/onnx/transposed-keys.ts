@@ -37,7 +37,7 @@ import {
  */
 export function cacheTransposedKeys(model: Uint8Array): Uint8Array {
   try {
-    const edited = editFields(model, MODEL_GRAPH, editGraph);
+    const edited = editFields(model, { [MODEL_GRAPH]: editGraph });
     return edited.length === 1 ? model : Buffer.concat(edited);
   } catch (error) {
     throw new SpeechError("model_unusable", "The model is not a valid ONNX file.", {
@@ -74,19 +74,15 @@ function editGraph(graph: Uint8Array): Parts {
 
   const editValue = (value: Uint8Array) =>
     reshaped.has(stringField(value, VALUE_NAME)) ? withoutShape(value) : [value];
-  const editNode = (node: Uint8Array) =>
-    node.byteOffset === merged.byteOffset
-      ? editFields(node, NODE_ATTRIBUTE, (attribute) =>
-          editFields(attribute, ATTRIBUTE_GRAPH, (bytes) =>
-            branches.find((branch) => branch.bytes.byteOffset === bytes.byteOffset)!.edited(),
-          ),
-        )
-      : [node];
-  return editEach(
-    editEach(editFields(graph, GRAPH_NODE, editNode), GRAPH_INPUT, editValue),
-    GRAPH_OUTPUT,
-    editValue,
-  );
+  const editBranch = (bytes: Uint8Array) =>
+    branches.find((branch) => branch.bytes.byteOffset === bytes.byteOffset)!.edited();
+  const editAttribute = (attribute: Uint8Array) => editFields(attribute, { [ATTRIBUTE_GRAPH]: editBranch });
+  return editFields(graph, {
+    [GRAPH_NODE]: (node) =>
+      node.byteOffset === merged.byteOffset ? editFields(node, { [NODE_ATTRIBUTE]: editAttribute }) : [node],
+    [GRAPH_INPUT]: editValue,
+    [GRAPH_OUTPUT]: editValue,
+  });
 }
 
 interface GraphNode {
@@ -166,18 +162,17 @@ class Branch {
   }
 
   edited(): Parts {
-    const nodes = editFields(this.bytes, GRAPH_NODE, (node) => {
-      const replacement = this.#replaced.get(stringFields(node, NODE_OUTPUT)[0] ?? "");
-      return replacement === undefined ? [node] : replacement && [replacement];
+    return editFields(this.bytes, {
+      [GRAPH_NODE]: (node) => {
+        const replacement = this.#replaced.get(stringFields(node, NODE_OUTPUT)[0] ?? "");
+        return replacement === undefined ? [node] : replacement && [replacement];
+      },
+      [GRAPH_OUTPUT]: (value) => {
+        const name = this.#renamed.get(stringField(value, VALUE_NAME));
+        return name === undefined ? [value] : [valueBytes(name)];
+      },
+      [GRAPH_VALUE_INFO]: (value) => (this.#reshaped.has(stringField(value, VALUE_NAME)) ? null : [value]),
     });
-    const outputs = editEach(nodes, GRAPH_OUTPUT, (value) => {
-      const name = this.#renamed.get(stringField(value, VALUE_NAME));
-      if (name === undefined) return [value];
-      return [valueBytes(name)];
-    });
-    return editEach(outputs, GRAPH_VALUE_INFO, (value) =>
-      this.#reshaped.has(stringField(value, VALUE_NAME)) ? null : [value],
-    );
   }
 
   #users(tensor: string): GraphNode[] {
@@ -217,12 +212,10 @@ function permutation({ bytes }: GraphNode): number[] {
 }
 
 function withoutShape(value: Uint8Array): Parts {
-  return editFields(value, VALUE_TYPE, (type) =>
-    editFields(type, TYPE_TENSOR, (tensor) => editFields(tensor, TENSOR_SHAPE, () => null)),
-  );
-}
-
-/** Like `editFields`, for a message in parts. */
-function editEach(message: Parts, field: number, edit: (content: Uint8Array) => Parts | null): Parts {
-  return editFields(Buffer.concat(message), field, edit);
+  return editFields(value, {
+    [VALUE_TYPE]: (type) =>
+      editFields(type, {
+        [TYPE_TENSOR]: (tensor) => editFields(tensor, { [TENSOR_SHAPE]: () => null }),
+      }),
+  });
 }

@@ -1,14 +1,15 @@
 import { readFile } from "node:fs/promises";
-import { LlamaTokenizer } from "llama-tokenizer-js";
+import tokenizer from "llama-tokenizer-js";
 import { SpeechError } from "../../errors.ts";
 import { addCrossAttentionOutputs } from "../../onnx/cross-attention-outputs.ts";
+import { shareProjection } from "../../onnx/shared-projection.ts";
 import { cacheTransposedKeys } from "../../onnx/transposed-keys.ts";
 import { moonshinePaths } from "./model-paths.ts";
 
 export interface MoonshineModel {
   /** Absolute. */
   encoderPath: string;
-  /** ONNX graph with cross-attention outputs and transposed keys. */
+  /** ONNX graph with cross-attention outputs, transposed keys and one output projection. */
   decoder: Uint8Array;
   /** SentencePiece text of each token. */
   pieces: readonly string[];
@@ -21,8 +22,8 @@ export async function readMoonshine(): Promise<MoonshineModel> {
     const exported = await readFile(decoderPath);
     return {
       encoderPath,
-      decoder: cacheTransposedKeys(addCrossAttentionOutputs(exported)),
-      pieces: new LlamaTokenizer().vocabById,
+      decoder: shareProjection(cacheTransposedKeys(addCrossAttentionOutputs(exported))),
+      pieces: tokenizer.vocabById,
     };
   } catch (error) {
     if (error instanceof SpeechError) throw error;
