@@ -17,11 +17,17 @@ export interface EngineDefinition<Spec extends AnyEngineSpec> {
   workers(threads: number): { count: number; threads: number } | null;
   /**
    * Reads the files that all workers share. Runs in a separate thread, so its garbage collection does not slow down the
-   * others. The result must be structured-cloneable.
+   * others, while `open` already runs in them. The result must be structured-cloneable.
    */
   prepare?(): Promise<unknown>;
-  /** @throws SpeechError `model_unusable` */
-  open(spec: Spec, options: { threads: number; batchShare?: number; prepared: unknown }): Promise<Engine>;
+  /**
+   * @param options.prepared the result of `prepare`
+   * @throws SpeechError `model_unusable`
+   */
+  open(
+    spec: Spec,
+    options: { threads: number; batchShare?: number; prepared: Promise<unknown> },
+  ): Promise<Engine>;
   /** Total size of the model files that a process loads, from which its memory is estimated. */
   modelFileBytes(spec: Spec): Promise<number>;
   modelName(spec: Spec): string;

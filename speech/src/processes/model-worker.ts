@@ -32,8 +32,11 @@ export class ModelWorker {
     worker.once("exit", () => this.#end(crash("A thread of the engine exited.")));
   }
 
-  /** @throws SpeechError */
-  static async open(spec: WorkerSpec): Promise<ModelWorker> {
+  /**
+   * @param prepared the result of the engine's `prepare`; null if it has none
+   * @throws SpeechError
+   */
+  static async open(spec: WorkerSpec, prepared: Promise<unknown> | null = null): Promise<ModelWorker> {
     const worker = new Worker(MAIN, { workerData: spec });
     // An idle worker must not keep the process alive.
     worker.unref();
@@ -43,6 +46,9 @@ export class ModelWorker {
       if (message.type === "opened") opened.resolve(message.description);
       else if (message.type === "unusable") opened.reject(fromErrorMessage(message.error));
     };
+    const sendPrepared = (value: unknown) =>
+      worker.postMessage({ type: "prepared", prepared: value } satisfies ToWorker);
+    prepared?.then(sendPrepared, opened.reject);
     // Keeps the process alive until the worker has opened its model.
     const waiting = setInterval(() => {}, 2 ** 30);
     worker.once("error", fail).once("exit", fail).once("message", receive);

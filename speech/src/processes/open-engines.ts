@@ -37,10 +37,11 @@ export async function openEngines(
 async function openEngine(spec: EngineSpec, { threads, ...batches }: OpenEnginesOptions): Promise<Engine> {
   const definition = engineDefinition(spec);
   const workers = definition.workers(threads);
-  if (workers === null) return await definition.open(spec, { threads, ...batches, prepared: null });
-  const prepared = definition.prepare ? await prepareInWorker(spec) : null;
-  const workerSpec = { kind: "engine" as const, spec, prepared, threads: workers.threads, ...batches };
-  return await openWorkerEngine(workerSpec, workers.count);
+  if (workers === null)
+    return await definition.open(spec, { threads, ...batches, prepared: Promise.resolve(null) });
+  const prepared = definition.prepare ? prepareInWorker(spec) : null;
+  const workerSpec = { kind: "engine" as const, spec, threads: workers.threads, ...batches };
+  return await openWorkerEngine(workerSpec, workers.count, prepared);
 }
 
 export async function closeEngines({ bundled, multilingual }: Engines): Promise<void> {

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import type { Decoder } from "../media/media.ts";
 import { openDecoder } from "../media/open-decoder.ts";
 import type { Engines } from "../recognition/recognizer.ts";
@@ -40,8 +41,11 @@ class Transcriber {
       case "open":
         this.#parts = load(message.parts);
         this.#parts.then(
-          ({ engines, decoder }) =>
-            send({ type: "ready", description: { engines: describe(engines), decoder: decoder.name } }),
+          ({ engines, decoder }) => {
+            send({ type: "ready", description: { engines: describe(engines), decoder: decoder.name } });
+            // Otherwise the cache is written at exit, but this process is usually killed.
+            flushCompileCache();
+          },
           (error) => send({ type: "unusable", error: toErrorMessage(error) }),
         );
         break;
@@ -91,9 +95,12 @@ class Transcriber {
 
 async function load({ engines, threads, batchShare, ffmpegPath }: SpeechProcessConfig): Promise<LoadedParts> {
   send({ type: "loading", modelBytes: await modelFileBytes(engines) });
-  const decoder = await openDecoder(ffmpegPath === null ? {} : { ffmpegPath });
-  const voiceActivity = await openVoiceActivityWorker();
-  return { decoder, voiceActivity, engines: await openEngines(engines, { threads, batchShare }) };
+  const [decoder, voiceActivity, opened] = await Promise.all([
+    openDecoder(ffmpegPath === null ? {} : { ffmpegPath }),
+    openVoiceActivityWorker(),
+    openEngines(engines, { threads, batchShare }),
+  ]);
+  return { decoder, voiceActivity, engines: opened };
 }
 
 function describe({ multilingual, bundled }: Engines) {

@@ -12,22 +12,21 @@ import type { SentUtterance, WorkerEngineDescription, WorkerSpec } from "./worke
 const CACHED_UTTERANCES = 32;
 
 /**
- * Opens an engine that runs in one or more worker threads, each with its own copy of the model.
+ * Opens an engine that runs in one or more worker threads, each with its own copy of the model. Resolves when the first
+ * worker is ready. The others are opened in the background, because a short recording needs only one.
+ * @param prepared the result of the engine's `prepare`; null if it has none
  * @throws SpeechError
  */
-export async function openWorkerEngine(part: WorkerSpec, workers: number): Promise<Engine> {
-  const outcomes = await Promise.allSettled(Array.from({ length: workers }, () => ModelWorker.open(part)));
-  const opened = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
-  try {
-    const failed = outcomes.find((outcome) => outcome.status === "rejected");
-    if (failed) throw failed.reason;
-    const description = opened[0]?.description;
-    if (!description) throw new Error(`${part.kind} is not an engine`);
-    return new WorkerEngine(opened, description);
-  } catch (error) {
-    await Promise.all(opened.map((worker) => worker.close()));
-    throw error;
-  }
+export async function openWorkerEngine(
+  part: WorkerSpec,
+  workers: number,
+  prepared: Promise<unknown> | null,
+): Promise<Engine> {
+  const first = await ModelWorker.open(part, prepared);
+  const { description } = first;
+  if (description === null) throw new Error(`${part.kind} is not an engine`);
+  const others = Array.from({ length: workers - 1 }, () => ModelWorker.open(part, prepared));
+  return new WorkerEngine(first, others, description);
 }
 
 /** Identifies an utterance that a worker has cached. */
@@ -42,13 +41,21 @@ class WorkerEngine implements Engine {
   readonly maxUtteranceSeconds: number;
   readonly warnings: readonly string[];
   readonly detectLanguages?: NonNullable<Engine["detectLanguages"]>;
-  readonly #workers: readonly ModelWorker[];
+  readonly #first: ModelWorker;
+  readonly #opening: readonly Promise<ModelWorker>[];
   readonly #entries = new WeakMap<Utterance, CacheEntry>();
   readonly #cached = new Map<ModelWorker, { id: number; utterance: WeakRef<Utterance> }[]>();
   #lastUtterance = 0;
 
-  constructor(workers: readonly ModelWorker[], description: WorkerEngineDescription) {
-    this.#workers = workers;
+  constructor(
+    first: ModelWorker,
+    others: readonly Promise<ModelWorker>[],
+    description: WorkerEngineDescription,
+  ) {
+    this.#first = first;
+    this.#opening = others;
+    // `recognize` reports a failure.
+    for (const other of others) other.catch(() => {});
     this.name = description.name;
     this.languages = description.languages;
     this.maxUtteranceSeconds = description.maxUtteranceSeconds;
@@ -91,7 +98,9 @@ class WorkerEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => worker.close()));
+    const others = await Promise.allSettled(this.#opening);
+    const opened = others.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+    await Promise.all([this.#first, ...opened].map((worker) => worker.close()));
   }
 
   /** Distributes utterances over the workers. If one fails, the others are stopped and awaited. */
@@ -100,11 +109,12 @@ class WorkerEngine implements Engine {
     signal: AbortSignal,
     work: (worker: ModelWorker, indexes: readonly number[], signal: AbortSignal) => Promise<Result[]>,
   ): Promise<Result[]> {
+    const workers = utterances.length > 1 ? await this.#openedWorkers() : [this.#first];
     const results: Result[] = [];
     const failed = new AbortController();
     const workerSignal = AbortSignal.any([signal, failed.signal]);
     const outcomes = await Promise.allSettled(
-      [...this.#assign(utterances)].map(async ([worker, indexes]) => {
+      [...this.#assign(utterances, workers)].map(async ([worker, indexes]) => {
         try {
           const workerResults = await work(worker, indexes, workerSignal);
           for (const [position, index] of indexes.entries()) results[index] = workerResults[position]!;
@@ -120,13 +130,17 @@ class WorkerEngine implements Engine {
     return results;
   }
 
+  async #openedWorkers(): Promise<ModelWorker[]> {
+    return [this.#first, ...(await Promise.all(this.#opening))];
+  }
+
   /**
    * Assigns the indexes of utterances to workers. A cached utterance goes to the worker that has it. The others go to the
    * worker with the fewest samples, longest first.
    */
-  #assign(utterances: readonly Utterance[]): Map<ModelWorker, number[]> {
+  #assign(utterances: readonly Utterance[], workers: readonly ModelWorker[]): Map<ModelWorker, number[]> {
     const loads = new Map<ModelWorker, { samples: number; indexes: number[] }>(
-      this.#workers.map((worker) => [worker, { samples: 0, indexes: [] }]),
+      workers.map((worker) => [worker, { samples: 0, indexes: [] }]),
     );
     const assign = (worker: ModelWorker, index: number) => {
       const load = loads.get(worker)!;
@@ -134,13 +148,16 @@ class WorkerEngine implements Engine {
       load.indexes.push(index);
     };
     const all = [...utterances.keys()];
-    const isCached = (index: number) => this.#entries.has(utterances[index]!);
+    const isCached = (index: number) => {
+      const entry = this.#entries.get(utterances[index]!);
+      return entry !== undefined && loads.has(entry.worker);
+    };
     for (const index of all.filter(isCached)) assign(this.#entries.get(utterances[index]!)!.worker, index);
     const longestFirst = all
       .filter((index) => !isCached(index))
       .toSorted((a, b) => utterances[b]!.samples.length - utterances[a]!.samples.length);
     for (const index of longestFirst) {
-      const least = this.#workers.reduce((a, b) => (loads.get(b)!.samples < loads.get(a)!.samples ? b : a));
+      const least = workers.reduce((a, b) => (loads.get(b)!.samples < loads.get(a)!.samples ? b : a));
       assign(least, index);
     }
     return new Map(

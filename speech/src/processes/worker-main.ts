@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { flushCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Engine } from "../engines/engine.ts";
 import { engineDefinition } from "../engines/registry.ts";
@@ -19,6 +21,8 @@ import type {
  * thread of the speech process, which decodes, reports progress and handles aborts.
  */
 
+const port = parentPort!;
+
 interface Loaded {
   engine: Engine | null;
   voiceActivity: VoiceActivityDetector | null;
@@ -28,7 +32,14 @@ async function load(spec: Exclude<WorkerSpec, { kind: "prepare" }>): Promise<Loa
   if (spec.kind === "voiceActivity") {
     return { engine: null, voiceActivity: await openVoiceActivityDetector({ threads: 1 }) };
   }
-  return { engine: await engineDefinition(spec.spec).open(spec.spec, spec), voiceActivity: null };
+  const definition = engineDefinition(spec.spec);
+  const prepared = definition.prepare === undefined ? Promise.resolve(null) : receivePrepared();
+  return { engine: await definition.open(spec.spec, { ...spec, prepared }), voiceActivity: null };
+}
+
+async function receivePrepared(): Promise<unknown> {
+  const [message] = (await once(port, "message")) as [ToWorker];
+  return message.type === "prepared" ? message.prepared : null;
 }
 
 const cached = new Map<number, Utterance>();
@@ -66,7 +77,6 @@ async function compute({ engine, voiceActivity }: Loaded, call: WorkerCall, sign
   return await engine.detectLanguages!(utterances, signal);
 }
 
-const port = parentPort!;
 const aborts = new Map<number, AbortController>();
 
 function send(message: FromWorker): void {
@@ -90,7 +100,7 @@ function serve(loaded: Loaded): void {
   port.on("message", (message: ToWorker) => {
     if (message.type === "call") void handle(loaded, message.id, message.call);
     else if (message.type === "abort") aborts.get(message.id)?.abort();
-    else for (const id of message.utterances) cached.delete(id);
+    else if (message.type === "forget") for (const id of message.utterances) cached.delete(id);
   });
   const { engine } = loaded;
   send({
@@ -108,9 +118,13 @@ function serve(loaded: Loaded): void {
 const spec = workerData as WorkerSpec;
 try {
   if (spec.kind === "prepare") {
-    send({ type: "prepared", prepared: await engineDefinition(spec.spec).prepare?.() });
+    const prepared = await engineDefinition(spec.spec).prepare?.();
+    // Before the result is sent, because this thread is ended then.
+    flushCompileCache();
+    send({ type: "prepared", prepared });
   } else {
     serve(await load(spec));
+    flushCompileCache();
   }
 } catch (error) {
   send({ type: "unusable", error: toErrorMessage(error) });

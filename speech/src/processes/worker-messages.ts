@@ -6,7 +6,8 @@ export type WorkerSpec =
   | { kind: "voiceActivity" }
   /** Runs only the engine's `prepare` and posts the result. */
   | { kind: "prepare"; spec: EngineSpec }
-  | { kind: "engine"; spec: EngineSpec; prepared: unknown; threads: number; batchShare?: number };
+  /** If the engine has a `prepare`, its result follows as a message. */
+  | { kind: "engine"; spec: EngineSpec; threads: number; batchShare?: number };
 
 export interface WorkerEngineDescription {
   name: string;
@@ -41,6 +42,7 @@ export interface WorkerResults {
 }
 
 export type ToWorker =
+  | { type: "prepared"; prepared: unknown }
   | { type: "call"; id: number; call: WorkerCall }
   | { type: "abort"; id: number }
   /** Removes utterances from the worker's cache. */

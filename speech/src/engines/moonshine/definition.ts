@@ -14,7 +14,7 @@ export const moonshine: EngineDefinition<MoonshineSpec> = {
   prepare: async () => (await import("./model.ts")).readMoonshine(),
   async open(_, { prepared, ...options }) {
     const { openMoonshine } = await import("./moonshine.ts");
-    return await openMoonshine({ model: prepared as MoonshineModel, ...options });
+    return await openMoonshine({ model: prepared as Promise<MoonshineModel>, ...options });
   },
   async modelFileBytes() {
     const files = await Promise.all(Object.values(moonshinePaths()).map((path) => stat(path)));

@@ -7,8 +7,6 @@ import { cacheTransposedKeys } from "../../onnx/transposed-keys.ts";
 import { moonshinePaths } from "./model-paths.ts";
 
 export interface MoonshineModel {
-  /** Absolute. */
-  encoderPath: string;
   /** ONNX graph with cross-attention outputs, transposed keys and one output projection. */
   decoder: Uint8Array;
   /** SentencePiece text of each token. */
@@ -18,10 +16,8 @@ export interface MoonshineModel {
 /** @throws SpeechError `model_unusable` if the model's files are missing or damaged */
 export async function readMoonshine(): Promise<MoonshineModel> {
   try {
-    const { encoderPath, decoderPath } = moonshinePaths();
-    const exported = await readFile(decoderPath);
+    const exported = await readFile(moonshinePaths().decoderPath);
     return {
-      encoderPath,
       decoder: shareProjection(cacheTransposedKeys(addCrossAttentionOutputs(exported))),
       pieces: tokenizer.vocabById,
     };

@@ -13,6 +13,7 @@ import type { Engine, RecognitionResult, RecognizeOptions } from "../engine.ts";
 import { findPhraseLoop } from "../phrase-loops.ts";
 import { compressionRatio } from "../recognition-result.ts";
 import type { MoonshineModel } from "./model.ts";
+import { moonshinePaths } from "./model-paths.ts";
 import { spelledWords } from "./sentence-piece.ts";
 
 /** The encoder's three convolutions output a frame every 384 samples (24 ms). */
@@ -44,7 +45,8 @@ const ALIGNMENT_HEADS: readonly AttentionHead[] = [
 ];
 
 export interface MoonshineOptions {
-  model: MoonshineModel;
+  /** A promise that is awaited only when the model is needed. */
+  model: MoonshineModel | Promise<MoonshineModel>;
   /** Threads per run. */
   threads: number;
   /** Batch size as a share of the maximum, to save memory; 1 by default. */
@@ -62,16 +64,17 @@ export async function openMoonshine({ model, threads, batchShare = 1 }: Moonshin
   // Without spinning, a run needs half the CPU time, and less wall-clock time if other work is running.
   const intra_op = { allow_spinning: "0" };
   try {
-    const encoder = await InferenceSession.create(model.encoderPath, {
+    const encoder = await InferenceSession.create(moonshinePaths().encoderPath, {
       ...options,
       extra: { session: { intra_op } },
     });
-    const decoder = await InferenceSession.create(model.decoder, {
+    const { decoder: graph, pieces } = await model;
+    const decoder = await InferenceSession.create(graph, {
       ...options,
       // Unpacks the quantized output projection once, on load, instead of for every token.
       extra: { session: { disable_quant_qdq: "1", intra_op } },
     });
-    return new Moonshine(encoder, describeDecoder(decoder), model.pieces, MAX_BATCH_SECONDS * batchShare);
+    return new Moonshine(encoder, describeDecoder(decoder), pieces, MAX_BATCH_SECONDS * batchShare);
   } catch (error) {
     if (error instanceof SpeechError) throw error;
     throw new SpeechError("model_unusable", "The moonshine model cannot be loaded.", { cause: error });
