@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process";
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 import { engineDefinition } from "../engines/registry.ts";
 import type { SpeechProcessConfig } from "./process-messages.ts";
 
@@ -15,6 +17,7 @@ const NETWORK_SETTINGS = [
  */
 export function environmentFor({ engines }: SpeechProcessConfig, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { multilingual } = engines;
+  const compileCache = getCompileCacheDir();
   const callsServers = multilingual !== null && engineDefinition(multilingual).workers(1) === null;
   return {
     // Saves memory, because glibc otherwise uses separate arenas for each thread.
@@ -23,6 +26,8 @@ export function environmentFor({ engines }: SpeechProcessConfig, env: NodeJS.Pro
     ORT_DISABLE_TELEMETRY: "1",
     // Needed to find ffmpeg.
     PATH: env.PATH ?? "",
+    // The folder of this process, without the subfolder for its version of Node.js.
+    ...(compileCache !== undefined && { NODE_COMPILE_CACHE: dirname(compileCache) }),
     ...(callsServers &&
       Object.fromEntries(NETWORK_SETTINGS.filter((name) => env[name]).map((name) => [name, env[name]]))),
   };
