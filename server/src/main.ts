@@ -47,6 +47,7 @@ import type { Stores } from "./storage/stores.ts";
 import type { TranscriptStore } from "./storage/transcript-store.ts";
 import { openTelemetry } from "./telemetry/telemetry.ts";
 import { RunningAttempts } from "./transcription/running-attempts.ts";
+import { startSpeechEarly } from "./transcription/start-speech-early.ts";
 import { openUploadLocker } from "./uploads/open-upload-locker.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
 import { createHostResolver } from "./webhooks/resolve-host.ts";
@@ -223,6 +224,8 @@ async function wire(
   });
   const locker = openUploadLocker(session, uploadLockTimeoutMs);
   const commandLineToken = randomBytes(32).toString("base64url");
+  const startSpeech = startSpeechEarly({ db, speech, log });
+  let isWorking = false;
   const draining = new AbortController();
   const { app, listening } = await openApps({
     config,
@@ -236,6 +239,9 @@ async function wire(
     locker,
     countWorkers: countRunning,
     onAccepted: telemetry.onAccepted,
+    onUploading: (environmentId) => {
+      if (isWorking) startSpeech(environmentId);
+    },
     operators,
     commandLineToken,
     backups,
@@ -314,6 +320,7 @@ async function wire(
           },
           shutdown.signal,
         );
+        isWorking = true;
       }
       const leadTasks = () => {
         const maintenance = startQueueMaintenance({ db, queue, log });

@@ -36,6 +36,7 @@ export interface AppsOptions
   locker: Locker;
   countWorkers: () => Promise<number>;
   onAccepted: (accepted: AcceptedReport) => void;
+  onUploading: (environmentId: string) => void;
   operators: Operators;
   commandLineToken: string;
   policy: EndpointPolicy;

@@ -183,6 +183,7 @@ export async function measureYielding(
 function timeResumes(speech: Speech, resumes: number[]): Speech {
   return {
     describe: () => speech.describe(),
+    start: () => speech.start(),
     renew: () => speech.renew(),
     close: () => speech.close(),
     transcribe: (path, options) => {

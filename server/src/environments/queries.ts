@@ -93,6 +93,15 @@ export async function findVocabulary(db: Db, id: string): Promise<string[]> {
   return row?.vocabulary ?? [];
 }
 
+export async function hasAiTranscription(db: Db, environmentId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("environment")
+    .select("ai_transcription")
+    .where("id", "=", environmentId)
+    .executeTakeFirst();
+  return row?.ai_transcription ?? false;
+}
+
 /**
  * Returns whether AI Transcription is on, and prevents changes until the transaction ends.
  */

@@ -67,6 +67,8 @@ export interface UploadsDeps extends AcceptDeps {
   secret: Uint8Array;
   /** The service's own origin. Its pages may upload to every environment. */
   publicUrl: string;
+  /** Called when an upload begins, and whenever more of it arrives. */
+  onUploading?: (environmentId: string) => void;
 }
 
 interface UploadRequest {
@@ -225,6 +227,7 @@ function tusOptions(
       // A request without a body only completes an upload.
       if (request.method === "PATCH" && contentLength !== "0") {
         await deps.store.requireSpace(Number(contentLength ?? 0));
+        deps.onUploading?.(video.environment_id);
       }
       // From here on, the request waits for the lock and for bytes.
       requestOf(request).endTurn();
@@ -249,6 +252,7 @@ function tusOptions(
           now: deps.clock.now(),
         });
       await (creation ? insertOnce(deps.db, creation, insert) : insert(deps.db));
+      deps.onUploading?.(uploader.environmentId);
       requestOf(request).endTurn();
       return { metadata };
     },

@@ -54,6 +54,12 @@ export interface Speech {
    * @throws SpeechError
    */
   describe(): Promise<SpeechDescription>;
+  /**
+   * Starts a process unless one is running, so that the next job does not wait for it. Keeps a running process from being
+   * stopped because it is idle. Resolves without waiting for the engines; if they cannot be loaded, the next job fails.
+   * @throws SpeechError if no process can be started
+   */
+  start(): Promise<void>;
   /** Applies a change of `parts` to all later jobs. Running processes are stopped after their jobs. */
   renew(): void;
   /** Stops all processes and rejects their jobs. */
@@ -99,6 +105,16 @@ class SpeechProcesses implements Speech {
     if (loaded?.process) return await loaded.process.ready;
     const slot = await this.#acquireUsable(this.#closed.signal);
     return await this.#useSlot(slot, (process) => process.ready);
+  }
+
+  async start(): Promise<void> {
+    const loaded = this.#slots.find(isLoaded);
+    if (loaded !== undefined) {
+      loaded.idle?.refresh();
+      return;
+    }
+    const slot = await this.#acquireUsable(this.#closed.signal);
+    await this.#useSlot(slot, async () => {});
   }
 
   renew(): void {

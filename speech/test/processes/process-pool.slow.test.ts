@@ -356,6 +356,16 @@ describe("speech that each test opens and closes", () => {
     expect(await textOf(speech, short)).toEqual(TEXT);
   });
 
+  test("a process that is started early takes the next job", async () => {
+    const speech = open({ processes: 2 });
+    await speech.start();
+    const started = speechProcesses();
+    expect(started).toHaveLength(1);
+    await speech.start();
+    expect(await textOf(speech, short)).toEqual(TEXT);
+    expect(speechProcesses()).toEqual(started);
+  });
+
   test("closing ends the job under way and every process", async () => {
     const speech = open();
     const outcome = startLong(speech);
