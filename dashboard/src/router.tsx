@@ -1,4 +1,4 @@
-import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import type { EnvironmentSummaryView } from "@subtext/server/admin/contract/environment";
 import { OPERATOR_ROLES, type OperatorRole } from "@subtext/server/db/enums";
 import type { QueryClient } from "@tanstack/react-query";
 import {
@@ -105,7 +105,7 @@ const environmentRoute = createRoute({
   path: "/environments/$environmentId",
   staticData: { page: shell.pages.environment },
   loader: async ({ context: { queryClient }, params }) => {
-    const exists = (environments: readonly EnvironmentView[]) =>
+    const exists = (environments: readonly EnvironmentSummaryView[]) =>
       environments.some(({ id }) => id === params.environmentId);
     if (exists(await queryClient.ensureQueryData(environmentsQuery))) return;
     // The environment may be newer than the cached list.

@@ -1,4 +1,4 @@
-import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import type { EnvironmentSummaryView } from "@subtext/server/admin/contract/environment";
 import { useNavigate } from "@tanstack/react-router";
 import { type RefObject, useState } from "react";
 import { Menu, MenuItem, Popover, Separator } from "react-aria-components";
@@ -18,7 +18,7 @@ export function EnvironmentMenu({
   isOpen,
   onOpenChange,
 }: {
-  environments: readonly EnvironmentView[];
+  environments: readonly EnvironmentSummaryView[];
   environmentId: string | null;
   button: RefObject<HTMLButtonElement | null>;
   isOpen: boolean;

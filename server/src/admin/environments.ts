@@ -11,8 +11,9 @@ import type { Clock } from "../lib/clock.ts";
 import { getWeight, listWeights, setWeight } from "../queue/fair-queueing.ts";
 import { countDue } from "../videos/retention-queries.ts";
 import { roleIn } from "./access.ts";
+import { VIEWERS } from "./contract/operations.ts";
 import { defineHandlers } from "./operation.ts";
-import { toEnvironmentView } from "./serializers.ts";
+import { toEnvironmentSummary, toEnvironmentView } from "./serializers.ts";
 
 const MAX_COUNTED_DUE = 10_000;
 
@@ -20,8 +21,15 @@ export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {
   return defineHandlers({
     "GET /environments": async ({ actor }) => {
       const weights = await listWeights(db);
-      const rows = (await listEnvironments(db)).filter(({ id }) => roleIn(actor, id) !== null);
-      return { data: rows.map((row) => toEnvironmentView(row, weights.get(row.id) ?? 1)) };
+      const data = (await listEnvironments(db)).flatMap((row) => {
+        const role = roleIn(actor, row.id);
+        if (role === null) return [];
+        const maySeeSettings = VIEWERS.some((each) => each === role);
+        return [
+          maySeeSettings ? toEnvironmentView(row, weights.get(row.id) ?? 1) : toEnvironmentSummary(row),
+        ];
+      });
+      return { data };
     },
 
     "POST /environments": async ({ body, auditActor, request }) => {

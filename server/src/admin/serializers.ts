@@ -12,7 +12,7 @@ import { representWebhookEndpoint } from "../resources/serializers.ts";
 import type { LatestDelivery } from "../webhooks/endpoint-health-queries.ts";
 import type { EventWithDeliveries } from "../webhooks/queries.ts";
 import type { ApiKeyView } from "./contract/api-key.ts";
-import type { EnvironmentView } from "./contract/environment.ts";
+import type { EnvironmentSummaryView, EnvironmentView } from "./contract/environment.ts";
 import type { InvitationView, OperatorView } from "./contract/operator.ts";
 import type { QueueView, TranscriptionView } from "./contract/transcription.ts";
 import type { TranscriptionSummaryView } from "./contract/video.ts";
@@ -20,16 +20,22 @@ import type { WebhookEndpointView } from "./contract/webhook.ts";
 
 /** Converts database rows to objects of the admin API. All times are ISO 8601 UTC with milliseconds. */
 
-export function toEnvironmentView(row: EnvironmentRow, weight: number): EnvironmentView {
+export function toEnvironmentSummary(row: EnvironmentRow): EnvironmentSummaryView {
   return {
     id: row.id,
     name: row.name,
     aiTranscription: row.ai_transcription,
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+export function toEnvironmentView(row: EnvironmentRow, weight: number): EnvironmentView {
+  return {
+    ...toEnvironmentSummary(row),
     allowedOrigins: row.allowed_origins,
     retention: retentionOf(row),
     weight,
     vocabulary: row.vocabulary,
-    createdAt: row.created_at.toISOString(),
   };
 }
 

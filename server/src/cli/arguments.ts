@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import type { EnvironmentView } from "../admin/contract/environment.ts";
+import type { EnvironmentSummaryView } from "../admin/contract/environment.ts";
 import { AppError } from "../lib/errors.ts";
 import type { InternalClient } from "./internal-client.ts";
 
@@ -52,7 +52,7 @@ export function parseJsonObject(text: string): Record<string, unknown> {
 export async function chooseEnvironment(
   client: InternalClient,
   wanted: string | undefined,
-): Promise<EnvironmentView> {
+): Promise<EnvironmentSummaryView> {
   const { data } = await client.send("GET /environments");
   const [first, ...others] = data;
   if (!first) {

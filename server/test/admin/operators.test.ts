@@ -229,6 +229,29 @@ describe("an operator with a role in some environments", () => {
     expect(codeOf(await get(`/environments/${north}/videos`))).toEqual([404, "environment_not_found"]);
   });
 
+  test("sees settings of environments only as owner or viewer", async () => {
+    const fieldsFor = async (body: object) => {
+      await change(eveId, body);
+      const { data } = (await get("/environments")).json<{ data: object[] }>();
+      return data.map((environment) => Object.keys(environment));
+    };
+    const summary = ["id", "name", "aiTranscription", "createdAt"];
+    const settings = ["allowedOrigins", "retention", "weight", "vocabulary"];
+    for (const [role, fields] of [
+      ["owner", [...summary, ...settings]],
+      ["viewer", [...summary, ...settings]],
+      ["editor", summary],
+    ] as const) {
+      expect(await fieldsFor({ environments: [{ environment: south, role }] }), role).toEqual([fields]);
+      for (const seen of await fieldsFor({ role })) expect(seen, role).toEqual(fields);
+    }
+    const mixed = [
+      { environment: north, role: "editor" },
+      { environment: south, role: "owner" },
+    ];
+    expect(await fieldsFor({ environments: mixed })).toEqual([summary, [...summary, ...settings]]);
+  });
+
   test("gets a role in all environments, which replaces the others", async () => {
     expect((await change(eveId, { role: "editor" })).json()).toMatchObject({
       role: "editor",

@@ -1,4 +1,4 @@
-import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import type { EnvironmentSummaryView } from "@subtext/server/admin/contract/environment";
 import { SEARCH_LIMITS, type SearchPageView } from "@subtext/server/admin/contract/search";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -26,7 +26,7 @@ export function SearchPage() {
   return <Search key={environment.id} environment={environment} />;
 }
 
-function Search({ environment: { id: environmentId, name } }: { environment: EnvironmentView }) {
+function Search({ environment: { id: environmentId, name } }: { environment: EnvironmentSummaryView }) {
   const params = useSearch({ from: ROUTE });
   const { q = "", language } = params;
   const [text, setText] = useSearchText(q);

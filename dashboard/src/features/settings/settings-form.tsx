@@ -1,4 +1,4 @@
-import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import type { EnvironmentSummaryView, EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
@@ -12,7 +12,7 @@ type EnvironmentChange = Partial<
   Pick<EnvironmentView, "aiTranscription" | "allowedOrigins" | "retention" | "weight" | "vocabulary">
 >;
 
-export function useChangeEnvironment({ id }: EnvironmentView) {
+export function useChangeEnvironment({ id }: EnvironmentSummaryView) {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: (body: EnvironmentChange) =>

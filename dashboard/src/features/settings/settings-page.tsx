@@ -1,9 +1,12 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { environmentsQuery } from "../../admin-client/queries.ts";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { settings as texts } from "../../messages/en/settings.ts";
 import { ErrorNotice, Notice, Switch } from "../../ui/forms/controls.tsx";
-import { PageHeader, Section } from "../../ui/page.tsx";
+import { Loading, PageHeader, Section } from "../../ui/page.tsx";
 import { Retention } from "./retention.tsx";
 import { OwnerOnly, useChangeEnvironment } from "./settings-form.tsx";
 import { UploadOrigins } from "./upload-origins.tsx";
@@ -12,6 +15,13 @@ import { Weight } from "./weight.tsx";
 
 export function SettingsPage() {
   const environment = useEnvironment();
+  const queryClient = useQueryClient();
+  const hasSettings = "retention" in environment;
+  useEffect(() => {
+    // The environment was loaded while the operator was an editor, who gets no settings.
+    if (!hasSettings) void queryClient.invalidateQueries(environmentsQuery);
+  }, [hasSettings, queryClient]);
+  if (!hasSettings) return <Loading />;
   return (
     <>
       <PageHeader title={texts.title} description={texts.description(environment.name)} />

@@ -1,4 +1,4 @@
-import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import type { EnvironmentSummaryView } from "@subtext/server/admin/contract/environment";
 import type { VideoChangesView, VideoView } from "@subtext/server/admin/contract/video";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
@@ -44,7 +44,7 @@ export function VideoListPage() {
   return <Videos key={environment.id} environment={environment} />;
 }
 
-function Videos({ environment }: { environment: EnvironmentView }) {
+function Videos({ environment }: { environment: EnvironmentSummaryView }) {
   const role = useRole();
   const canEdit = role !== "viewer";
   const { uploads } = useUploads();

@@ -1,9 +1,15 @@
 import type { RetentionPolicy } from "../../db/enums.ts";
 
-export interface EnvironmentView {
+/** What every role in an environment sees of it. */
+export interface EnvironmentSummaryView {
   id: string;
   name: string;
   aiTranscription: boolean;
+  createdAt: string;
+}
+
+/** Includes the settings, which editors do not see. */
+export interface EnvironmentView extends EnvironmentSummaryView {
   /** Origins of pages that may upload; `*` allows any. */
   allowedOrigins: string[];
   /** Null if everything is kept. */
@@ -12,7 +18,6 @@ export interface EnvironmentView {
   weight: number;
   /** Names and terms that may be spoken, most important first. */
   vocabulary: string[];
-  createdAt: string;
 }
 
 export interface RetentionEffectView {

@@ -33,7 +33,7 @@ import {
 import type { ApiKeyPageView, NewApiKeyView } from "./api-key.ts";
 import type { AuditActorView, AuditPageView } from "./audit.ts";
 import { type BulkOperationView, MAX_SELECTED_VIDEOS, type VideoMatchesView } from "./bulk-operation.ts";
-import type { EnvironmentView, RetentionEffectView } from "./environment.ts";
+import type { EnvironmentSummaryView, EnvironmentView, RetentionEffectView } from "./environment.ts";
 import { json, type OperationTable, RAW } from "./operation.ts";
 import type {
   InvitationView,
@@ -124,7 +124,7 @@ const EVERY_ROLE = OPERATOR_ROLES;
 /** Roles that may change videos. */
 const EDITORS = ["owner", "editor"] as const;
 /** Roles that may read API keys, webhooks, settings and operators. */
-const VIEWERS = ["owner", "viewer"] as const;
+export const VIEWERS = ["owner", "viewer"] as const;
 const OWNERS = ["owner"] as const;
 
 /**
@@ -246,10 +246,11 @@ export const OPERATIONS = {
   },
 
   // Environments
+  // Settings are included only where the operator's role may read them.
   "GET /environments": {
     callers: EVERY_ROLE,
     roleIn: "any environment",
-    response: json<{ data: EnvironmentView[] }>(),
+    response: json<{ data: (EnvironmentSummaryView | EnvironmentView)[] }>(),
   },
   "POST /environments": {
     callers: OWNERS,
