@@ -11,6 +11,8 @@ export interface Cue {
   /** One or two lines of plain text. */
   lines: string[];
   direction: Direction;
+  /** Speaker of the first word; undefined if unknown. */
+  speaker: string | undefined;
 }
 
 const MIN_CUE_MS = 1000;
@@ -61,7 +63,8 @@ export function layOutCues(words: readonly Word[], options: { language: string }
             [lineBreak, to],
           ];
     const lines = ranges.map(([i, j]) => joinWords(words.slice(i, j)));
-    return { ...times[index]!, lines, direction: readingDirection(lines.join(" "), options.language) };
+    const direction = readingDirection(lines.join(" "), options.language);
+    return { ...times[index]!, lines, direction, speaker: words[from]!.speaker };
   });
 }
 

@@ -8,12 +8,17 @@ import type { Word } from "./words.ts";
  * @param words as returned by `normalizeWords`
  */
 export function renderVtt(words: readonly Word[], options: { language: string }): string {
-  return ["WEBVTT\n", ...layOutCues(words, options).map(renderCue)].join("\n");
+  return renderCues(layOutCues(words, options), () => "");
 }
 
-function renderCue({ start, end, lines, direction }: Cue): string {
-  const payload = lines.map((line) => directionMark(line, direction) + escapeText(line)).join("\n");
-  return `${formatTimestamp(start, ".")} --> ${formatTimestamp(end, ".")}\n${payload}\n`;
+/** @param tagOf returns what to write before the first line of a cue, such as a voice tag */
+export function renderCues(cues: readonly Cue[], tagOf: (cue: Cue) => string): string {
+  const blocks = cues.map((cue) => {
+    const payload = cue.lines.map((line) => directionMark(line, cue.direction) + escapeText(line));
+    const times = `${formatTimestamp(cue.start, ".")} --> ${formatTimestamp(cue.end, ".")}`;
+    return `${times}\n${tagOf(cue)}${payload.join("\n")}\n`;
+  });
+  return ["WEBVTT\n", ...blocks].join("\n");
 }
 
 /**
@@ -28,7 +33,7 @@ export function directionMark(line: string, direction: Direction): string {
 const ESCAPES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
 /** Prevents text from ending the cue and from being parsed as a tag, an entity or an arrow. */
-function escapeText(text: string): string {
+export function escapeText(text: string): string {
   return onOneLine(text).replace(/[&<>]/g, (character) => ESCAPES[character]!);
 }
 

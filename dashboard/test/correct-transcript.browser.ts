@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { createEnvironment } from "../../server/src/environments/environments.ts";
@@ -74,6 +75,13 @@ test("a corrected word is saved, keeps its time, and is in the files and the cap
   expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByText("We asked John about").waitFor();
+  await page.getByRole("button", { name: "Download" }).click();
+  expect(await page.getByRole("menuitem").allTextContents()).toEqual([
+    "Captions (VTT)",
+    "Word timings (JSON)",
+    "Text (TXT)",
+  ]);
+  await page.keyboard.press("Escape");
   await page.reload();
   await page.getByText("We asked John about").waitFor();
   const after = await downloadWords(page);
@@ -133,6 +141,14 @@ test("the speakers of a call are the channels until they are named, each in one 
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByText("Channel 2", { exact: true }).first().waitFor();
   expect(await page.getByText("Ada", { exact: true }).count()).toBe(3);
+
+  await page.getByRole("button", { name: "Download" }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("menuitem", { name: "Captions with speakers (VTT)" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/\.en\.speakers\.vtt$/);
+  expect(readFileSync(await download.path(), "utf8")).toContain("\n<v Ada>");
 });
 
 test("low-confidence words are reviewed without a mouse", async () => {

@@ -73,9 +73,9 @@ async function presignFiles(
 export function transcriptFileName(
   row: Pick<PublicTranscription, "video_id" | "language">,
   metadata: VideoMetadata,
-  format: FileFormat,
+  extension: string,
 ): string {
-  return `${videoFileStem(row.video_id, metadata)}.${row.language}.${format}`;
+  return `${videoFileStem(row.video_id, metadata)}.${row.language}.${extension}`;
 }
 
 /** Returns the name of the uploaded file without its folders and extension, or the video's id if it is unknown. */

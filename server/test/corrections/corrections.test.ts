@@ -200,10 +200,25 @@ describe("a correction", () => {
       ["Bo", null],
       ["Ada", 0.8],
     ]);
+    for (const format of ["vtt", "json", "txt"] as const) expect(await file(format)).not.toContain("Ada");
     const detail = (await video.ask("")).json<VideoDetailView>();
     expect(detail.transcription).toMatchObject({ wordsEtag: '"1.1"', wordCount: 4 });
     // URLs that were signed before keep serving the original.
     expect((await fetch(before.files!.vtt.url)).status).toBe(200);
+  });
+
+  test("with names of speakers is downloaded with them", async () => {
+    const video = await seeded();
+    const { etag, words } = await video.read();
+    const named = words.map((word, index) => ({ ...word, speaker: index === 0 ? "Ada" : "Bo <b>" }));
+    expect((await video.put(named, { etag })).statusCode).toBe(200);
+    const text = async (format: string) => (await video.ask(`/speaker-files/${format}`)).body;
+    expect(await text("txt")).toBe("Ada: Hello\n\nBo <b>: wold again.\n");
+    expect(await text("srt")).toMatch(/\nAda: Hello\n\n2\n.*\nBo <b>: wold again.\n$/);
+    expect(await text("vtt")).toMatch(/\n<v Ada>Hello\n\n.*\n<v Bo &lt;b&gt;>wold again.\n$/);
+    const { headers } = await video.ask("/speaker-files/srt");
+    expect(headers["content-disposition"]).toMatch(/^attachment; filename="made\.en\.speakers\.srt"/);
+    expect(codeOf(await video.ask("/speaker-files/json"))).toEqual([404, "transcript_not_found"]);
   });
 
   test("of words that somebody else has changed is refused, and nothing is lost", async () => {

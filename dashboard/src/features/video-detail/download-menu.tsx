@@ -1,28 +1,31 @@
 import type { FileFormat } from "@subtext/client/contract/transcription";
+import { SPEAKER_FORMATS } from "@subtext/server/admin/contract/video-detail";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import { Menu, MenuItem, MenuTrigger, Popover, Separator } from "react-aria-components";
 import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { DownloadIcon } from "../../ui/icons.tsx";
-import { fileUrl, type VideoAddress, videoQuery } from "./queries.ts";
+import { fileUrl, speakerFileUrl, type VideoAddress, videoQuery } from "./queries.ts";
 
 interface DownloadMenuProps {
   address: VideoAddress;
   formats: FileFormat[];
+  /** Whether files with the names of speakers are offered. */
+  hasSpeakers: boolean;
 }
 
-export function DownloadMenu({ address, formats }: DownloadMenuProps) {
+export function DownloadMenu({ address, formats, hasSpeakers }: DownloadMenuProps) {
   const queryClient = useQueryClient();
   const [error, setError] = useState<unknown>(null);
-  const download = async (format: FileFormat) => {
+  const download = async (url: string) => {
     setError(null);
     try {
       // Check first, because a download link would fail silently if the session ended or the video was deleted.
       await queryClient.fetchQuery({ ...videoQuery(address), staleTime: 0 });
       const link = document.createElement("a");
-      link.href = fileUrl(address, format);
+      link.href = url;
       link.download = "";
       link.click();
     } catch (failure) {
@@ -36,16 +39,27 @@ export function DownloadMenu({ address, formats }: DownloadMenuProps) {
           <DownloadIcon />
         </Button>
         <Popover className={controls.popover ?? ""} placement="bottom end">
-          <Menu
-            className={controls.menu ?? ""}
-            aria-label={texts.download}
-            onAction={(key) => download(key as FileFormat)}
-          >
+          <Menu className={controls.menu ?? ""} aria-label={texts.download}>
             {formats.map((format) => (
-              <MenuItem key={format} id={format} className={controls.item ?? ""}>
+              <MenuItem
+                key={format}
+                className={controls.item ?? ""}
+                onAction={() => download(fileUrl(address, format))}
+              >
                 {formatName(format)}
               </MenuItem>
             ))}
+            {hasSpeakers && <Separator className={controls.separator ?? ""} />}
+            {hasSpeakers &&
+              SPEAKER_FORMATS.map((format) => (
+                <MenuItem
+                  key={`speakers ${format}`}
+                  className={controls.item ?? ""}
+                  onAction={() => download(speakerFileUrl(address, format))}
+                >
+                  {texts.speakerFormats[format]}
+                </MenuItem>
+              ))}
           </Menu>
         </Popover>
       </MenuTrigger>

@@ -1,6 +1,6 @@
 import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { VideoView } from "@subtext/server/admin/contract/video";
-import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
+import type { SpeakerFormat, VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { queryOptions } from "@tanstack/react-query";
 import { request, urlOf } from "../../admin-client/request.ts";
 import { parseWaveform } from "./player/waveform.ts";
@@ -44,6 +44,12 @@ export function captionsUrl(address: VideoAddress, wordsEtag: string | null): st
 export function fileUrl(address: VideoAddress, format: FileFormat): string {
   const params = { ...videoParams(address), format };
   return urlOf("GET /environments/:environment/videos/:video/files/:format", { params });
+}
+
+/** A file with the names of speakers. */
+export function speakerFileUrl(address: VideoAddress, format: SpeakerFormat): string {
+  const params = { ...videoParams(address), format };
+  return urlOf("GET /environments/:environment/videos/:video/speaker-files/:format", { params });
 }
 
 /** @param wordsEtag part of the key, because corrections change the transcript */

@@ -147,4 +147,9 @@ export const videoDetail: typeof english = {
   copied: (what) => `${what} kopiert`,
   download: "Herunterladen",
   formats: { vtt: "Untertitel (VTT)", json: "Wortzeiten (JSON)", txt: "Text (TXT)" },
+  speakerFormats: {
+    txt: "Text mit Sprechern (TXT)",
+    srt: "Untertitel mit Sprechern (SRT)",
+    vtt: "Untertitel mit Sprechern (VTT)",
+  },
 };

@@ -150,4 +150,9 @@ export const videoDetail = translated("videoDetail", {
     FileFormat,
     string
   >,
+  speakerFormats: {
+    txt: "Text with speakers (TXT)",
+    srt: "Captions with speakers (SRT)",
+    vtt: "Captions with speakers (VTT)",
+  },
 });

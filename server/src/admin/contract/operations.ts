@@ -457,6 +457,11 @@ export const OPERATIONS = {
   },
   "GET /environments/:environment/videos/:video/captions": { callers: EVERY_ROLE, response: RAW },
   "GET /environments/:environment/videos/:video/files/:format": { callers: EVERY_ROLE, response: RAW },
+  /** The transcript with names of speakers, which the files do not contain. */
+  "GET /environments/:environment/videos/:video/speaker-files/:format": {
+    callers: EVERY_ROLE,
+    response: RAW,
+  },
 
   // Corrections. The words have an ETag, which changes with each save.
   "GET /environments/:environment/videos/:video/words": {

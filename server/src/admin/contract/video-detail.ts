@@ -155,6 +155,10 @@ export interface TranscriptWordsView {
   channels: (number | null)[] | null;
 }
 
+/** Downloads that contain the names of speakers. Offered only if a speaker is named. */
+export const SPEAKER_FORMATS = ["txt", "srt", "vtt"] as const;
+export type SpeakerFormat = (typeof SPEAKER_FORMATS)[number];
+
 /**
  * Loudness of a recording and its speech segments: `GET …/videos/{video}/waveform`, with an ETag; 404
  * `waveform_not_found` if it was never decoded. Exists for COMPLETED, SKIPPED and, if the audio could be decoded,

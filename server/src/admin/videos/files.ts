@@ -12,7 +12,9 @@ import { currentPrefix, fileKey, waveformKey } from "../../storage/transcript-fi
 import type { TranscriptStore } from "../../storage/transcript-store.ts";
 import { findTranscriptionByVideo } from "../../transcription/queries.ts";
 import { MEDIA_TYPE_BYTES, mediaType } from "../../videos/media-type.ts";
+import { SPEAKER_FORMATS } from "../contract/video-detail.ts";
 import { type Call, defineHandlers } from "../operation.ts";
+import { renderSpeakerFile } from "./speaker-files.ts";
 import { transcriptWords } from "./transcript-words.ts";
 import { getVideoFromParams } from "./videos.ts";
 
@@ -83,6 +85,22 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       const file = await transcripts.read(fileKey(prefix, format)).catch(asNotFound("transcript_not_found"));
       reply.header("content-disposition", contentDisposition(name, DOWNLOAD_TYPE));
       return await reply.type(DOWNLOAD_TYPE).send(file);
+    },
+
+    "GET /environments/:environment/videos/:video/speaker-files/:format": async ({ params, reply }) => {
+      const video = await getVideoFromParams(db, params);
+      const row = await findTranscriptionByVideo(db, video.id);
+      const format = SPEAKER_FORMATS.find((each) => each === params.format);
+      const prefix = row && currentPrefix(row);
+      if (!prefix || !format) {
+        throw new AppError("transcript_not_found", "The video has no file in this format.");
+      }
+      const words = await readWords(transcripts, prefix).catch(asNotFound("transcript_not_found"));
+      const name = transcriptFileName(row, video.metadata, `speakers.${format}`);
+      reply.header("content-disposition", contentDisposition(name, DOWNLOAD_TYPE));
+      return await reply
+        .type(DOWNLOAD_TYPE)
+        .send(renderSpeakerFile(words, { format, language: row.language ?? "und" }));
     },
 
     "GET /environments/:environment/videos/:video/waveform": async ({ params, request, reply }) => {

@@ -28,6 +28,8 @@ export interface Transcript {
   ends: Float64Array;
   confidences: readonly (number | null)[] | null;
   paragraphs: Paragraph[];
+  /** Whether somebody has named a speaker. */
+  hasSpeakers: boolean;
 }
 
 export function parseTranscript(view: TranscriptWordsView): Transcript {
@@ -49,7 +51,9 @@ export function parseTranscript(view: TranscriptWordsView): Transcript {
       speaker: speakerLabel(view.speakers?.[index] ?? null, view.channels?.[index] ?? null),
     });
   });
-  return { language: view.language, wordCount, starts, ends, confidences: view.confidences, paragraphs };
+  const { language, confidences } = view;
+  const hasSpeakers = view.speakers !== null;
+  return { language, wordCount, starts, ends, confidences, paragraphs, hasSpeakers };
 }
 
 function parseParagraph(

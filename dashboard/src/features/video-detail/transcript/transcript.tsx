@@ -96,7 +96,11 @@ export function Transcript({ address, video, transcript, playback, stage, onEdit
             </Button>
           )}
           <CopyMenu transcript={transcript} controller={controller} onCopy={copy} />
-          <DownloadMenu address={address} formats={video.transcription?.fileFormats ?? []} />
+          <DownloadMenu
+            address={address}
+            formats={video.transcription?.fileFormats ?? []}
+            hasSpeakers={transcript.hasSpeakers}
+          />
         </div>
       </div>
       <TranscriptText
