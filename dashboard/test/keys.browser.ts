@@ -56,7 +56,15 @@ test("a key is created, shown once, works with curl, and stops working when it i
   await page.getByRole("button", { name: "Revoke Website backend" }).click();
   await page.getByText("will fail immediately").waitFor();
   expect(await accessibilityViolations(page)).toEqual([]);
-  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  const revoke = page.getByRole("dialog").getByRole("button", { name: "Revoke" });
+  const confirmation = page.getByLabel("Type Website backend to confirm");
+  await confirmation.fill("Website");
+  // Enter submits the form, so the disabled button alone would not prevent it.
+  await confirmation.press("Enter");
+  expect(await revoke.isDisabled()).toBe(true);
+  expect(await run(command)).toEqual({ data: [], nextCursor: null });
+  await confirmation.fill("Website backend");
+  await revoke.click();
   await page.getByRole("table", { name: "Revoked and expired keys" }).getByText("Website backend").waitFor();
   expect(await run(command)).toMatchObject({ status: 401, code: "invalid_api_key" });
 });

@@ -39,6 +39,7 @@ test("a video deleted in one tab disappears from the list and page of other tabs
     await page.getByRole("heading", { level: 1, name: "keynote.mkv" }).waitFor();
   }
   await detail.getByRole("button", { name: "Delete" }).click();
+  await detail.getByLabel("Type keynote.mkv to confirm").fill("keynote.mkv");
   await detail.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await row(list, "keynote.mkv").waitFor({ state: "detached" });
   await third.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();

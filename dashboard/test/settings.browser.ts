@@ -33,7 +33,10 @@ test("saving a retention rule asks for confirmation with the number of affected 
   await retention.getByRole("button", { name: "Save" }).click();
   await page.getByText("The recordings of 1 video older than 30 days will be deleted").waitFor();
   expect(await accessibilityViolations(page)).toEqual([]);
-  await page.getByRole("button", { name: "Save and delete" }).click();
+  const save = page.getByRole("button", { name: "Save and delete" });
+  expect(await save.isDisabled()).toBe(true);
+  await page.getByLabel("Type Production to confirm").fill(" Production ");
+  await save.click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.reload();
   expect(await retention.getByLabel("Delete after (days)").inputValue()).toBe("30");

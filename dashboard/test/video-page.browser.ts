@@ -293,7 +293,8 @@ test("a viewer sees everything and cannot change it; the owner deletes the video
 
   const remove = async () => {
     await page.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByLabel("Type sample.mp4 to confirm").fill("sample.mp4");
+    await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
   };
   await page.goto(sampleUrl);
@@ -308,7 +309,10 @@ test("a viewer sees everything and cannot change it; the owner deletes the video
   await page.goto(sampleUrl);
   await page.getByRole("button", { name: "Delete" }).click();
   expect(await accessibilityViolations(page)).toEqual([]);
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  const confirm = page.getByRole("dialog").getByRole("button", { name: "Delete" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await page.getByLabel("Type sample.mp4 to confirm").fill("sample.mp4");
+  await confirm.click();
   await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
   expect(await page.getByRole("link", { name: "sample.mp4" }).count()).toBe(0);
   await page.goto(sampleUrl);

@@ -220,7 +220,10 @@ test("an endpoint is not shown in another environment, and not found once it is 
   await page.getByText("Page not found").waitFor();
   await openEndpoint(page);
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  const confirm = page.getByRole("dialog").getByRole("button", { name: "Delete" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await page.getByLabel(`Type ${receiver.url.href} to confirm`).fill(receiver.url.href);
+  await confirm.click();
   await page.getByText("No endpoints yet").waitFor();
   await page.goto(endpointUrl);
   await page.getByText("Page not found").waitFor();

@@ -43,6 +43,7 @@ export function KeyTable({
                 label={texts.revoke}
                 accessibleName={texts.revokeName(key.name)}
                 title={texts.revokeQuestion(key.name)}
+                typed={key.name}
                 action={async () => {
                   await request("DELETE /api-keys/:id", { params: { id: key.id } });
                   await onRevoked();

@@ -6,8 +6,8 @@ import { request } from "../../admin-client/request.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { forms } from "../../messages/en/forms.ts";
 import { settings as texts } from "../../messages/en/settings.ts";
-import controls from "../../ui/forms/controls.module.css";
-import { Button, ErrorNotice, Form, TextField } from "../../ui/forms/controls.tsx";
+import { Confirmation } from "../../ui/confirm.tsx";
+import { Form, TextField } from "../../ui/forms/controls.tsx";
 import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
 import { Section } from "../../ui/page.tsx";
 import { RadioOptions, SaveButton, useChangeEnvironment } from "./settings-form.tsx";
@@ -35,8 +35,6 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
   const [days, setDays] = useState(String(saved?.days ?? 90));
   const [preview, setPreview] = useState<Preview | null>(null);
   const change = useChangeEnvironment(environment);
-  const save = (retention: RetentionPolicy | null) =>
-    change.mutate({ retention }, { onSuccess: () => setPreview(null) });
   const loadPreview = useMutation({
     mutationFn: async (retention: RetentionPolicy) => {
       const { videos } = await request("GET /environments/:environment/retention-effect", {
@@ -51,7 +49,7 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
   const isUnchanged = edited?.days === saved?.days && edited?.deletes === saved?.deletes;
   const submit = () => {
     change.reset();
-    if (edited === null) save(null);
+    if (edited === null) change.mutate({ retention: null });
     else loadPreview.mutate(edited);
   };
   return (
@@ -90,20 +88,14 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
       >
         {(close) =>
           preview && (
-            <>
-              <p>{previewText(preview)}</p>
-              <ErrorNotice error={change.error} />
-              <div className={controls.actions}>
-                <Button onPress={close}>{forms.cancel}</Button>
-                <Button
-                  variant={preview.videos > 0 ? "danger" : "primary"}
-                  isPending={change.isPending}
-                  onPress={() => save(preview.retention)}
-                >
-                  {preview.videos > 0 ? texts.saveAndDelete : forms.save}
-                </Button>
-              </div>
-            </>
+            <Confirmation
+              label={preview.videos > 0 ? texts.saveAndDelete : forms.save}
+              {...(preview.videos > 0 && { typed: environment.name })}
+              action={() => change.mutateAsync({ retention: preview.retention })}
+              close={close}
+            >
+              {previewText(preview)}
+            </Confirmation>
           )
         }
       </ModalDialog>

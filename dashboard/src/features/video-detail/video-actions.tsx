@@ -78,7 +78,7 @@ export function DeleteVideo({ address, name }: { address: VideoAddress; name: st
     queryClient.removeQueries({ queryKey: videoQuery(address).queryKey });
   };
   return (
-    <Confirm label={texts.delete} title={texts.deleteQuestion} action={remove}>
+    <Confirm label={texts.delete} title={texts.deleteQuestion} typed={name} action={remove}>
       <RichText parts={texts.deleteEffect(<strong dir="auto">{name}</strong>)} />
     </Confirm>
   );

@@ -1,11 +1,11 @@
 import type { VideoView } from "@subtext/server/admin/contract/video";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { DialogTrigger } from "react-aria-components";
 import type { VideoListView } from "../../admin-client/video-list-view.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { videoList as texts } from "../../messages/en/video-list.ts";
-import { Button, ErrorNotice, Form, FormActions, TextField } from "../../ui/forms/controls.tsx";
+import { Confirmation } from "../../ui/confirm.tsx";
+import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
 import { CloseIcon, DownloadIcon } from "../../ui/icons.tsx";
 import { useToast } from "../../ui/toasts.tsx";
@@ -111,39 +111,21 @@ function SelectAll({
 
 function DeleteSelected({ count, start }: { count: number; start: Start }) {
   return (
-    <DialogTrigger onOpenChange={() => start.reset()}>
+    <DialogTrigger>
       <Button variant="danger">{texts.deleteSelected}</Button>
       <ModalDialog title={texts.deleteTitle(count)}>
-        {(close) => <ConfirmDeletion count={count} start={start} onClose={close} />}
+        {(close) => (
+          <Confirmation
+            label={texts.delete}
+            typed={String(count)}
+            action={() => start.mutateAsync("delete")}
+            close={close}
+          >
+            {texts.deleteConsequence(count)}
+          </Confirmation>
+        )}
       </ModalDialog>
     </DialogTrigger>
-  );
-}
-
-function ConfirmDeletion({ count, start, onClose }: { count: number; start: Start; onClose(): void }) {
-  const [typed, setTyped] = useState("");
-  const isConfirmed = typed.replace(/[\s.,]/g, "") === String(count);
-  const submit = () => {
-    if (isConfirmed) start.mutate("delete", { onSuccess: onClose });
-  };
-  return (
-    <Form onSubmit={submit} error={start.error}>
-      <p>{texts.deleteConsequence(count)}</p>
-      <TextField
-        label={texts.typeToConfirm(count)}
-        value={typed}
-        onChange={setTyped}
-        autoFocus
-        autoComplete="off"
-        inputMode="numeric"
-      />
-      <FormActions
-        submitLabel={texts.delete}
-        isPending={start.isPending}
-        isDisabled={!isConfirmed}
-        onCancel={onClose}
-      />
-    </Form>
   );
 }
 

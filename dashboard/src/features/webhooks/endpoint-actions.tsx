@@ -47,7 +47,7 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
             {texts.enable}
           </Button>
         )}
-        <Confirm label={texts.delete} title={texts.deleteQuestion} action={remove}>
+        <Confirm label={texts.delete} title={texts.deleteQuestion} typed={url} action={remove}>
           {texts.deleteEffect}
         </Confirm>
       </div>

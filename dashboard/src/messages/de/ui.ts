@@ -5,6 +5,7 @@ export const ui: typeof english = {
   showMore: "Mehr anzeigen",
   notifications: "Benachrichtigungen",
   close: "Schließen",
+  typeToConfirm: (text) => `Zur Bestätigung ${text} eingeben`,
   none: "Keine",
   noResults: "Keine Ergebnisse",
   unknownProblem: "Ein Fehler ist aufgetreten",

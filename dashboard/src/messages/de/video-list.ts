@@ -86,7 +86,6 @@ export const videoList: typeof english = {
     count === 1
       ? "Das Video wird mit Transkript und Untertiteln endgültig gelöscht."
       : "Die Videos werden mit Transkripten und Untertiteln endgültig gelöscht.",
-  typeToConfirm: (count) => `Zur Bestätigung ${count} eingeben`,
   runningOperations: "Laufende Vorgänge",
   deleting: (count) => `${plural(count, "Video wird", "Videos werden")} gelöscht`,
   retryingVideos: (count) => `${plural(count, "Video wird", "Videos werden")} wiederholt`,

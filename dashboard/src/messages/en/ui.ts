@@ -6,6 +6,7 @@ export const ui = translated("ui", {
   showMore: "Show more",
   notifications: "Notifications",
   close: "Close",
+  typeToConfirm: (text: string) => `Type ${text} to confirm`,
   none: "None",
   noResults: "No results",
   unknownProblem: "Something went wrong",

@@ -86,7 +86,6 @@ export const videoList = translated("videoList", {
     count === 1
       ? "This permanently deletes the video with its transcript and captions."
       : "This permanently deletes the videos with their transcripts and captions.",
-  typeToConfirm: (count: number) => `Type ${count} to confirm`,
   runningOperations: "Running operations",
   deleting: (count: number) => `Deleting ${plural(count, "video", "videos")}`,
   retryingVideos: (count: number) => `Retrying ${plural(count, "video", "videos")}`,

@@ -138,12 +138,14 @@ function keepFocusUntilClick(event: MouseEvent): void {
 
 export function FormActions({
   submitLabel,
+  variant = "primary",
   isPending,
   isDisabled = false,
   cancelLabel = forms.cancel,
   onCancel,
 }: {
   submitLabel: string;
+  variant?: "primary" | "danger";
   isPending: boolean;
   isDisabled?: boolean;
   cancelLabel?: string;
@@ -152,7 +154,7 @@ export function FormActions({
   return (
     <div className={css.actions}>
       {onCancel && <Button onPress={onCancel}>{cancelLabel}</Button>}
-      <Button type="submit" variant="primary" isPending={isPending} isDisabled={isDisabled}>
+      <Button type="submit" variant={variant} isPending={isPending} isDisabled={isDisabled}>
         {submitLabel}
       </Button>
     </div>
