@@ -126,6 +126,14 @@ test("an owner makes the editor a viewer of all environments", async () => {
   await page.getByRole("radio", { name: "Viewer" }).check({ force: true });
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Change undone.").waitFor();
+  await page.getByRole("button", { name: "Change role of Eve Editor" }).click();
+  expect(await page.getByLabel("Role in Staging").inputValue()).toBe("editor");
+  await page.getByText("All", { exact: true }).click();
+  await page.getByRole("radio", { name: "Viewer" }).check({ force: true });
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
 
   const { page: viewer } = await dashboard.visit({ viewport: { width: 390, height: 844 } });
   await signIn(viewer, dashboard, EDITOR);

@@ -73,6 +73,72 @@ test("a vocabulary is saved, and a term that occurs twice is rejected with a mes
   expect(dashboard.errors).toEqual([]);
 });
 
+test("a saved setting is undone with a button or a key, unless it was changed since", async () => {
+  const { page } = await dashboard.visit();
+  const { kysely: db } = dashboard.service.parts.database;
+  const stored = async () =>
+    await db.selectFrom("environment").select(["ai_transcription", "vocabulary"]).executeTakeFirstOrThrow();
+  await signIn(page, dashboard, OWNER);
+  await page.getByRole("link", { name: "Settings" }).click();
+  const vocabulary = page.getByRole("region", { name: "Vocabulary" });
+  const terms = vocabulary.getByLabel("Terms");
+  const save = async (text: string) => {
+    await terms.fill(text);
+    await vocabulary.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Vocabulary saved.").waitFor();
+  };
+  await save("Grace Hopper");
+  // In a text field, the key undoes typing.
+  await terms.press("Control+z");
+  await page.getByText("Vocabulary saved.").waitFor();
+  expect(await accessibilityViolations(page)).toEqual([]);
+  await vocabulary.getByRole("heading").click();
+  await page.keyboard.press("Control+z");
+  await page.getByText("Change undone.").waitFor();
+  expect(await terms.inputValue()).toBe("Subtext\nAnna Weber");
+  expect((await stored()).vocabulary).toEqual(["Subtext", "Anna Weber"]);
+
+  await page.getByRole("switch", { name: "Transcribe new uploads" }).press("Space");
+  await page.getByText("AI Transcription turned off.").waitFor();
+  expect((await stored()).ai_transcription).toBe(false);
+  await page.getByRole("button", { name: "Undo" }).press("Enter");
+  await page.getByText("AI Transcription turned off.").waitFor({ state: "detached" });
+  expect((await stored()).ai_transcription).toBe(true);
+
+  await save("Grace Hopper");
+  await db
+    .updateTable("environment")
+    .set({ vocabulary: JSON.stringify(["Changed by a colleague"]) })
+    .execute();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Not undone, because this was changed again").waitFor();
+  expect((await stored()).vocabulary).toEqual(["Changed by a colleague"]);
+  expect(dashboard.errors).toEqual([]);
+});
+
+test("a message with an action stays while it has the focus, which then returns", async () => {
+  const { page } = await dashboard.visit();
+  await page.clock.install();
+  await signIn(page, dashboard, OWNER);
+  await page.getByRole("link", { name: "Settings" }).click();
+  const toggle = page.getByRole("switch", { name: "Transcribe new uploads" });
+  await toggle.press("Space");
+  const undo = page.getByRole("button", { name: "Undo" });
+  await page.clock.fastForward(15_000);
+  await undo.focus();
+  await page.clock.fastForward(120_000);
+  await undo.press("Tab");
+  await page.clock.fastForward(120_000);
+  await page.keyboard.press("Enter");
+  await undo.waitFor({ state: "detached" });
+  await toggle.and(page.locator(":focus")).waitFor();
+  await toggle.press("Space");
+  await undo.waitFor();
+  await page.clock.fastForward(21_000);
+  await undo.waitFor({ state: "detached" });
+  expect(dashboard.errors).toEqual([]);
+});
+
 test("listed websites may upload, an invalid origin is rejected with a message, and other websites are blocked", async () => {
   const { page } = await dashboard.visit();
   await signIn(page, dashboard, OWNER);

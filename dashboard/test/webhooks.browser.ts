@@ -172,6 +172,9 @@ test("an endpoint is edited, disabled and enabled on a phone, in both themes", a
   await page.getByText("Skipped", { exact: true }).last().click();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Completed, Failed, Skipped").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Completed, Failed, Skipped").waitFor({ state: "detached" });
+  await page.getByText("Change undone.").waitFor();
   await page.getByRole("button", { name: "Disable" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
   await page.getByText("Disabled by its owner.").waitFor();

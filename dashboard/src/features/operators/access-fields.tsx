@@ -22,10 +22,12 @@ export function toAccessChoice({ role, environments }: OperatorAccess): AccessCh
   };
 }
 
-/** Returns null if no environment is chosen. */
+/** Returns the same for the same access, or null if no environment is chosen. */
 export function toAccessRequest({ mode, role, roles }: AccessChoice) {
   if (mode === "all") return { role };
-  const environments = Object.entries(roles).map(([environment, role]) => ({ environment, role }));
+  const environments = Object.entries(roles)
+    .map(([environment, role]) => ({ environment, role }))
+    .sort((a, b) => (a.environment < b.environment ? -1 : 1));
   return environments.length > 0 ? { environments } : null;
 }
 

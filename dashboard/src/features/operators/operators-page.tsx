@@ -19,6 +19,7 @@ import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
 import { useToast } from "../../ui/toasts.tsx";
+import { useUndo } from "../../ui/undo.ts";
 import { AccessFields, toAccessChoice, toAccessRequest } from "./access-fields.tsx";
 import { roleText } from "./roles.ts";
 
@@ -71,12 +72,26 @@ function ChangeRole({ operator }: { operator: OperatorView }) {
 
 function RoleForm({ operator, close }: { operator: OperatorView; close: () => void }) {
   const queryClient = useQueryClient();
+  const offerUndo = useUndo();
   const [choice, setChoice] = useState(() => toAccessChoice(operator));
   const body = toAccessRequest(choice);
+  const params = { id: operator.id };
+  const accessOf = (from: OperatorView | undefined) => from && toAccessRequest(toAccessChoice(from));
+  const save = async (access: ReturnType<typeof accessOf>) => {
+    const changed = await request("PATCH /operators/:id", { params, body: access ?? {} });
+    await queryClient.invalidateQueries(operatorsQuery);
+    return changed;
+  };
   const change = useMutation({
-    mutationFn: () => request("PATCH /operators/:id", { params: { id: operator.id }, body: body ?? {} }),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries(operatorsQuery);
+    mutationFn: () => save(body),
+    onSuccess(changed) {
+      offerUndo(texts.roleChanged(operator.name), {
+        previous: accessOf(operator),
+        saved: accessOf(changed),
+        read: async () =>
+          accessOf((await request("GET /operators")).data.find(({ id }) => id === operator.id)),
+        restore: save,
+      });
       close();
     },
   });

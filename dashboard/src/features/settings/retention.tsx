@@ -10,7 +10,7 @@ import { Confirmation } from "../../ui/confirm.tsx";
 import { Form, TextField } from "../../ui/forms/controls.tsx";
 import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
 import { Section } from "../../ui/page.tsx";
-import { RadioOptions, SaveButton, useChangeEnvironment } from "./settings-form.tsx";
+import { RadioOptions, SaveButton, useChangeEnvironment, useUndoableChange } from "./settings-form.tsx";
 
 const OPTIONS = [
   { value: "nothing", ...texts.retentionOptions.nothing },
@@ -31,10 +31,17 @@ interface Preview {
 export function Retention({ environment }: { environment: EnvironmentView }) {
   const isOwner = useRole() === "owner";
   const { retention: saved } = environment;
-  const [deletes, setDeletes] = useState<"nothing" | RetentionPolicy["deletes"]>(saved?.deletes ?? "nothing");
-  const [days, setDays] = useState(String(saved?.days ?? 90));
+  const [deletes, setDeletes] = useState(optionOf(saved));
+  const [days, setDays] = useState(daysOf(saved));
   const [preview, setPreview] = useState<Preview | null>(null);
-  const change = useChangeEnvironment(environment);
+  const deleting = useChangeEnvironment(environment);
+  const change = useUndoableChange(environment, {
+    text: () => texts.saved.retention,
+    onUndone({ retention }) {
+      setDeletes(optionOf(retention));
+      setDays(daysOf(retention));
+    },
+  });
   const loadPreview = useMutation({
     mutationFn: async (retention: RetentionPolicy) => {
       const { videos } = await request("GET /environments/:environment/retention-effect", {
@@ -91,7 +98,9 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
             <Confirmation
               label={preview.videos > 0 ? texts.saveAndDelete : forms.save}
               {...(preview.videos > 0 && { typed: environment.name })}
-              action={() => change.mutateAsync({ retention: preview.retention })}
+              action={() =>
+                (preview.videos > 0 ? deleting : change).mutateAsync({ retention: preview.retention })
+              }
               close={close}
             >
               {previewText(preview)}
@@ -101,6 +110,14 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
       </ModalDialog>
     </Section>
   );
+}
+
+function optionOf(retention: RetentionPolicy | null): "nothing" | RetentionPolicy["deletes"] {
+  return retention?.deletes ?? "nothing";
+}
+
+function daysOf(retention: RetentionPolicy | null): string {
+  return String(retention?.days ?? 90);
 }
 
 function isValidDays(text: string): boolean {

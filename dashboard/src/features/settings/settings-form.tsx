@@ -1,4 +1,4 @@
-import type { EnvironmentSummaryView, EnvironmentView } from "@subtext/server/admin/contract/environment";
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
@@ -6,21 +6,60 @@ import { forms } from "../../messages/en/forms.ts";
 import { settings as texts } from "../../messages/en/settings.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button } from "../../ui/forms/controls.tsx";
+import { useUndo } from "../../ui/undo.ts";
 import css from "./settings-form.module.css";
 
 type EnvironmentChange = Partial<
   Pick<EnvironmentView, "aiTranscription" | "allowedOrigins" | "retention" | "weight" | "vocabulary">
 >;
 
-export function useChangeEnvironment({ id }: EnvironmentSummaryView) {
+/** Saves settings. */
+export function useChangeEnvironment({ id }: EnvironmentView) {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: (body: EnvironmentChange) =>
-      request("PATCH /environments/:environment", { params: { environment: id }, body }),
-    onSuccess: (changed) => {
+    mutationFn: async (body: EnvironmentChange) => {
+      const changed = await request("PATCH /environments/:environment", {
+        params: { environment: id },
+        body,
+      });
       queryClient.setQueryData(environmentsQuery.queryKey, (environments) =>
         environments?.map((environment) => (environment.id === id ? changed : environment)),
       );
+      return changed;
+    },
+  });
+}
+
+/**
+ * Saves settings and offers to undo it.
+ * @param onUndone puts the previous values into the form
+ */
+export function useUndoableChange(
+  environment: EnvironmentView,
+  { text, onUndone }: { text(changed: EnvironmentView): string; onUndone?(previous: EnvironmentView): void },
+) {
+  const { id } = environment;
+  const { mutateAsync: save } = useChangeEnvironment(environment);
+  const offerUndo = useUndo();
+  return useMutation({
+    mutationFn: (body: EnvironmentChange) => save(body),
+    onMutate: () => environment,
+    onSuccess(changed, body, previous) {
+      const pick = (from: EnvironmentView): EnvironmentChange =>
+        Object.fromEntries(Object.keys(body).map((key) => [key, from[key as keyof EnvironmentChange]]));
+      offerUndo(text(changed), {
+        previous: pick(previous),
+        saved: pick(changed),
+        async read() {
+          const { data } = await request("GET /environments");
+          const current = data.find((each) => each.id === id);
+          return current && "retention" in current ? pick(current) : {};
+        },
+        async restore(values) {
+          await save(values);
+          onUndone?.(previous);
+        },
+      });
     },
   });
 }

@@ -8,7 +8,7 @@ import { settings as texts } from "../../messages/en/settings.ts";
 import { ErrorNotice, Notice, Switch } from "../../ui/forms/controls.tsx";
 import { Loading, PageHeader, Section } from "../../ui/page.tsx";
 import { Retention } from "./retention.tsx";
-import { OwnerOnly, useChangeEnvironment } from "./settings-form.tsx";
+import { OwnerOnly, useUndoableChange } from "./settings-form.tsx";
 import { UploadOrigins } from "./upload-origins.tsx";
 import { Vocabulary } from "./vocabulary.tsx";
 import { Weight } from "./weight.tsx";
@@ -41,7 +41,9 @@ export function SettingsPage() {
 
 function AiTranscription({ environment }: { environment: EnvironmentView }) {
   const isOwner = useRole() === "owner";
-  const change = useChangeEnvironment(environment);
+  const change = useUndoableChange(environment, {
+    text: ({ aiTranscription }) => (aiTranscription ? texts.turnedOn : texts.turnedOff),
+  });
   const { aiTranscription: isOn } = change.isPending ? { ...environment, ...change.variables } : environment;
   return (
     <Section title={texts.aiTranscription} description={texts.aiTranscriptionHint}>

@@ -7,7 +7,7 @@ import { ui } from "../../messages/en/ui.ts";
 import { Form } from "../../ui/forms/controls.tsx";
 import { MultilineField } from "../../ui/forms/form-fields.tsx";
 import { Section } from "../../ui/page.tsx";
-import { RadioOptions, SaveButton, useChangeEnvironment } from "./settings-form.tsx";
+import { RadioOptions, SaveButton, useUndoableChange } from "./settings-form.tsx";
 
 const ANY = "*";
 const OPTIONS = [
@@ -15,12 +15,26 @@ const OPTIONS = [
   { value: "listed", ...texts.originOptions.listed },
 ] as const;
 
+function optionOf(origins: readonly string[]): "any" | "listed" {
+  return origins.includes(ANY) ? "any" : "listed";
+}
+
+function toText(origins: readonly string[]): string {
+  return origins.filter((origin) => origin !== ANY).join("\n");
+}
+
 export function UploadOrigins({ environment }: { environment: EnvironmentView }) {
   const isOwner = useRole() === "owner";
   const { allowedOrigins: saved } = environment;
-  const [allowed, setAllowed] = useState<"any" | "listed">(saved.includes(ANY) ? "any" : "listed");
-  const [text, setText] = useState(saved.filter((origin) => origin !== ANY).join("\n"));
-  const change = useChangeEnvironment(environment);
+  const [allowed, setAllowed] = useState(optionOf(saved));
+  const [text, setText] = useState(toText(saved));
+  const change = useUndoableChange(environment, {
+    text: () => texts.saved.origins,
+    onUndone({ allowedOrigins }) {
+      setAllowed(optionOf(allowedOrigins));
+      setText(toText(allowedOrigins));
+    },
+  });
   const isAny = allowed === "any";
   const edited = isAny ? [ANY] : text.split(/\s+/).filter((origin) => origin !== "");
   return (

@@ -7,13 +7,16 @@ import { ui } from "../../messages/en/ui.ts";
 import { Form } from "../../ui/forms/controls.tsx";
 import { MultilineField } from "../../ui/forms/form-fields.tsx";
 import { Section } from "../../ui/page.tsx";
-import { SaveButton, useChangeEnvironment } from "./settings-form.tsx";
+import { SaveButton, useUndoableChange } from "./settings-form.tsx";
 
 export function Vocabulary({ environment }: { environment: EnvironmentView }) {
   const isOwner = useRole() === "owner";
   const { vocabulary: saved } = environment;
   const [text, setText] = useState(saved.join("\n"));
-  const change = useChangeEnvironment(environment);
+  const change = useUndoableChange(environment, {
+    text: () => texts.saved.vocabulary,
+    onUndone: ({ vocabulary }) => setText(vocabulary.join("\n")),
+  });
   const edited = text
     .split(/[\n,]/)
     .map((term) => term.trim())

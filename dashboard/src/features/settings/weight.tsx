@@ -5,12 +5,15 @@ import { useRole } from "../../hooks/use-me.ts";
 import { settings as texts } from "../../messages/en/settings.ts";
 import { Form, TextField } from "../../ui/forms/controls.tsx";
 import { Section } from "../../ui/page.tsx";
-import { SaveButton, useChangeEnvironment } from "./settings-form.tsx";
+import { SaveButton, useUndoableChange } from "./settings-form.tsx";
 
 export function Weight({ environment }: { environment: EnvironmentView }) {
   const isOwner = useRole() === "owner";
   const [text, setText] = useState(String(environment.weight));
-  const change = useChangeEnvironment(environment);
+  const change = useUndoableChange(environment, {
+    text: () => texts.saved.weight,
+    onUndone: ({ weight }) => setText(String(weight)),
+  });
   const weight = Number(text);
   return (
     <Section title={texts.queueWeight} description={texts.queueWeightHint}>

@@ -9,6 +9,7 @@ import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
+import { useUndo } from "../../ui/undo.ts";
 import { EndpointForm } from "./endpoint-form.tsx";
 import { endpointKey, endpointsQuery } from "./queries.ts";
 import css from "./webhooks.module.css";
@@ -16,6 +17,7 @@ import css from "./webhooks.module.css";
 export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
+  const offerUndo = useUndo();
   const [isEditing, setEditing] = useState(false);
   const { id, environmentId, url, eventTypes, metadata, enabled } = endpoint;
   const change = useMutation({
@@ -23,6 +25,16 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
       request("PATCH /webhook-endpoints/:id", { params: { id }, body }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(id) }),
   });
+  /** Only of an edit: disabling an endpoint cancels its pending retries, and enabling it lets events be sent. */
+  const offerUndoOf = (saved: WebhookEndpointView) => {
+    const pick = ({ url, eventTypes, metadata }: WebhookEndpointView) => ({ url, eventTypes, metadata });
+    offerUndo(texts.saved, {
+      previous: pick(endpoint),
+      saved: pick(saved),
+      read: async () => pick(await request("GET /webhook-endpoints/:id", { params: { id } })),
+      restore: change.mutateAsync,
+    });
+  };
   const remove = async () => {
     await request("DELETE /webhook-endpoints/:id", { params: { id } });
     await navigate({ to: "/environments/$environmentId/webhooks", params: { environmentId } });
@@ -58,7 +70,7 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
             saveLabel={forms.save}
             onCancel={close}
             save={async (body) => {
-              await change.mutateAsync(body);
+              offerUndoOf(await change.mutateAsync(body));
               close();
             }}
           />

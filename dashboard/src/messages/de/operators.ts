@@ -14,6 +14,7 @@ export const operators: typeof english = {
   changeRole: "Rolle ändern",
   changeRoleOf: (name) => `Rolle ändern: ${name}`,
   roleOf: (name) => `Rolle von ${name}`,
+  roleChanged: (name) => `Rolle von ${name} geändert.`,
   remove: "Entfernen",
   removeName: (name) => `${name} entfernen`,
   removeQuestion: (name) => `${name} entfernen?`,

@@ -17,6 +17,14 @@ export const settings: typeof english = {
   whenOn: "Gilt für neue Uploads. Vorhandene Videos ändern sich nicht.",
   whenOff:
     "Neue Uploads werden nicht transkribiert, auch wenn Sie dies später einschalten. Videos in der Warteschlange werden noch transkribiert.",
+  turnedOn: "KI-Transkription eingeschaltet.",
+  turnedOff: "KI-Transkription ausgeschaltet.",
+  saved: {
+    vocabulary: "Vokabular gespeichert.",
+    retention: "Aufbewahrung gespeichert.",
+    origins: "Zulässige Websites gespeichert.",
+    weight: "Gewicht gespeichert.",
+  },
   vocabulary: "Vokabular",
   vocabularyHint: "Namen und Produkte, die in neuen Transkripten richtig geschrieben werden sollen.",
   terms: "Begriffe",

@@ -94,6 +94,7 @@ export const webhooks: typeof english = {
     "Ausstehende Wiederholungen werden abgebrochen, und Ereignisse werden in dieser Zeit nicht zugestellt. Sie können den Endpunkt wieder aktivieren.",
   enable: "Aktivieren",
   delete: "Löschen",
+  saved: "Endpunkt gespeichert.",
   deleteQuestion: "Diesen Endpunkt löschen?",
   deleteEffect: "Es werden keine Ereignisse mehr an ihn gesendet, und sein Zustellverlauf wird gelöscht.",
   url: "URL",

@@ -19,6 +19,7 @@ export const operators = translated("operators", {
   changeRole: "Change role",
   changeRoleOf: (name: string) => `Change role of ${name}`,
   roleOf: (name: string) => `Role of ${name}`,
+  roleChanged: (name: string) => `Role of ${name} changed.`,
   remove: "Remove",
   removeName: (name: string) => `Remove ${name}`,
   removeQuestion: (name: string) => `Remove ${name}?`,

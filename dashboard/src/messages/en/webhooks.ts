@@ -87,6 +87,7 @@ export const webhooks = translated("webhooks", {
     "Pending retries are canceled and events during this time won't be delivered. You can enable it again.",
   enable: "Enable",
   delete: "Delete",
+  saved: "Endpoint saved.",
   deleteQuestion: "Delete this endpoint?",
   deleteEffect: "No more events are sent to it, and its delivery history is deleted.",
   url: "URL",
