@@ -2,7 +2,6 @@ import type { TranscriptionSummaryView, VideoView } from "@subtext/server/admin/
 import type { VideoState } from "@subtext/server/db/enums";
 import { videoState as texts } from "../messages/en/video-state.ts";
 import { Badge, type Tone } from "./badge.tsx";
-import { formatEstimate } from "./format.ts";
 
 export function videoName({ filename, id }: Pick<VideoView, "filename" | "id">): string {
   return filename ?? id;
@@ -57,20 +56,4 @@ export function emptyTranscriptText(
 ): string | null {
   if (transcription?.wordCount !== 0) return null;
   return transcription.language === "und" ? texts.languageNotRecognized : texts.noSpeech;
-}
-
-/** Later positions are not shown, because they say less than the estimated start. */
-const MAX_SHOWN_POSITION = 20;
-
-/** Returns e.g. `9th in queue · starts in about 4 min`. */
-export function queueText({
-  queuePosition: position,
-  startsInSeconds,
-}: Pick<VideoView, "queuePosition" | "startsInSeconds">): string {
-  const estimate = startsInSeconds === null ? null : formatEstimate(startsInSeconds);
-  if (position === null || position > MAX_SHOWN_POSITION) {
-    return estimate === null ? texts.inQueue : texts.startsIn(estimate);
-  }
-  const place = position === 1 ? texts.nextInQueue : texts.placeInQueue(position);
-  return estimate === null ? place : texts.placeAndStart(place, estimate);
 }

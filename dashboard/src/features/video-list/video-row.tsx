@@ -14,10 +14,10 @@ import {
   languageName,
 } from "../../ui/format.ts";
 import { Progress } from "../../ui/progress.tsx";
+import { queueText } from "../../ui/queue-text.ts";
 import {
   emptyTranscriptText,
   failureText,
-  queueText,
   StateBadge,
   skipReasonText,
   videoName,
