@@ -1,14 +1,48 @@
 import { expect, test } from "vitest";
 import { createEnvironment } from "../../server/src/environments/environments.ts";
+import { addViewer } from "../../server/test/admin/operator-requests.ts";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
 import { accessibilityViolations } from "./accessibility.ts";
 import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
+import { seedEveryState } from "./seed-videos.ts";
 
 const dashboard = openDashboard();
 
+test("the command palette offers the actions of the shown video that its state and the operator's role allow", async () => {
+  const { service, url } = dashboard;
+  const deps = { db: service.parts.database.kysely, clock: service.parts.clock };
+  await createOwner(dashboard);
+  const { id: environmentId } = await createEnvironment(deps, { name: "Archive", aiTranscription: true });
+  await seedEveryState(service, environmentId);
+  await seedTranscript(service, { environmentId, language: "en", text: "Hello.", filename: "Talk.mp4" });
+  const viewer = await addViewer(dashboard);
+  const downloads = ["Captions (VTT)", "Word timings (JSON)", "Text (TXT)"].map(
+    (file) => `Download: ${file}`,
+  );
+  for (const [operator, name, expected] of [
+    [OWNER, "Talk.mp4", ["Transcribe as a new video", "Delete video", "Edit transcript", ...downloads]],
+    [OWNER, "notes.pdf.mp4", ["Retry transcription", "Delete video"]],
+    [OWNER, "customer call, Tuesday.mp4", ["Cancel transcription", "Delete video"]],
+    [viewer, "Talk.mp4", downloads],
+    [viewer, "notes.pdf.mp4", []],
+  ] as const) {
+    const { page, context } = await dashboard.visit();
+    await signIn(page, dashboard, operator);
+    await page.goto(`${url}/environments/${environmentId}/videos`);
+    await page.getByRole("link", { name }).click();
+    await page.getByRole("heading", { level: 1, name }).waitFor();
+    if (name === "Talk.mp4") await page.getByRole("button", { name: "Download" }).waitFor();
+    await page.keyboard.press("Control+k");
+    const group = page.getByRole("group", { name: "This page" }).getByRole("option");
+    await page.getByRole("option", { name: "Sign out" }).waitFor();
+    const names = await group.allTextContents();
+    expect(names.sort()).toEqual([...expected].sort());
+    await context.close();
+  }
+});
+
 test("the command palette opens pages, environments and videos and runs actions with only the keyboard", async () => {
   const { service, url } = dashboard;
-  await createOwner(dashboard);
   const deps = { db: service.parts.database.kysely, clock: service.parts.clock };
   const { id } = await createEnvironment(deps, { name: "Production", aiTranscription: true });
   await createEnvironment(deps, { name: "Staging", aiTranscription: true });
@@ -55,6 +89,23 @@ test("the command palette opens pages, environments and videos and runs actions 
 
   await choose("board", "Board meeting.mp4");
   await page.waitForURL(`**/videos/${videoId}`);
+  await page.getByRole("button", { name: "Edit" }).waitFor();
+  await choose("delete", "Delete video");
+  await page.getByLabel("Type Board meeting.mp4 to confirm").and(page.locator(":focus")).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const downloaded = page.waitForEvent("download");
+  await choose("download word", "Download: Word timings (JSON)");
+  expect((await downloaded).suggestedFilename()).toBe("Board meeting.en.json");
+  await choose("edit", "Edit transcript");
+  await page.getByRole("textbox", { name: "Paragraph at 0:00" }).waitFor();
+  await choose("new env", "New environment");
+  await page.getByRole("dialog", { name: "New environment" }).waitFor();
+  await page.keyboard.press("Escape");
+  await choose("invite", "Invite an operator");
+  await page.getByRole("dialog", { name: "Invite someone" }).waitFor();
+  expect(new URL(page.url()).hash).toBe("");
+  await page.keyboard.press("Escape");
   await choose("audit", "Audit log");
   await page.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
   await choose("dark", "Switch to dark theme");

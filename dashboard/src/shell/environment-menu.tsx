@@ -2,12 +2,11 @@ import type { EnvironmentSummaryView } from "@subtext/server/admin/contract/envi
 import { useNavigate } from "@tanstack/react-router";
 import { type RefObject, useState } from "react";
 import { Menu, MenuItem, Popover, Separator } from "react-aria-components";
-import { EnvironmentForm } from "../features/environments/environment-form.tsx";
 import { useMe } from "../hooks/use-me.ts";
 import { shell as texts } from "../messages/en/shell.ts";
 import controls from "../ui/forms/controls.module.css";
-import { ModalDialog } from "../ui/forms/modal-dialog.tsx";
 import { CheckIcon, PlusIcon } from "../ui/icons.tsx";
+import { NewEnvironmentDialog } from "./new-environment-dialog.tsx";
 
 const NEW = "new";
 
@@ -59,17 +58,7 @@ export function EnvironmentMenu({
           )}
         </Menu>
       </Popover>
-      <ModalDialog title={texts.newEnvironment} isOpen={isCreating} onOpenChange={setCreating}>
-        {(close) => (
-          <EnvironmentForm
-            onCancel={close}
-            onCreated={(environment) => {
-              close();
-              open(environment.id);
-            }}
-          />
-        )}
-      </ModalDialog>
+      <NewEnvironmentDialog isOpen={isCreating} onOpenChange={setCreating} />
     </>
   );
 }

@@ -10,6 +10,10 @@ const CommandPalette = lazy(async () => ({
   default: (await import("./command-palette/command-palette.tsx")).CommandPalette,
 }));
 
+const NewEnvironmentDialog = lazy(async () => ({
+  default: (await import("./new-environment-dialog.tsx")).NewEnvironmentDialog,
+}));
+
 export function PaletteButton({ onPress }: { onPress(): void }) {
   return (
     <AriaButton
@@ -29,6 +33,7 @@ export function PaletteButton({ onPress }: { onPress(): void }) {
 /** Opens the command palette with Ctrl+K or ⌘K. Its code is loaded on first use. The caller renders the dialog. */
 export function useCommandPalette(environmentId: string | null): { open(): void; dialog: ReactNode } {
   const [isOpen, setOpen] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const signOut = useSignOut();
   const open = useCallback(() => setOpen(true), []);
   const close = useCallback(() => setOpen(false), []);
@@ -48,7 +53,17 @@ export function useCommandPalette(environmentId: string | null): { open(): void;
     <>
       {isOpen && (
         <Suspense fallback={null}>
-          <CommandPalette environmentId={environmentId} onClose={close} onSignOut={signOut.start} />
+          <CommandPalette
+            environmentId={environmentId}
+            onClose={close}
+            onSignOut={signOut.start}
+            onNewEnvironment={() => setCreating(true)}
+          />
+        </Suspense>
+      )}
+      {isCreating && (
+        <Suspense fallback={null}>
+          <NewEnvironmentDialog isOpen onOpenChange={setCreating} />
         </Suspense>
       )}
       {signOut.dialog}

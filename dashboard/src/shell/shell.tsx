@@ -2,6 +2,7 @@ import { Link, Outlet, useMatches, useParams, useRouter, useRouterState } from "
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { UploadPanel } from "../features/uploads/upload-panel.tsx";
 import { lastEnvironment } from "../hooks/last-environment.ts";
+import { type PageCommand, PageCommandsContext } from "../hooks/page-commands.ts";
 import { LiveUpdatesContext } from "../hooks/use-live-videos.ts";
 import { mayOpen, roleIn, useMe } from "../hooks/use-me.ts";
 import { shell as texts } from "../messages/en/shell.ts";
@@ -46,8 +47,10 @@ export function Shell() {
     (target ?? main.current)?.focus({ preventScroll: true });
   }, [path]);
 
+  const [pageCommands] = useState(() => new Map<string, readonly PageCommand[]>());
+
   return (
-    <>
+    <PageCommandsContext value={pageCommands}>
       <a className={css.skip} href="#main">
         {texts.skipToContent}
       </a>
@@ -95,7 +98,7 @@ export function Shell() {
       </div>
       <UploadPanel />
       {palette.dialog}
-    </>
+    </PageCommandsContext>
   );
 }
 

@@ -1,9 +1,9 @@
 import type { Permission } from "@subtext/client/contract/permission";
 import type { NewApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useLocation, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { request } from "../../admin-client/request.ts";
+import { useOpenHash } from "../../hooks/use-open-hash.ts";
 import { apiKeys as texts } from "../../messages/en/api-keys.ts";
 import { forms } from "../../messages/en/forms.ts";
 import { CodeBlock, Secret } from "../../ui/copy.tsx";
@@ -24,9 +24,6 @@ const CUSTOM_DATE = {
 } as const;
 const DAYS = { month: 30, quarter: 90, year: 365 } as const;
 
-/** The command palette opens the dialog with this fragment of the page's address. */
-const OPEN_HASH = "new";
-
 /** The key is shown only once, so its dialog asks for confirmation before it closes. */
 export function NewKey({ environmentId }: { environmentId: string }) {
   const [isOpen, setOpen] = useState(false);
@@ -38,13 +35,7 @@ export function NewKey({ environmentId }: { environmentId: string }) {
     setOpen(true);
   };
   const close = () => setOpen(false);
-  const navigate = useNavigate();
-  const hash = useLocation({ select: (location) => location.hash });
-  useEffect(() => {
-    if (hash !== OPEN_HASH) return;
-    setOpen(true);
-    void navigate({ to: ".", hash: "", replace: true });
-  }, [hash, navigate]);
+  useOpenHash(setOpen);
   return (
     <>
       <Button variant="primary" onPress={open}>

@@ -6,6 +6,7 @@ import { invitationsQuery, operatorsQuery } from "../../admin-client/queries.ts"
 import { request } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
+import { useOpenHash } from "../../hooks/use-open-hash.ts";
 import { forms } from "../../messages/en/forms.ts";
 import { operators as texts } from "../../messages/en/operators.ts";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -165,8 +166,10 @@ function Invitations() {
 }
 
 function Invite() {
+  const [isOpen, setOpen] = useState(false);
+  useOpenHash(setOpen);
   return (
-    <DialogTrigger>
+    <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
       <Button variant="primary">
         <PlusIcon /> {texts.invite}
       </Button>

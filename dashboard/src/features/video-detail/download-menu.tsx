@@ -2,7 +2,8 @@ import type { FileFormat } from "@subtext/client/contract/transcription";
 import { SPEAKER_FORMATS } from "@subtext/server/admin/contract/video-detail";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Menu, MenuItem, MenuTrigger, Popover, Separator } from "react-aria-components";
+import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import { usePageCommands } from "../../hooks/page-commands.ts";
 import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
@@ -32,6 +33,15 @@ export function DownloadMenu({ address, formats, hasSpeakers }: DownloadMenuProp
       setError(failure);
     }
   };
+  const files = formats.map((format) => ({ name: formatName(format), url: fileUrl(address, format) }));
+  const speakerFiles = SPEAKER_FORMATS.map((format) => ({
+    name: texts.speakerFormats[format],
+    url: speakerFileUrl(address, format),
+  }));
+  const offered = hasSpeakers ? [...files, ...speakerFiles] : files;
+  usePageCommands(
+    ...offered.map(({ name, url }) => ({ name: texts.downloadFile(name), run: () => void download(url) })),
+  );
   return (
     <>
       <MenuTrigger>
@@ -39,27 +49,16 @@ export function DownloadMenu({ address, formats, hasSpeakers }: DownloadMenuProp
           <DownloadIcon />
         </Button>
         <Popover className={controls.popover ?? ""} placement="bottom end">
-          <Menu className={controls.menu ?? ""} aria-label={texts.download}>
-            {formats.map((format) => (
-              <MenuItem
-                key={format}
-                className={controls.item ?? ""}
-                onAction={() => download(fileUrl(address, format))}
-              >
-                {formatName(format)}
+          <Menu
+            className={controls.menu ?? ""}
+            aria-label={texts.download}
+            onAction={(url) => void download(String(url))}
+          >
+            {offered.map(({ name, url }) => (
+              <MenuItem key={url} id={url} className={controls.item ?? ""}>
+                {name}
               </MenuItem>
             ))}
-            {hasSpeakers && <Separator className={controls.separator ?? ""} />}
-            {hasSpeakers &&
-              SPEAKER_FORMATS.map((format) => (
-                <MenuItem
-                  key={`speakers ${format}`}
-                  className={controls.item ?? ""}
-                  onAction={() => download(speakerFileUrl(address, format))}
-                >
-                  {texts.speakerFormats[format]}
-                </MenuItem>
-              ))}
           </Menu>
         </Popover>
       </MenuTrigger>

@@ -1,7 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { videosKey } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
+import { usePageCommands } from "../../hooks/page-commands.ts";
 import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
@@ -15,6 +17,7 @@ export function RetryTranscription({ address }: { address: VideoAddress }) {
       request("POST /environments/:environment/videos/:video/reprocess", { params: videoParams(address) }),
     onSuccess: (video) => queryClient.setQueryData(videoQuery(address).queryKey, video),
   });
+  usePageCommands({ name: texts.retryTranscription, run: () => retry.mutate() });
   return (
     <>
       <ErrorNotice error={retry.error} />
@@ -33,6 +36,7 @@ export function CancelTranscription({ address }: { address: VideoAddress }) {
       request("POST /environments/:environment/videos/:video/cancel", { params: videoParams(address) }),
     onSuccess: (video) => queryClient.setQueryData(videoQuery(address).queryKey, video),
   });
+  usePageCommands({ name: texts.cancelTranscription, run: () => cancel.mutate() });
   return (
     <>
       <ErrorNotice error={cancel.error} />
@@ -57,6 +61,7 @@ export function TranscribeAsNewVideo({ address }: { address: VideoAddress }) {
         params: { environmentId, videoId: id },
       }),
   });
+  usePageCommands({ name: texts.transcribeAsNew, run: () => transcribe.mutate() });
   return (
     <>
       <ErrorNotice error={transcribe.error} />
@@ -70,6 +75,8 @@ export function TranscribeAsNewVideo({ address }: { address: VideoAddress }) {
 export function DeleteVideo({ address, name }: { address: VideoAddress; name: string }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
+  const [isOpen, setOpen] = useState(false);
+  usePageCommands({ name: texts.deleteVideo, run: () => setOpen(true) });
   const remove = async () => {
     await request("DELETE /environments/:environment/videos/:video", { params: videoParams(address) });
     const { environmentId } = address;
@@ -78,7 +85,14 @@ export function DeleteVideo({ address, name }: { address: VideoAddress; name: st
     queryClient.removeQueries({ queryKey: videoQuery(address).queryKey });
   };
   return (
-    <Confirm label={texts.delete} title={texts.deleteQuestion} typed={name} action={remove}>
+    <Confirm
+      label={texts.delete}
+      title={texts.deleteQuestion}
+      typed={name}
+      action={remove}
+      isOpen={isOpen}
+      onOpenChange={setOpen}
+    >
       <RichText parts={texts.deleteEffect(<strong dir="auto">{name}</strong>)} />
     </Confirm>
   );

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { ProblemError } from "../../admin-client/request.ts";
+import { usePageCommands } from "../../hooks/page-commands.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
@@ -151,6 +152,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
                 {canEdit && <Button onPress={() => setEditing(true)}>{texts.edit}</Button>}
               </div>
             )}
+            {canEdit && !isEditing && <EditCommand onEdit={() => setEditing(true)} />}
             {transcript.isLoading && <Loading />}
             {isEditing && (
               <Suspense fallback={<Loading />}>
@@ -180,6 +182,11 @@ function Video({ address, video, startSeconds }: VideoProps) {
       </div>
     </>
   );
+}
+
+function EditCommand({ onEdit }: { onEdit(): void }) {
+  usePageCommands({ name: texts.editTranscript, run: onEdit });
+  return null;
 }
 
 /** Failures that another engine or model may prevent. Other failed videos are retried. */

@@ -147,6 +147,9 @@ export const videoDetail: typeof english = {
   copied: (what) => `${what} kopiert`,
   download: "Herunterladen",
   formats: { vtt: "Untertitel (VTT)", json: "Wortzeiten (JSON)", txt: "Text (TXT)" },
+  downloadFile: (file) => `Herunterladen: ${file}`,
+  editTranscript: "Transkript bearbeiten",
+  deleteVideo: "Video löschen",
   speakerFormats: {
     txt: "Text mit Sprechern (TXT)",
     srt: "Untertitel mit Sprechern (SRT)",

@@ -150,6 +150,9 @@ export const videoDetail = translated("videoDetail", {
     FileFormat,
     string
   >,
+  downloadFile: (file: string) => `Download: ${file}`,
+  editTranscript: "Edit transcript",
+  deleteVideo: "Delete video",
   speakerFormats: {
     txt: "Text with speakers (TXT)",
     srt: "Captions with speakers (SRT)",

@@ -4,20 +4,17 @@ import { shell as texts } from "../../messages/en/shell.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { SearchIcon } from "../../ui/icons.tsx";
 import css from "./command-palette.module.css";
-import { type Command, useCommands } from "./use-commands.ts";
+import { type Command, type PaletteDialogs, useCommands } from "./use-commands.ts";
 
 const DEBOUNCE_MS = 150;
 
-/** A dialog that finds pages, environments, videos and actions by name. The focus stays in the text field. */
-export function CommandPalette({
-  environmentId,
-  onClose,
-  onSignOut,
-}: {
+interface PaletteProps extends PaletteDialogs {
   environmentId: string | null;
   onClose(): void;
-  onSignOut(): void;
-}) {
+}
+
+/** A dialog that finds pages, environments, videos and actions by name. The focus stays in the text field. */
+export function CommandPalette({ environmentId, onClose, ...dialogs }: PaletteProps) {
   return (
     <ModalOverlay
       className={`${controls.backdrop} ${css.backdrop}`}
@@ -27,27 +24,19 @@ export function CommandPalette({
     >
       <Modal className={css.modal ?? ""}>
         <Dialog className={css.dialog ?? ""} aria-label={texts.palette.title}>
-          <Palette environmentId={environmentId} onClose={onClose} onSignOut={onSignOut} />
+          <Palette environmentId={environmentId} onClose={onClose} {...dialogs} />
         </Dialog>
       </Modal>
     </ModalOverlay>
   );
 }
 
-function Palette({
-  environmentId,
-  onClose,
-  onSignOut,
-}: {
-  environmentId: string | null;
-  onClose(): void;
-  onSignOut(): void;
-}) {
+function Palette({ environmentId, onClose, ...dialogs }: PaletteProps) {
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
   const [text, setText] = useState("");
   const searched = useDebounced(text.trim());
-  const groups = useCommands(environmentId, searched, onSignOut);
+  const groups = useCommands(environmentId, searched, dialogs);
   const commands = groups.flatMap((group) => group.commands);
   const [selectedId, setSelectedId] = useState<string | null>(null);
   const selected = commands.find(({ id }) => id === selectedId) ?? commands[0];

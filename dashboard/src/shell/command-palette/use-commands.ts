@@ -1,10 +1,13 @@
 import type { OperatorRole } from "@subtext/server/db/enums";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
+import { useContext } from "react";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { request } from "../../admin-client/request.ts";
 import { useUploads } from "../../features/uploads/use-uploads.ts";
+import { PageCommandsContext } from "../../hooks/page-commands.ts";
 import { mayOpen, roleIn, useMe } from "../../hooks/use-me.ts";
+import { OPEN_HASH } from "../../hooks/use-open-hash.ts";
 import { shell as texts } from "../../messages/en/shell.ts";
 import { LOCALE } from "../../messages/locale.ts";
 import { selectTheme, shownTheme } from "../../ui/theme/theme.ts";
@@ -23,19 +26,27 @@ export interface CommandGroup {
   commands: Command[];
 }
 
+/** Actions whose dialogs the shell renders. */
+export interface PaletteDialogs {
+  onSignOut(): void;
+  onNewEnvironment(): void;
+}
+
 const MAX_VIDEOS = 8;
 
 /** Returns the commands that match the text and that the operator may run, without empty groups. */
 export function useCommands(
   environmentId: string | null,
   text: string,
-  onSignOut: () => void,
+  dialogs: PaletteDialogs,
 ): CommandGroup[] {
   const groups: CommandGroup[] = [
     {
       name: texts.palette.groups.actions,
-      commands: useActions(environmentId, onSignOut).filter(matching(text)),
+      commands: useActions(environmentId, dialogs).filter(matching(text)),
     },
+    // Not first, because Enter alone runs the first command, and some of these ask for no confirmation.
+    { name: texts.palette.groups.page, commands: usePageActions().filter(matching(text)) },
     { name: texts.palette.groups.pages, commands: usePages(environmentId).filter(matching(text)) },
     {
       name: texts.palette.groups.environments,
@@ -52,7 +63,15 @@ function matching(text: string): (command: Command) => boolean {
   return ({ name }) => words.every((word) => name.toLocaleLowerCase(LOCALE).includes(word));
 }
 
-function useActions(environmentId: string | null, onSignOut: () => void): Command[] {
+function usePageActions(): Command[] {
+  const commands = useContext(PageCommandsContext);
+  return [...commands.values()].flat().map(({ name, run }) => ({ id: `page-${name}`, name, run }));
+}
+
+function useActions(
+  environmentId: string | null,
+  { onSignOut, onNewEnvironment }: PaletteDialogs,
+): Command[] {
   const me = useMe();
   const navigate = useNavigate();
   const { uploads } = useUploads();
@@ -72,9 +91,15 @@ function useActions(environmentId: string | null, onSignOut: () => void): Comman
         void navigate({
           to: "/environments/$environmentId/api-keys",
           params: { environmentId: environmentId! },
-          hash: "new",
+          hash: OPEN_HASH,
         }),
     },
+    me.role === "owner" && {
+      id: "invite-operator",
+      name: texts.palette.inviteOperator,
+      run: () => void navigate({ to: "/operators", hash: OPEN_HASH }),
+    },
+    me.role === "owner" && { id: "new-environment", name: texts.newEnvironment, run: onNewEnvironment },
     { id: "theme", name: texts.palette.switchTheme[next], run: () => selectTheme(next) },
     { id: "sign-out", name: texts.signOut, run: onSignOut },
   ].filter((command) => command !== false);
