@@ -1,3 +1,4 @@
+import { mean } from "@subtext/speech/alignment/timed-words";
 import { compareWords, plainWords, quantile } from "../../../speech/test/support/spoken.ts";
 import type { SpokenWord } from "./synthetic-speech.ts";
 
@@ -48,21 +49,28 @@ export class Tally {
 
   /** Returns the cells of a table row below `TALLY_HEAD`. */
   row(): string[] {
-    const milliseconds = (values: readonly number[], share: number) =>
-      values.length === 0 ? "–" : `${Math.round(1000 * quantile(values, share))} ms`;
-    return [
-      String(this.clips),
-      String(this.#spoken),
-      this.wordErrorRate.toFixed(3),
-      milliseconds(this.starts, 0.5),
-      milliseconds(this.starts, 0.9),
-      milliseconds(this.ends, 0.5),
-      milliseconds(this.ends, 0.9),
-    ];
+    const times = [this.starts, this.ends].flatMap((errors) =>
+      errors.length === 0
+        ? ["–", "–", "–"]
+        : [quantile(errors, 0.5), quantile(errors, 0.9), mean(errors)].map(
+            (seconds) => `${Math.round(1000 * seconds)} ms`,
+          ),
+    );
+    return [String(this.clips), String(this.#spoken), this.wordErrorRate.toFixed(3), ...times];
   }
 }
 
-export const TALLY_HEAD = ["clips", "words", "WER", "start median", "start p90", "end median", "end p90"];
+export const TALLY_HEAD = [
+  "clips",
+  "words",
+  "WER",
+  "start median",
+  "start p90",
+  "start mean",
+  "end median",
+  "end p90",
+  "end mean",
+];
 
 /** A confusion matrix: counts how often each true class was detected as each class. */
 export class Confusion {

@@ -9,9 +9,13 @@ export interface AlignmentInput extends Pick<DecodedSequence, "attention" | "ste
   wordStarts: readonly boolean[];
   /** For each frame: 0 (speech) … 1 (silence). */
   quiet: Float32Array;
+  /** For each frame, the log odds that a word starts in it; null if unknown. */
+  onsets: Float32Array | null;
+  /** For each step, the number of letters of its token, which indicates its duration; null if unknown. */
+  letters: readonly number[] | null;
 }
 
-/** The frames of one token: `[start, end)`. */
+/** The frames of one token: `[start, end)`. They are whole numbers, except where words start if the onsets are known. */
 export interface FrameSpan {
   start: number;
   end: number;
@@ -24,6 +28,17 @@ const PAUSE_COST_QUIET = 0.4;
 const PAUSE_COST_LOUD = 4;
 const PAUSE_BEGIN_COST = 2;
 const WORD_COST_QUIET = 0.5;
+/** Weight of the log odds of word starts. Attention tells which word is spoken, but not exactly where it starts. */
+const ONSET_WEIGHT = 2;
+const MAX_ONSET_LOG_ODDS = 6;
+/** A token that takes e times as long as expected costs this much. */
+const DURATION_COST = 4;
+/** A token takes as long as its letters and this many more. */
+const TOKEN_LETTERS = 1;
+const MAX_STRETCH = 8;
+const MAX_TOKEN_FRAMES = 100;
+/** Every token keeps at least this share of a frame when word starts are moved. */
+const MIN_FRAME_SHARE = 0.1;
 
 /**
  * Finds the frames of each token from cross-attention, i.e. from the frames that the decoder attended to when it wrote
@@ -40,7 +55,10 @@ export function alignTokens(input: AlignmentInput): FrameSpan[] {
       end: ((step + 1) * frames) / steps,
     }));
   }
-  return steps === 0 ? [] : cheapestPath(tokenCosts(input), input);
+  if (steps === 0) return [];
+  const spans = cheapestPath(tokenCosts(input), input);
+  if (input.onsets !== null) refineWordStarts(spans, input.wordStarts, input.onsets);
+  return spans;
 }
 
 /** Returns −log of each token's share of a frame's attention, averaged over the heads, `[steps, frames]`. */
@@ -105,53 +123,144 @@ function minWithZero(difference: number): number {
 }
 
 /**
- * Runs the Viterbi algorithm over the states pause, token, pause, token, …, pause. State 2k + 1 is token k. State 2k is
- * the pause before it, which is allowed only if the token starts a word. The last state is the pause after all tokens.
+ * Finds the cheapest sequence pause, token, pause, token, …, pause by dynamic programming over tokens and the frames at
+ * which they end (a semi-Markov model). Pauses may be empty. Inside a word they always are.
  */
-function cheapestPath(
-  costs: Float32Array,
-  { steps, frames, wordStarts, quiet }: AlignmentInput,
-): FrameSpan[] {
-  const states = 2 * steps + 1;
-  const cameFrom = new Uint8Array(frames * states);
-  let before = new Float64Array(states).fill(Number.POSITIVE_INFINITY);
-  let now = new Float64Array(states);
-  for (let frame = 0; frame < frames; frame++) {
-    const loudShare = 1 - (quiet[frame] as number);
-    const pauseCost = PAUSE_COST_QUIET + (PAUSE_COST_LOUD - PAUSE_COST_QUIET) * loudShare;
-    for (let state = 0; state < states; state++) {
-      const token = state >> 1;
-      const isPause = state % 2 === 0;
-      if (isPause && state > 0 && token < steps && !wordStarts[token]) {
-        now[state] = Number.POSITIVE_INFINITY;
-        continue;
+function cheapestPath(costs: Float32Array, input: AlignmentInput): FrameSpan[] {
+  const { steps, frames, wordStarts, quiet, onsets } = input;
+  const pauseSums = prefixSums(
+    quiet.map((share) => PAUSE_COST_QUIET + (PAUSE_COST_LOUD - PAUSE_COST_QUIET) * (1 - share)),
+  );
+  const expectedFrames = expectedDurations(input);
+  const pauseStarts: Int16Array[] = [];
+  const tokenStarts: Int16Array[] = [];
+  /** Cost of the cheapest path that reaches each frame. */
+  let reached = new Float64Array(frames + 1).fill(Number.POSITIVE_INFINITY);
+  reached[0] = 0;
+  for (let step = 0; step <= steps; step++) {
+    const isEdge = step === 0 || step === steps;
+    pauseStarts.push(
+      isEdge || wordStarts[step] ? addPause(reached, pauseSums, isEdge ? 0 : PAUSE_BEGIN_COST) : NO_PAUSE,
+    );
+    if (step === steps) break;
+    if (onsets !== null && wordStarts[step]) {
+      for (let frame = 0; frame < frames; frame++) {
+        reached[frame] = reached[frame]! - ONSET_WEIGHT * onsetAt(onsets, frame);
       }
-      const beginCost = isPause && token < steps ? PAUSE_BEGIN_COST : 0;
-      let cheapest = frame === 0 ? (state < 2 ? 0 : Number.POSITIVE_INFINITY) : (before[state] as number);
-      let steppedBy = 0;
-      if (state >= 1 && (before[state - 1] as number) + beginCost < cheapest) {
-        cheapest = (before[state - 1] as number) + beginCost;
-        steppedBy = 1;
-      }
-      if (!isPause && state >= 3 && (before[state - 2] as number) < cheapest) {
-        cheapest = before[state - 2] as number;
-        steppedBy = 2;
-      }
-      now[state] = cheapest + (isPause ? pauseCost : (costs[token * frames + frame] as number));
-      cameFrom[frame * states + state] = steppedBy;
     }
-    [before, now] = [now, before];
+    const token = addToken(
+      reached,
+      prefixSums(costs.subarray(step * frames, (step + 1) * frames)),
+      durationCosts(expectedFrames?.[step] ?? null),
+    );
+    reached = token.reached;
+    tokenStarts.push(token.starts);
   }
 
   const spans = Array.from({ length: steps }, (): FrameSpan => ({ start: 0, end: 0 }));
-  let state = (before[states - 1] as number) < (before[states - 2] as number) ? states - 1 : states - 2;
-  for (let frame = frames - 1; frame >= 0; frame--) {
-    const span = state % 2 === 1 ? spans[state >> 1] : undefined;
-    if (span) {
-      span.start = frame;
-      span.end ||= frame + 1;
-    }
-    state -= cameFrom[frame * states + state] as number;
+  let frame = frames;
+  for (let step = steps; step > 0; step--) {
+    const end = pauseStarts[step]![frame] ?? -1;
+    if (end !== -1) frame = end;
+    const start = tokenStarts[step - 1]![frame]!;
+    spans[step - 1] = { start, end: frame };
+    frame = start;
   }
   return spans;
+}
+
+const NO_PAUSE = new Int16Array(0);
+
+/** Adds paths with a pause to `reached`. Returns the start of the pause for each frame at which one ends, else −1. */
+function addPause(reached: Float64Array, pauseSums: Float64Array, beginCost: number): Int16Array {
+  const starts = new Int16Array(reached.length).fill(-1);
+  let cheapest = Number.POSITIVE_INFINITY;
+  let start = -1;
+  for (let frame = 0; frame < reached.length; frame++) {
+    const unpaused = reached[frame]!;
+    if (cheapest + pauseSums[frame]! < unpaused) {
+      reached[frame] = cheapest + pauseSums[frame]!;
+      starts[frame] = start;
+    }
+    if (unpaused + beginCost - pauseSums[frame]! < cheapest) {
+      cheapest = unpaused + beginCost - pauseSums[frame]!;
+      start = frame;
+    }
+  }
+  return starts;
+}
+
+/** Extends all paths by a token. `starts` has the token's start for each frame at which it may end. */
+function addToken(
+  begun: Float64Array,
+  costSums: Float64Array,
+  durations: Float64Array,
+): { reached: Float64Array<ArrayBuffer>; starts: Int16Array } {
+  const reached = new Float64Array(begun.length).fill(Number.POSITIVE_INFINITY);
+  const starts = new Int16Array(begun.length);
+  for (let start = 0; start < begun.length - 1; start++) {
+    const before = begun[start]! - costSums[start]!;
+    if (before === Number.POSITIVE_INFINITY) continue;
+    const longest = Math.min(durations.length - 1, begun.length - 1 - start);
+    for (let duration = 1; duration <= longest; duration++) {
+      const end = start + duration;
+      const cost = before + costSums[end]! + durations[duration]!;
+      if (cost < reached[end]!) {
+        reached[end] = cost;
+        starts[end] = start;
+      }
+    }
+  }
+  return { reached, starts };
+}
+
+/** Returns how many frames each token probably takes, at the pace of the utterance; null if letters are unknown. */
+function expectedDurations({ letters, quiet }: AlignmentInput): number[] | null {
+  if (letters === null) return null;
+  const units = letters.map((count) => count + TOKEN_LETTERS);
+  const speechFrames = quiet.reduce((sum, share) => sum + 1 - share, 0);
+  const framesPerUnit = speechFrames / units.reduce((sum, count) => sum + count, 0);
+  return units.map((count) => Math.max(1, count * framesPerUnit));
+}
+
+/** Returns the cost of each duration from 0 frames to the longest. */
+function durationCosts(expectedFrames: number | null): Float64Array {
+  if (expectedFrames === null) return new Float64Array(MAX_TOKEN_FRAMES + 1);
+  const longest = Math.min(MAX_TOKEN_FRAMES, Math.ceil(MAX_STRETCH * expectedFrames));
+  return Float64Array.from(
+    { length: longest + 1 },
+    (_, frames) => DURATION_COST * Math.log(frames / expectedFrames) ** 2,
+  );
+}
+
+function prefixSums(values: Float32Array): Float64Array {
+  const sums = new Float64Array(values.length + 1);
+  for (let index = 0; index < values.length; index++) sums[index + 1] = sums[index]! + values[index]!;
+  return sums;
+}
+
+function onsetAt(onsets: Float32Array, frame: number): number {
+  return Math.min(MAX_ONSET_LOG_ODDS, Math.max(-MAX_ONSET_LOG_ODDS, onsets[frame] ?? -MAX_ONSET_LOG_ODDS));
+}
+
+/**
+ * Moves each word's start inside its frame or into a neighboring frame, to the mean position under the onset
+ * probabilities of the three frames. The previous token ends there if no pause is between.
+ */
+function refineWordStarts(
+  spans: readonly FrameSpan[],
+  wordStarts: readonly boolean[],
+  onsets: Float32Array,
+): void {
+  for (const [step, span] of spans.entries()) {
+    if (!wordStarts[step]) continue;
+    const frame = span.start;
+    const [before, here, after] = [frame - 1, frame, frame + 1].map((at) => Math.exp(onsetAt(onsets, at)));
+    const offset = 0.5 + (after! - before!) / (before! + here! + after!);
+    const previous = spans[step - 1];
+    const isAdjacent = previous?.end === frame;
+    const earliest = isAdjacent ? previous.start + MIN_FRAME_SHARE : (previous?.end ?? 0);
+    span.start = Math.min(Math.max(frame + offset, earliest), span.end - MIN_FRAME_SHARE);
+    if (isAdjacent) previous.end = span.start;
+  }
 }

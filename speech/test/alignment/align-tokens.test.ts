@@ -17,6 +17,8 @@ function attentive(spans: readonly [start: number, end: number][], frames: numbe
     attentionFrames: frames,
     wordStarts: spans.map(() => true),
     quiet: new Float32Array(frames),
+    onsets: null,
+    letters: null,
   };
 }
 
@@ -70,6 +72,37 @@ test("does not rest inside a word", () => {
   expect(spans[0]?.end).toBe(spans[1]?.start);
 });
 
+test("starts a word at the likely onset next to the frames that were attended to, and inside a frame", () => {
+  const input = attentive(
+    [
+      [0, 10],
+      [10, 20],
+    ],
+    20,
+  );
+  const onsets = new Float32Array(20).fill(-4);
+  onsets[0] = 4;
+  onsets.fill(1, 12, 14);
+  const [first, second] = alignTokens({ ...input, onsets });
+  expect(second?.start).toBeCloseTo(13, 1);
+  expect(first?.end).toBe(second?.start);
+  // Onsets count only if a word starts.
+  expect(alignTokens({ ...input, onsets, wordStarts: [true, false] })[1]?.start).toBe(10);
+});
+
+test("divides frames between tokens by their letters if the attention does not say where one ends", () => {
+  const input = attentive(
+    [
+      [0, 30],
+      [0, 30],
+    ],
+    30,
+  );
+  const [first, second] = alignTokens({ ...input, letters: [1, 3] });
+  expect(first).toEqual({ start: 0, end: 10 });
+  expect(second).toEqual({ start: 10, end: 30 });
+});
+
 test("ignores the frames that only fill up a batch", () => {
   const input = attentive([[0, 10]], 40);
   input.attention.fill(5, 20);
@@ -97,6 +130,10 @@ const inputs = fc
       attentionFrames: fc.constant(frames + padding),
       wordStarts: fc.array(fc.boolean(), { minLength: steps, maxLength: steps }),
       quiet: fc.float32Array({ minLength: frames, maxLength: frames, min: 0, max: 1, noNaN: true }),
+      onsets: fc.option(
+        fc.float32Array({ minLength: frames, maxLength: frames, min: -40, max: 40, noNaN: true }),
+      ),
+      letters: fc.option(fc.array(fc.nat({ max: 20 }), { minLength: steps, maxLength: steps })),
     }),
   );
 

@@ -15,11 +15,10 @@ import { compressionRatio } from "../recognition-result.ts";
 import type { MoonshineModel } from "./model.ts";
 import { moonshinePaths } from "./model-paths.ts";
 import { spelledWords } from "./sentence-piece.ts";
+import { wordOnsets } from "./word-onsets.ts";
 
 /** The encoder's three convolutions output a frame every 384 samples (24 ms). */
 const FRAMES: FrameLayout = { length: 384, offset: 256 };
-/** Median error of the word times without this correction, measured on synthetic speech. */
-const TIME_CORRECTION_SECONDS = 0.005;
 const START_TOKEN = 1;
 const END_TOKEN = 2;
 /** The limit of the model's authors. More tokens per second of speech indicate a loop. */
@@ -34,13 +33,12 @@ const MAX_BATCH_SECONDS = 100;
 const MAX_PADDED_RATIO = 1.7;
 
 /**
- * The heads that give the most accurate word times. They were selected greedily from all 48 on synthetic speech with
- * known word times.
+ * The heads that give the most accurate word times. The layers were selected on synthetic speech with known word times,
+ * the heads by the likelihood of the spoken word.
  */
 const ALIGNMENT_HEADS: readonly AttentionHead[] = [
   { layer: 3, head: 5 },
-  { layer: 3, head: 7 },
-  { layer: 5, head: 2 },
+  { layer: 5, head: 6 },
   { layer: 5, head: 7 },
 ];
 
@@ -150,7 +148,11 @@ class Moonshine implements Engine {
       ...(temperature > 0 && { sampling: { temperature, seed: Math.round(10 * temperature) } }),
       signal,
     });
-    const results = utterances.map((utterance, row) => this.#result(utterance, sequences[row]!));
+    const states = encoderStates.data as Float32Array;
+    const statesPerRow = states.length / utterances.length;
+    const results = utterances.map((utterance, row) =>
+      this.#result(utterance, sequences[row]!, states.subarray(row * statesPerRow, (row + 1) * statesPerRow)),
+    );
     release(sequences.map(({ attention }) => attention));
     return results;
   }
@@ -182,7 +184,8 @@ class Moonshine implements Engine {
     return new Tensor("float32", states, [encoded.length, frames, width]);
   }
 
-  #result({ samples, start }: Utterance, sequence: DecodedSequence): RecognitionResult {
+  /** @param states the encoder's output, `[frames, width]` */
+  #result({ samples, start }: Utterance, sequence: DecodedSequence, states: Float32Array): RecognitionResult {
     const pieces = sequence.tokens.map((token) => this.#pieces[token] ?? "");
     const words = spelledWords(pieces);
     const wordStarts = new Set(words.map(({ firstToken }) => firstToken));
@@ -194,6 +197,8 @@ class Moonshine implements Engine {
       attentionFrames: sequence.frames,
       wordStarts: Array.from({ length: sequence.steps }, (_, step) => wordStarts.has(step)),
       quiet: quietFrames(samples, frames, FRAMES),
+      onsets: wordOnsets(states),
+      letters: Array.from({ length: sequence.steps }, (_, step) => letterCount(pieces[step] ?? "")),
     });
     return {
       words: timedWords({
@@ -203,7 +208,7 @@ class Moonshine implements Engine {
         start,
         seconds: samples.length / SAMPLE_RATE,
         secondsPerFrame: FRAMES.length / SAMPLE_RATE,
-        correction: TIME_CORRECTION_SECONDS,
+        correction: FRAMES.offset / SAMPLE_RATE,
       }),
       language: null,
       noSpeechProbability: null,
@@ -217,6 +222,10 @@ class Moonshine implements Engine {
     await this.#encoder.release();
     await this.#decoder.session.release();
   }
+}
+
+function letterCount(piece: string): number {
+  return piece.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }
 
 /**

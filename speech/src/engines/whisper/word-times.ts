@@ -51,6 +51,8 @@ export function wordTimes(model: WhisperModel, attentionLayers: readonly number[
           attentionFrames: sequence.frames,
           wordStarts: Array.from({ length: sequence.steps }, (_, step) => wordStarts.has(step)),
           quiet,
+          onsets: null,
+          letters: null,
         });
       };
       const lengthSpans = (): FrameSpan[] =>
