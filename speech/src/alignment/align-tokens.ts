@@ -33,12 +33,14 @@ const ONSET_WEIGHT = 2;
 const MAX_ONSET_LOG_ODDS = 6;
 /** A token that takes e times as long as expected costs this much. */
 const DURATION_COST = 4;
-/** A token takes as long as its letters and this many more. */
+/** Added to the letters of each token, because short tokens take longer per letter. */
 const TOKEN_LETTERS = 1;
+/** Limits how much longer than expected a token may take, which saves time. */
 const MAX_STRETCH = 8;
 const MAX_TOKEN_FRAMES = 100;
 /** Every token keeps at least this share of a frame when word starts are moved. */
 const MIN_FRAME_SHARE = 0.1;
+const NO_PAUSE = new Int16Array(0);
 
 /**
  * Finds the frames of each token from cross-attention, i.e. from the frames that the decoder attended to when it wrote
@@ -134,7 +136,7 @@ function cheapestPath(costs: Float32Array, input: AlignmentInput): FrameSpan[] {
   const expectedFrames = expectedDurations(input);
   const pauseStarts: Int16Array[] = [];
   const tokenStarts: Int16Array[] = [];
-  /** Cost of the cheapest path that reaches each frame. */
+  // The cost of the cheapest path that reaches each frame.
   let reached = new Float64Array(frames + 1).fill(Number.POSITIVE_INFINITY);
   reached[0] = 0;
   for (let step = 0; step <= steps; step++) {
@@ -168,8 +170,6 @@ function cheapestPath(costs: Float32Array, input: AlignmentInput): FrameSpan[] {
   }
   return spans;
 }
-
-const NO_PAUSE = new Int16Array(0);
 
 /** Adds paths with a pause to `reached`. Returns the start of the pause for each frame at which one ends, else −1. */
 function addPause(reached: Float64Array, pauseSums: Float64Array, beginCost: number): Int16Array {

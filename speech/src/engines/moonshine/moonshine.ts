@@ -33,8 +33,8 @@ const MAX_BATCH_SECONDS = 100;
 const MAX_PADDED_RATIO = 1.7;
 
 /**
- * The heads that give the most accurate word times. The layers were selected on synthetic speech with known word times,
- * the heads by the likelihood of the spoken word.
+ * The heads that attend most to the word that is spoken. They were selected by the likelihood of the true words of
+ * synthetic speech, and checked on real speech.
  */
 const ALIGNMENT_HEADS: readonly AttentionHead[] = [
   { layer: 3, head: 5 },
