@@ -90,10 +90,10 @@ test("places words at the time they are spoken", () => {
     }
   }
   expect(startErrors.length).toBeGreaterThan(100);
-  expect(quantile(startErrors, 0.5)).toBeLessThanOrEqual(0.06);
-  expect(quantile(startErrors, 0.9)).toBeLessThanOrEqual(0.16);
-  expect(quantile(endErrors, 0.5)).toBeLessThanOrEqual(0.06);
-  expect(quantile(endErrors, 0.9)).toBeLessThanOrEqual(0.16);
+  expect(quantile(startErrors, 0.5)).toBeLessThanOrEqual(0.015);
+  expect(quantile(startErrors, 0.9)).toBeLessThanOrEqual(0.12);
+  expect(quantile(endErrors, 0.5)).toBeLessThanOrEqual(0.02);
+  expect(quantile(endErrors, 0.9)).toBeLessThanOrEqual(0.12);
 });
 
 test("returns words in order, without overlap, inside their utterance and with a confidence", () => {
