@@ -4,7 +4,8 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { heapFlags } from "@subtext/speech/processes/spawn-options";
+import type { EngineSelection } from "@subtext/speech/engines/registry";
+import { environmentFor, heapFlags } from "@subtext/speech/processes/spawn-options";
 import { cpuSeconds, memoryOverTime } from "./process-tree.ts";
 import { ffmpeg, MACHINE, makeRecording, requireFfmpeg, run } from "./recordings.ts";
 import type { SpeechRun } from "./speech/run.ts";
@@ -58,12 +59,14 @@ try {
         const runs = measured.map(({ run }) => run);
         const name = `${minutes} min, ${model === null ? "bundled" : "whisper"}, ${processes} × ${threads}`;
         const slowest = Math.max(...runs.map(({ seconds }) => seconds));
+        const withStartUp = Math.max(...measured.map(({ totalSeconds }) => totalSeconds));
         const duration = sum(runs.map((run) => run.duration));
         const cpu = sum(runs.map((run) => run.cpu.own + run.cpu.decoder));
         if (model === null) shares.push([name, ...cpuShares(runs)]);
         speeds.push([
           name,
           `${slowest.toFixed(1)} s`,
+          `${withStartUp.toFixed(1)} s`,
           `${(duration / slowest).toFixed(0)} ×`,
           `${(duration / cpu).toFixed(0)} ×`,
           String(runs[0]?.words),
@@ -77,12 +80,12 @@ try {
     if (peer !== null) {
       const [name, took] = [`${minutes} min, whisper-cli, 1 × ${cores}`, `${peer.seconds.toFixed(1)} s`];
       const speed = `${((minutes * 60) / peer.seconds).toFixed(0)} ×`;
-      speeds.push([name, took, speed, `${((minutes * 60) / peer.cpuSeconds).toFixed(0)} ×`, ""]);
+      speeds.push([name, "", took, speed, `${((minutes * 60) / peer.cpuSeconds).toFixed(0)} ×`, ""]);
     }
   }
   printTable(
-    "From recording to words, with loaded models (processes × threads; each process transcribes one recording)",
-    ["recording, engine", "took", "real time", "per core", "words"],
+    "From recording to words (processes × threads; each process transcribes one recording)",
+    ["recording, engine", "with loaded models", "with start-up", "real time", "per core", "words"],
     speeds,
   );
   printTable(
@@ -115,8 +118,15 @@ function cpuShares(runs: readonly SpeechRun[]): string[] {
 
 interface Measured {
   run: SpeechRun;
+  /** Including the start of the process and loading of models. */
+  totalSeconds: number;
   /** Samples of the process tree over time. */
   residentBytes: number[];
+}
+
+function selectionOf(model: string | null): EngineSelection {
+  const multilingual = model === null ? null : { kind: "whisper" as const, folder: model };
+  return { bundled: model === null, multilingual, bundledTakesEnglish: false, remedy: "" };
 }
 
 async function measure(
@@ -131,8 +141,12 @@ async function measure(
     ...[RUN, path, "--threads", String(threads)],
     ...(model === null ? [] : ["--model", model]),
   ];
+  const startedAt = performance.now();
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, MALLOC_ARENA_MAX: "2" },
+    env: environmentFor(
+      { engines: selectionOf(model), threads, batchShare: 1, ffmpegPath: null },
+      process.env,
+    ),
     stdio: ["ignore", "pipe", "inherit"],
   });
   const memory = memoryOverTime(child.pid!);
@@ -141,9 +155,10 @@ async function measure(
     stdout += text;
   });
   const code = await new Promise((resolve) => child.once("close", resolve));
+  const totalSeconds = (performance.now() - startedAt) / 1000;
   const residentBytes = memory.stop();
   if (code !== 0) throw new Error(`The run ended with exit code ${code}.`);
-  return { run: JSON.parse(stdout) as SpeechRun, residentBytes };
+  return { run: JSON.parse(stdout) as SpeechRun, totalSeconds, residentBytes };
 }
 
 function timeWhisperCli(path: string): { seconds: number; cpuSeconds: number } | null {
