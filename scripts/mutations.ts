@@ -445,6 +445,16 @@ export const mutations: Mutation[] = [
       '    .where("id", "=", videoId)\n',
     ],
   ]),
+  ...of(
+    "server/src/transcription/start-speech-early.ts",
+    ["server/test/transcription/start-speech-early.test.ts"],
+    [["if (await hasAiTranscription(db, environmentId)) ", ""]],
+  ),
+  ...of(
+    "server/src/main.ts",
+    ["server/test/transcription/start-speech-early.test.ts"],
+    [["if (isWorking) ", ""]],
+  ),
   ...of("server/src/uploads/accept-upload.ts", NEW_VIDEO, [
     ["    if (video.source_video_id !== null && !aiTranscription) throw aiTranscriptionOff();\n", ""],
   ]),

@@ -1,23 +1,14 @@
 import { expect, test, vi } from "vitest";
-import { createTenant, startService, type Tenant, until } from "../support/service.ts";
+import { startSpeechEarly } from "../../src/transcription/start-speech-early.ts";
+import { createTenant, startService, type Tenant, type TestService, until } from "../support/service.ts";
 
-test("an upload starts speech recognition while it is running, unless AI Transcription is off", async () => {
+test("an upload starts speech recognition when it begins and when more of it arrives", async () => {
   const service = await startService({});
   const start = vi.spyOn(service.service.parts.speech, "start").mockResolvedValue();
-  const create = async ({ key }: Tenant) => {
-    const { status, headers } = await fetch(`${service.url}/api/v1/uploads`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "tus-resumable": "1.0.0", "upload-length": "6" },
-    });
-    expect(status).toBe(201);
-    return new URL(headers.get("location")!, service.url);
-  };
-
-  await create(await createTenant(service, { aiTranscription: false }));
   const tenant = await createTenant(service);
-  const url = await create(tenant);
+  const created = await create(service, tenant);
   await until(async () => start.mock.calls.length === 1);
-  await fetch(url, {
+  await fetch(new URL(created.headers.get("location")!, service.url), {
     method: "PATCH",
     headers: {
       authorization: `Bearer ${tenant.key}`,
@@ -30,17 +21,31 @@ test("an upload starts speech recognition while it is running, unless AI Transcr
   await until(async () => start.mock.calls.length === 2);
 });
 
+test("an upload starts nothing if AI Transcription is off", async () => {
+  const service = await startService({ start: false });
+  const { database, log } = service.service.parts;
+  const start = vi.fn(async () => {});
+  const begin = startSpeechEarly({ db: database.kysely, speech: { start }, log });
+  begin((await createTenant(service, { aiTranscription: false })).environmentId);
+  begin((await createTenant(service)).environmentId);
+  await until(async () => start.mock.calls.length > 0);
+  expect(start).toHaveBeenCalledTimes(1);
+});
+
 test("a service that runs no jobs starts no speech recognition", async () => {
   const service = await startService({ start: false });
   const start = vi.spyOn(service.service.parts.speech, "start").mockResolvedValue();
-  const { key } = await createTenant(service);
+  const tenant = await createTenant(service);
   // The second response follows any query that the first request started.
-  for (let turn = 0; turn < 2; turn++) {
-    const { status } = await fetch(`${service.url}/api/v1/uploads`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "tus-resumable": "1.0.0", "upload-length": "6" },
-    });
-    expect(status).toBe(201);
-  }
+  for (let turn = 0; turn < 2; turn++) await create(service, tenant);
   expect(start).not.toHaveBeenCalled();
 });
+
+async function create({ url }: TestService, { key }: Tenant): Promise<Response> {
+  const response = await fetch(`${url}/api/v1/uploads`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "tus-resumable": "1.0.0", "upload-length": "6" },
+  });
+  expect(response.status).toBe(201);
+  return response;
+}
