@@ -36,7 +36,7 @@ export function openModels(options: {
 }
 
 /**
- * Opens speech recognition with the configured engines that are installed. The first recording starts the processes.
+ * Opens speech recognition with the configured engines that are installed. The first upload or recording starts the processes.
  * After a model is installed, the next recording uses it.
  * @param onProcess called whenever a process is started
  */
