@@ -70,11 +70,6 @@ export const mutations: Mutation[] = [
     [["const prefix = currentPrefix(row);", "const prefix = row.file_prefix;"]],
   ),
   ...of(
-    "server/src/corrections/correct.ts",
-    ["server/test/corrections/running-service.test.ts"],
-    [['      await queue.send(tx, "index", { id: jobId, subjectId: row.id });\n', ""]],
-  ),
-  ...of(
     "dashboard/src/ui/queue-text.ts",
     ["dashboard/test/queue-text.test.ts"],
     [["position > MAX_SHOWN_POSITION", "position >= MAX_SHOWN_POSITION"]],
