@@ -57,6 +57,12 @@ async function putCaretBehind(page: Page, text: string, paragraphIndex = 0): Pro
   })()`);
 }
 
+async function leaveAndReturn(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Videos" }).last().click();
+  await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  await page.goBack();
+}
+
 async function replaceWord(page: Page, from: string, to: string): Promise<void> {
   await putCaretBehind(page, from);
   for (const _ of from) await page.keyboard.press("Backspace");
@@ -201,12 +207,40 @@ test("unsaved changes survive an outage and a reload", async () => {
   await page.getByText("Not saved. Retrying…").waitFor();
   page.on("dialog", (dialog) => dialog.accept());
   await page.reload();
+  await page.getByText("You have unsaved changes.").waitFor();
+  expect(await accessibilityViolations(page)).toEqual([]);
   await page.unroute("**/words");
-  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("button", { name: "Continue editing" }).click();
   await page.getByText("Your unsaved changes were restored.").waitFor();
   expect(await textOf(page)).toContain("We asked June about");
   await saved(page).waitFor();
   expect((await downloadWords(page))[2]!.word).toBe("June");
+});
+
+test("changes are saved when a link leaves the editor, and what cannot be saved is offered and can be discarded", async () => {
+  const url = await seedVideo();
+  const { page } = await dashboard.visit();
+  await signIn(page, dashboard, OWNER);
+  await openEditor(page, url);
+  await replaceWord(page, "Jon", "June");
+  await leaveAndReturn(page);
+  await page.getByText("We asked June about").waitFor();
+  expect((await downloadWords(page))[2]!.word).toBe("June");
+  await page.getByText("You have unsaved changes.").waitFor({ state: "detached" });
+
+  await page.route("**/words", (route) =>
+    route.request().method() === "PUT" ? route.abort() : route.continue(),
+  );
+  await page.getByRole("button", { name: "Edit" }).click();
+  await paragraph(page).waitFor();
+  await replaceWord(page, "June", "Jane");
+  await leaveAndReturn(page);
+  await page.getByText("You have unsaved changes.").waitFor();
+  await page.getByRole("button", { name: "Discard changes" }).click();
+  await page.getByText("You have unsaved changes.").waitFor({ state: "detached" });
+  await page.unroute("**/words");
+  await page.getByRole("button", { name: "Edit" }).click();
+  await expect.poll(() => textOf(page)).toContain("We asked June about");
 });
 
 test("the pages threw and logged no errors", () => {

@@ -46,8 +46,8 @@ class Fake {
     save: async (draft: Draft) => {
       this.draft = draft;
     },
-    remove: async () => {
-      this.draft = null;
+    remove: async (id: string) => {
+      if (this.draft?.id === id) this.draft = null;
     },
   };
 
@@ -138,28 +138,83 @@ describe("autosave", () => {
   });
 });
 
-describe("unsaved changes of an earlier visit", () => {
-  test("are restored and saved", async () => {
+describe("a session that is closed", () => {
+  test("saves what was typed just before", async () => {
+    const server = new Fake();
+    const session = await server.open();
+    type(session, "cat", "dog");
+    await session.close();
+    expect(server.text).toBe("the dog sat on the mat");
+    expect(server.draft).toBeNull();
+  });
+
+  test("saves what was typed during its last save", async () => {
+    const server = new Fake();
+    const session = await server.open();
+    type(session, "cat", "dog");
+    const save = session.save();
+    type(session, "mat", "rug");
+    await session.close();
+    await save;
+    expect(server.text).toBe("the dog sat on the rug");
+  });
+
+  test("does not retry, and keeps the draft", async () => {
+    const server = new Fake();
+    const session = await server.open();
+    server.failWith = new Unreachable();
+    type(session, "cat", "dog");
+    const save = session.save();
+    await session.close();
+    await save;
+    server.failWith = null;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(server.saves).toEqual([]);
+    expect(server.draft?.words.map(({ word }) => word)).toContain("dog");
+  });
+
+  test("keeps the draft of a session that was opened later", async () => {
     const server = new Fake();
     const first = await server.open();
     type(first, "cat", "dog");
-    await first.close();
-    expect(server.saves).toEqual([]);
+    const closed = first.close();
     const second = await server.open();
-    expect(textOf(second)).toBe("the dog sat on the mat");
-    expect(second.state.wasRestored).toBe(true);
+    type(second, "mat", "rug");
+    await second.storeDraft();
+    await closed;
+    expect(server.draft?.words.map(({ word }) => word)).toContain("rug");
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(server.text).toBe("the dog sat on the rug");
+    expect(server.draft).toBeNull();
+  });
+});
+
+describe("unsaved changes of an earlier visit", () => {
+  async function leaveDraft(server: Fake): Promise<void> {
+    const session = await server.open();
+    type(session, "cat", "dog");
+    server.failWith = new Unreachable();
+    await session.close();
+    server.failWith = null;
+  }
+
+  test("are restored and saved", async () => {
+    const server = new Fake();
+    await leaveDraft(server);
+    expect(server.saves).toEqual([]);
+    const session = await server.open();
+    expect(textOf(session)).toBe("the dog sat on the mat");
+    expect(session.state.wasRestored).toBe(true);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(server.text).toBe("the dog sat on the mat");
+    expect(server.draft).toBeNull();
   });
 
   test("are merged with what others saved since", async () => {
     const server = new Fake();
-    const first = await server.open();
-    type(first, "cat", "dog");
-    await first.close();
+    await leaveDraft(server);
     server.changeElsewhere("mat", "rug");
-    const second = await server.open();
-    expect(textOf(second)).toBe("the dog sat on the rug");
+    expect(textOf(await server.open())).toBe("the dog sat on the rug");
   });
 });
 
@@ -220,20 +275,6 @@ test("typing without a pause is saved after twenty seconds", async () => {
     await vi.advanceTimersByTimeAsync(1_000);
   }
   expect(server.saves).toHaveLength(1);
-});
-
-test("a closed session does not try to save again", async () => {
-  const server = new Fake();
-  const session = await server.open();
-  server.failWith = new Unreachable();
-  type(session, "cat", "dog");
-  const save = session.save();
-  await session.close();
-  await save;
-  server.failWith = null;
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect(server.saves).toEqual([]);
-  expect(server.draft?.words.map(({ word }) => word)).toContain("dog");
 });
 
 test("undo reverts a group of changes at once, and redo repeats it", async () => {

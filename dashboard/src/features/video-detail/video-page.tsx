@@ -14,6 +14,7 @@ import { BackIcon } from "../../ui/icons.tsx";
 import pageCss from "../../ui/page.module.css";
 import { Loading, PageHeader } from "../../ui/page.tsx";
 import { emptyTranscriptText, STATE_NAMES, StateBadge, videoName } from "../../ui/video-state.tsx";
+import { UnsavedChanges } from "./correction/unsaved-changes.tsx";
 import { Details } from "./details.tsx";
 import { Languages } from "./languages.tsx";
 import { Playback } from "./player/playback.ts";
@@ -146,6 +147,9 @@ function Video({ address, video, startSeconds }: VideoProps) {
         {isCompleted && (
           <div className={css.transcript}>
             <ErrorNotice error={transcript.error} />
+            {canEdit && !isEditing && (
+              <UnsavedChanges videoId={address.videoId} onContinue={() => setEditing(true)} />
+            )}
             {empty !== null && !isEditing && (
               <div className={pageCss.empty}>
                 <p>{empty}.</p>

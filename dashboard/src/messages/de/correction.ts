@@ -29,6 +29,8 @@ export const correction: typeof english = {
   },
   keptInBrowser: "Ihre Änderungen bleiben in diesem Browser erhalten.",
   discard: "Änderungen verwerfen",
+  unsavedChanges: "Sie haben nicht gespeicherte Änderungen.",
+  continueEditing: "Weiter bearbeiten",
   restored: "Ihre nicht gespeicherten Änderungen wurden wiederhergestellt.",
   merged: "Jemand anderes hat dieses Transkript geändert. Die Änderungen wurden mit Ihren zusammengeführt.",
   dismiss: "Ausblenden",

@@ -32,6 +32,8 @@ export const correction = translated("correction", {
   },
   keptInBrowser: "Your changes are kept in this browser.",
   discard: "Discard changes",
+  unsavedChanges: "You have unsaved changes.",
+  continueEditing: "Continue editing",
   restored: "Your unsaved changes were restored.",
   merged: "Someone else changed this transcript. Their changes were merged with yours.",
   dismiss: "Dismiss",

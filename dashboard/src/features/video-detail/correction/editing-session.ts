@@ -71,6 +71,8 @@ export class EditingSession {
   #failures = 0;
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
   #draftTimer: ReturnType<typeof setTimeout> | undefined;
+  /** ID of the draft that contains the unsaved changes. */
+  #draftId: string | null = null;
   /** When the oldest unsaved change was made. */
   #unsavedSince = 0;
   #isClosed = false;
@@ -167,7 +169,9 @@ export class EditingSession {
     clearTimeout(this.#draftTimer);
     this.#draftTimer = undefined;
     if (this.#state.save === "saved") return;
+    this.#draftId = randomId();
     const draft = {
+      id: this.#draftId,
       etag: this.#etag,
       base: this.#base,
       words: this.#state.transcript.flat(),
@@ -188,17 +192,19 @@ export class EditingSession {
       error: null,
       wasRestored: false,
     });
-    await this.#options.drafts.remove();
+    await this.#removeDraft();
   }
 
-  /** Stops all timers. Unsaved changes stay in the draft. */
+  /** Saves unsaved changes, and stops all timers. What cannot be saved stays in the draft. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#saveTimer);
     await this.storeDraft();
+    if (this.#state.save !== "refused") await this.save();
   }
 
-  #restore({ etag, base, words, editSessionId }: Draft): void {
+  #restore({ id, etag, base, words, editSessionId }: Draft): void {
+    this.#draftId = id;
     const merged = etag === this.#etag ? { words, conflicts: [] } : mergeWords(base, words, this.#base);
     this.#editSessionId = editSessionId;
     this.#set({ wasRestored: true, conflicts: merged.conflicts });
@@ -219,7 +225,6 @@ export class EditingSession {
   /** One save or merge runs at a time. */
   async #runAlone(work: () => Promise<void>): Promise<void> {
     while (this.#running) await this.#running;
-    if (this.#isClosed) return;
     this.#running = work().finally(() => {
       this.#running = null;
     });
@@ -233,7 +238,7 @@ export class EditingSession {
   }
 
   async #save(): Promise<void> {
-    const { api, drafts, onSaved } = this.#options;
+    const { api, onSaved } = this.#options;
     this.#set({ save: "saving", error: null });
     try {
       for (;;) {
@@ -254,8 +259,7 @@ export class EditingSession {
           clearTimeout(this.#draftTimer);
           this.#draftTimer = undefined;
           this.#set({ save: "saved", wasRestored: false });
-          // A session that was opened later may have stored another draft.
-          if (!this.#isClosed) await drafts.remove();
+          await this.#removeDraft();
           return;
         } catch (error) {
           if (!api.isOutdated(error)) throw error;
@@ -269,6 +273,12 @@ export class EditingSession {
       this.#scheduleSave(Math.min(RETRY_MS * 2 ** this.#failures, MAX_RETRY_MS));
       this.#failures++;
     }
+  }
+
+  /** Keeps the draft of a session that was opened later. */
+  async #removeDraft(): Promise<void> {
+    if (this.#draftId !== null) await this.#options.drafts.remove(this.#draftId);
+    this.#draftId = null;
   }
 
   async #merge({ isOwn }: { isOwn: boolean }): Promise<void> {

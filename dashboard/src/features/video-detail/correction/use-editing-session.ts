@@ -4,10 +4,11 @@ import { useMe } from "../../../hooks/use-me.ts";
 import { type VideoAddress, videoQuery } from "../queries.ts";
 import { browserDrafts } from "./drafts.ts";
 import { EditingSession, type SessionState } from "./editing-session.ts";
+import { draftQuery } from "./unsaved-changes.tsx";
 import { wordsApi } from "./words-api.ts";
 
 /**
- * Opens an editing session. Its draft is kept when the page is closed.
+ * Opens an editing session. Unsaved changes are saved when the editor closes, and stay in the draft when the page is closed.
  * @returns null while the words are loading
  */
 export function useEditingSession({ environmentId, videoId }: VideoAddress): {
@@ -37,10 +38,12 @@ export function useEditingSession({ environmentId, videoId }: VideoAddress): {
     }, setError);
     return () => {
       controller.abort();
-      opened.then(
-        (each) => each.close(),
-        () => {},
-      );
+      opened
+        .then((each) => each.close())
+        .then(
+          () => queryClient.invalidateQueries({ queryKey: draftQuery(operatorId, videoId).queryKey }),
+          () => {},
+        );
     };
   }, [environmentId, videoId, operatorId, queryClient]);
   return { session, error };

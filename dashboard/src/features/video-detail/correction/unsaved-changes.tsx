@@ -1,0 +1,37 @@
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMe } from "../../../hooks/use-me.ts";
+import { correction as texts } from "../../../messages/en/correction.ts";
+import { Button, Notice } from "../../../ui/forms/controls.tsx";
+import { browserDrafts } from "./drafts.ts";
+
+/** The ID of an operator's draft for a video; null if there is none. */
+export function draftQuery(operatorId: string, videoId: string) {
+  return queryOptions({
+    queryKey: ["draft", operatorId, videoId] as const,
+    queryFn: async () => (await browserDrafts(operatorId, videoId).load())?.id ?? null,
+    staleTime: 0,
+    gcTime: 0,
+  });
+}
+
+/** Says that an earlier visit left changes that are not saved. */
+export function UnsavedChanges({ videoId, onContinue }: { videoId: string; onContinue(): void }) {
+  const { id: operatorId } = useMe();
+  const queryClient = useQueryClient();
+  const query = draftQuery(operatorId, videoId);
+  const draftId = useQuery(query).data ?? null;
+  if (draftId === null) return null;
+  return (
+    <Notice tone="plain">
+      {texts.unsavedChanges} <Button onPress={onContinue}>{texts.continueEditing}</Button>{" "}
+      <Button
+        onPress={async () => {
+          await browserDrafts(operatorId, videoId).remove(draftId);
+          await queryClient.invalidateQueries({ queryKey: query.queryKey });
+        }}
+      >
+        {texts.discard}
+      </Button>
+    </Notice>
+  );
+}
