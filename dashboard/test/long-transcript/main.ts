@@ -1,23 +1,41 @@
 import { execFileSync } from "node:child_process";
+import { parseArgs } from "node:util";
 import type { Page } from "playwright-core";
+import { printTable } from "../../../bench/src/table.ts";
+import { confidenceKey, filePrefix } from "../../../server/src/storage/transcript-files.ts";
 import { seedTranscript } from "../../../server/test/support/seed-transcript.ts";
 import { writeRecording } from "../../../server/test/support/stored-recording.ts";
 import { withDashboard } from "../measured-dashboard.ts";
 import { measureTasks, type Tasks } from "./tasks.ts";
+import { typeInEditor, typeInPlainElements } from "./typing.ts";
 
 /*
- * npm run bench:transcript: traces main-thread tasks on the page of a video with 30,000 words. Also reports CPU time,
- * because other programs affect wall-clock time.
+ * npm run bench:transcript: traces main-thread tasks on the page of a video with 30,000 words, and measures the latency of
+ * typing in its editor. Also reports CPU time of the tasks, because other programs affect wall-clock time. With
+ * `--only typing`, only types.
  */
 
 const WORDS = 30_000;
 const SENTENCE = "naïve captions follow every word that people say today. ";
 const MEDIA_SECONDS = 1_800;
 const SCROLLS = 60;
+/** Share of words with a low confidence: one in this many. */
+const DOUBTFUL = 30;
 
 await withDashboard(async ({ service, browser, environmentId, signIn }) => {
   const text = SENTENCE.repeat(Math.ceil(WORDS / 9));
-  const { videoId } = await seedTranscript(service, { environmentId, language: "en", text });
+  const { videoId } = await seedTranscript(service, {
+    environmentId,
+    language: "en",
+    text,
+    async store({ transcriptionId }) {
+      const confidences = Array.from({ length: WORDS + 3 }, (_, index) =>
+        index % DOUBTFUL === 0 ? 0.3 : 0.9,
+      );
+      const key = confidenceKey(filePrefix(transcriptionId, 1));
+      await service.parts.transcripts.put(key, Buffer.from(JSON.stringify(confidences)));
+    },
+  });
   await writeRecording(service, videoId, silence(MEDIA_SECONDS));
 
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
@@ -25,10 +43,26 @@ await withDashboard(async ({ service, browser, environmentId, signIn }) => {
   await signIn(page);
   await page.getByRole("link", { name: "made.mp4" }).waitFor();
 
-  const rows: Record<string, Tasks> = {};
-  for (const [name, action] of Object.entries(actions(page)))
-    rows[name] = await measureTasks(devtools, action);
+  const { values } = parseArgs({ options: { only: { type: "string" } } });
+  const { "open the page": open, ...others } = actions(page);
+  const rows: Record<string, Tasks> = { "open the page": await measureTasks(devtools, open!) };
+  if (values.only !== "typing") {
+    for (const [name, action] of Object.entries(others)) rows[name] = await measureTasks(devtools, action);
+  }
   console.table(rows);
+
+  const latencies = {
+    "the editor": await typeInEditor(page),
+    ...(await typeInPlainElements(page.context(), text.match(/(?:\S+\s+){63}/g)!)),
+  };
+  printTable(
+    `Typing in the middle of ${WORDS} words: milliseconds from a keystroke to the next frame`,
+    ["typed in", "p50", "p95", "longest"],
+    Object.entries(latencies).map(([name, { p50, p95, max }]) => [
+      name,
+      ...[p50, p95, max].map((ms) => ms.toFixed(1)),
+    ]),
+  );
 });
 
 function actions(page: Page): Record<string, () => Promise<unknown>> {

@@ -3,16 +3,20 @@ import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import { correction as texts } from "../../../messages/en/correction.ts";
 
 /** Half-open ranges of words that differ. */
-interface Difference {
+export interface Difference {
   before: { from: number; to: number };
   after: { from: number; to: number };
 }
 
 /**
- * Compares two versions of a transcript by text and times. One pass suffices, because edits keep the times of unchanged
+ * Compares two versions of a transcript, by default by text and times. One pass suffices, because edits keep the times of unchanged
  * words, and both versions are in order.
  */
-export function compareWords(before: readonly EditableWord[], after: readonly EditableWord[]): Difference[] {
+export function compareWords(
+  before: readonly EditableWord[],
+  after: readonly EditableWord[],
+  isSame: (a: EditableWord, b: EditableWord) => boolean = hasSameText,
+): Difference[] {
   const differences: Difference[] = [];
   let [i, j, fromBefore, fromAfter] = [0, 0, 0, 0];
   const close = () => {
@@ -21,7 +25,7 @@ export function compareWords(before: readonly EditableWord[], after: readonly Ed
   };
   while (i < before.length && j < after.length) {
     const [left, right] = [before[i]!, after[j]!];
-    if (hasSameText(left, right)) {
+    if (isSame(left, right)) {
       close();
       [fromBefore, fromAfter] = [++i, ++j];
       continue;
@@ -33,6 +37,13 @@ export function compareWords(before: readonly EditableWord[], after: readonly Ed
   [i, j] = [before.length, after.length];
   close();
   return differences;
+}
+
+export function isSameWord(a: EditableWord, b: EditableWord): boolean {
+  return (
+    a === b ||
+    (hasSameText(a, b) && a.speaker === b.speaker && a.confidence === b.confidence && a.channel === b.channel)
+  );
 }
 
 /** Ignores the speaker and the confidence. */

@@ -1,5 +1,6 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
-import { get, set, update } from "idb-keyval";
+import { del, get, setMany, update } from "idb-keyval";
+import { compareWords, isSameWord } from "./compare-words.ts";
 
 /** Unsaved changes to a transcript. */
 export interface Draft {
@@ -19,13 +20,95 @@ export interface DraftStore {
   remove(id: string): Promise<void>;
 }
 
+/** The words `from` … `to - 1` of the base are replaced. */
+interface Replacement {
+  from: number;
+  to: number;
+  words: readonly EditableWord[];
+}
+
+/** A draft without its base, because copying tens of thousands of words each second would delay typing. */
+interface StoredDraft extends Pick<Draft, "id" | "etag" | "editSessionId"> {
+  baseKey: string;
+  replacements: readonly Replacement[];
+}
+
 /** Stores an operator's draft for a video in the browser. Storage errors are ignored. */
 export function browserDrafts(operatorId: string, videoId: string): DraftStore {
-  const key = `subtext.draft.${operatorId}.${videoId}`;
+  const key = draftKey(operatorId, videoId);
+  let stored: { baseKey: string; base: readonly EditableWord[] } | null = null;
   return {
-    load: async () => (await get<Draft>(key).catch(() => undefined)) ?? null,
-    save: (draft) => set(key, draft).catch(() => {}),
-    remove: (id) =>
-      update<Draft | undefined>(key, (draft) => (draft?.id === id ? undefined : draft)).catch(() => {}),
+    async load() {
+      const draft = await readDraft(key);
+      const base = draft && (await get<EditableWord[]>(draft.baseKey).catch(() => undefined));
+      if (!draft || !base) return null;
+      const { id, etag, editSessionId, replacements } = draft;
+      return { id, etag, base, words: replaceWords(base, replacements), editSessionId };
+    },
+    async save({ id, etag, base, words, editSessionId }) {
+      const previous = stored;
+      const isNewBase = previous?.base !== base;
+      stored = previous && !isNewBase ? previous : { baseKey: `${key}.${id}`, base };
+      const { baseKey } = stored;
+      const draft: StoredDraft = {
+        id,
+        etag,
+        editSessionId,
+        baseKey,
+        replacements: findReplacements(base, words),
+      };
+      const entries: [string, unknown][] = [[key, draft]];
+      if (isNewBase) entries.push([baseKey, base]);
+      await setMany(entries).catch(() => {});
+      if (isNewBase && previous) await del(previous.baseKey).catch(() => {});
+    },
+    remove: (id) => removeDraft(key, id).catch(() => {}),
   };
+}
+
+/** Returns the ID of an operator's draft for a video; null if there is none. */
+export async function findDraft(operatorId: string, videoId: string): Promise<string | null> {
+  return (await readDraft(draftKey(operatorId, videoId)))?.id ?? null;
+}
+
+function draftKey(operatorId: string, videoId: string): string {
+  return `subtext.draft.${operatorId}.${videoId}`;
+}
+
+async function readDraft(key: string): Promise<StoredDraft | undefined> {
+  return await get<StoredDraft>(key).catch(() => undefined);
+}
+
+async function removeDraft(key: string, id: string): Promise<void> {
+  let baseKey: string | null = null;
+  await update<StoredDraft | undefined>(key, (draft) => {
+    if (draft?.id !== id) return draft;
+    baseKey = draft.baseKey;
+    return undefined;
+  });
+  if (baseKey !== null) await del(baseKey);
+}
+
+export function findReplacements(
+  base: readonly EditableWord[],
+  words: readonly EditableWord[],
+): Replacement[] {
+  return compareWords(base, words, isSameWord).map(({ before: { from, to }, after }) => ({
+    from,
+    to,
+    words: words.slice(after.from, after.to),
+  }));
+}
+
+export function replaceWords(
+  base: readonly EditableWord[],
+  replacements: readonly Replacement[],
+): EditableWord[] {
+  const parts: (readonly EditableWord[])[] = [];
+  let next = 0;
+  for (const { from, to, words } of replacements) {
+    parts.push(base.slice(next, from), words);
+    next = to;
+  }
+  return [...parts, base.slice(next)].flat();
 }

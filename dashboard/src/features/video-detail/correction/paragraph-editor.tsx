@@ -6,8 +6,12 @@ import { PlusIcon } from "../../../ui/icons.tsx";
 import { speakerLabel } from "../texts.ts";
 import { createTextRange, highlightLowConfidence } from "../transcript/text-ranges.ts";
 import css from "../transcript/transcript.module.css";
+import { estimateHeight } from "../transcript/transcript-text.tsx";
 import { LOW_CONFIDENCE, type Paragraph, paragraphText } from "./edited-transcript.ts";
 import editorCss from "./transcript-editor.module.css";
+
+/** Height of the speaker's button. */
+const SPEAKER_REM = 1.5;
 
 export interface ParagraphActions {
   /** @param before text of the element before the change */
@@ -65,7 +69,13 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
   };
 
   return (
-    <div className={css.paragraph} data-paragraph={index}>
+    <div
+      className={css.paragraph}
+      data-paragraph={index}
+      style={{
+        containIntrinsicBlockSize: estimateHeight(textLength(paragraph), { speakerRem: SPEAKER_REM }),
+      }}
+    >
       <button
         className={css.time}
         type="button"
@@ -133,6 +143,10 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
     </div>
   );
 });
+
+function textLength(paragraph: Paragraph): number {
+  return paragraph.reduce((length, { word }) => length + word.length + 1, 0);
+}
 
 /** Replaces the text. If the element contains the caret, the caret keeps its offset. */
 function showText(element: HTMLElement, text: string): void {

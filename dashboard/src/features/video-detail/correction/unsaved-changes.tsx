@@ -2,13 +2,13 @@ import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMe } from "../../../hooks/use-me.ts";
 import { correction as texts } from "../../../messages/en/correction.ts";
 import { Button, Notice } from "../../../ui/forms/controls.tsx";
-import { browserDrafts } from "./drafts.ts";
+import { browserDrafts, findDraft } from "./drafts.ts";
 
 /** The ID of an operator's draft for a video; null if there is none. */
 export function draftQuery(operatorId: string, videoId: string) {
   return queryOptions({
     queryKey: ["draft", operatorId, videoId] as const,
-    queryFn: async () => (await browserDrafts(operatorId, videoId).load())?.id ?? null,
+    queryFn: () => findDraft(operatorId, videoId),
     staleTime: 0,
     gcTime: 0,
   });

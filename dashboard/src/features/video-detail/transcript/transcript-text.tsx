@@ -9,6 +9,12 @@ import { LOW_CONFIDENCE_PERCENT, type Paragraph, type Transcript } from "./trans
 const CHARACTERS_PER_LINE = 56;
 const LINE_REM = 1.75;
 
+/** Returns the estimated height of a paragraph in CSS. */
+export function estimateHeight(characters: number, { speakerRem = 0 } = {}): string {
+  const lines = Math.ceil(characters / CHARACTERS_PER_LINE);
+  return `auto ${lines * LINE_REM + 0.75 + speakerRem}rem`;
+}
+
 interface TranscriptTextProps {
   transcript: Transcript;
   segments: readonly LanguageSegmentView[];
@@ -50,11 +56,10 @@ const ParagraphText = memo(function ParagraphText(props: {
   language: string;
 }) {
   const { index, paragraph, confidences, isNewSpeaker, language } = props;
-  const lines = Math.ceil(paragraph.text.length / CHARACTERS_PER_LINE);
   return (
     <div
       className={css.paragraph}
-      style={{ containIntrinsicBlockSize: `auto ${lines * LINE_REM + 0.75}rem` }}
+      style={{ containIntrinsicBlockSize: estimateHeight(paragraph.text.length) }}
     >
       <button
         className={css.time}
