@@ -1,6 +1,7 @@
 import type { EditableWord, TranscriptWords } from "@subtext/client/contract/transcript-words";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Draft } from "../src/features/video-detail/correction/drafts.ts";
+import type { EditSession } from "../src/features/video-detail/correction/edit-session.ts";
 import { changeText, paragraphText } from "../src/features/video-detail/correction/edited-transcript.ts";
 import { EditingSession, type SaveRequest } from "../src/features/video-detail/correction/editing-session.ts";
 
@@ -61,7 +62,15 @@ class Fake {
     return this.current.words.map(({ word }) => word).join(" ");
   }
 
-  open = () => EditingSession.open({ api: this.api, drafts: this.drafts });
+  editSession: EditSession | null = null;
+  readonly editSessions = {
+    load: () => this.editSession,
+    save: (session: EditSession) => {
+      this.editSession = session;
+    },
+  };
+
+  open = () => EditingSession.open({ api: this.api, drafts: this.drafts, editSessions: this.editSessions });
 }
 
 const textOf = ({ state }: EditingSession) =>
@@ -110,6 +119,24 @@ describe("autosave", () => {
     const editSessionIds = server.saves.map(({ editSessionId }) => editSessionId);
     expect(editSessionIds[1]).toBe(editSessionIds[0]);
     expect(editSessionIds[2]).not.toBe(editSessionIds[0]);
+  });
+
+  test("continues the editing session if the editor is closed and opened again within ten minutes", async () => {
+    const server = new Fake();
+    for (const [from, to, waitMs] of [
+      ["cat", "dog", 5_000],
+      ["dog", "cow", 600_000],
+      ["cow", "pig", 5_000],
+    ] as const) {
+      const session = await server.open();
+      type(session, from, to);
+      await session.save();
+      await session.close();
+      await vi.advanceTimersByTimeAsync(waitMs);
+    }
+    const [first, second, third] = server.saves.map(({ editSessionId }) => editSessionId);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
   });
 
   test("retries during an outage, and saves what was typed in it", async () => {

@@ -1,5 +1,6 @@
 import type { EditableWord, SavedWords, TranscriptWords } from "@subtext/client/contract/transcript-words";
 import type { Draft, DraftStore } from "./drafts.ts";
+import type { EditSession, EditSessionStore } from "./edit-session.ts";
 import { type EditedTranscript, splitIntoParagraphs } from "./edited-transcript.ts";
 import { type Conflict, mergeWords } from "./merge-words.ts";
 import { UndoHistory } from "./undo-history.ts";
@@ -50,8 +51,8 @@ export interface SessionState {
 interface SessionOptions {
   api: WordsApi;
   drafts: DraftStore;
+  editSessions: EditSessionStore;
   now?: () => number;
-  newEditSessionId?: () => string;
   onSaved?: (saved: SavedWords) => void;
 }
 
@@ -66,8 +67,7 @@ export class EditingSession {
   #etag: string;
   #base: readonly EditableWord[];
   #state: SessionState;
-  #editSessionId: string;
-  #changedAt = 0;
+  #editSession: EditSession;
   #failures = 0;
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
   #draftTimer: ReturnType<typeof setTimeout> | undefined;
@@ -89,13 +89,12 @@ export class EditingSession {
   private constructor(options: SessionOptions, { etag, words }: TranscriptWords) {
     this.#options = {
       now: Date.now,
-      newEditSessionId: randomId,
       onSaved: () => {},
       ...options,
     };
     this.#etag = etag;
     this.#base = words;
-    this.#editSessionId = this.#options.newEditSessionId();
+    this.#editSession = this.#options.editSessions.load() ?? { id: randomId(), changedAtMs: 0 };
     this.#state = {
       transcript: splitIntoParagraphs(words),
       save: "saved",
@@ -175,7 +174,7 @@ export class EditingSession {
       etag: this.#etag,
       base: this.#base,
       words: this.#state.transcript.flat(),
-      editSessionId: this.#editSessionId,
+      editSessionId: this.#editSession.id,
     };
     await this.#options.drafts.save(draft);
   }
@@ -206,19 +205,19 @@ export class EditingSession {
   #restore({ id, etag, base, words, editSessionId }: Draft): void {
     this.#draftId = id;
     const merged = etag === this.#etag ? { words, conflicts: [] } : mergeWords(base, words, this.#base);
-    this.#editSessionId = editSessionId;
+    this.#editSession = { id: editSessionId, changedAtMs: this.#options.now() };
     this.#set({ wasRestored: true, conflicts: merged.conflicts });
     this.#show(splitIntoParagraphs(merged.words));
   }
 
   #show(transcript: EditedTranscript): void {
-    const { now, newEditSessionId } = this.#options;
-    if (now() - this.#changedAt >= EDIT_SESSION_MS && this.#changedAt > 0)
-      this.#editSessionId = newEditSessionId();
-    this.#changedAt = now();
-    if (this.#state.save === "saved") this.#unsavedSince = now();
+    const now = this.#options.now();
+    const isOver = now - this.#editSession.changedAtMs >= EDIT_SESSION_MS;
+    this.#editSession = { id: isOver ? randomId() : this.#editSession.id, changedAtMs: now };
+    this.#options.editSessions.save(this.#editSession);
+    if (this.#state.save === "saved") this.#unsavedSince = now;
     this.#set({ transcript, save: "unsaved" });
-    this.#scheduleSave(Math.min(SAVE_DELAY_MS, this.#unsavedSince + MAX_SAVE_DELAY_MS - now()));
+    this.#scheduleSave(Math.min(SAVE_DELAY_MS, this.#unsavedSince + MAX_SAVE_DELAY_MS - now));
     this.#draftTimer ??= setTimeout(() => void this.storeDraft(), DRAFT_DELAY_MS);
   }
 
@@ -245,7 +244,8 @@ export class EditingSession {
         const { transcript } = this.#state;
         const words = transcript.flat();
         try {
-          const saved = await api.save({ words, editSessionId: this.#editSessionId, etag: this.#etag });
+          const editSessionId = this.#editSession.id;
+          const saved = await api.save({ words, editSessionId, etag: this.#etag });
           this.#etag = saved.etag;
           this.#base = words;
           this.#failures = 0;

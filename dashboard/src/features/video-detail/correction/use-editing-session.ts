@@ -3,6 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { useMe } from "../../../hooks/use-me.ts";
 import { type VideoAddress, videoQuery } from "../queries.ts";
 import { browserDrafts } from "./drafts.ts";
+import { tabEditSession } from "./edit-session.ts";
 import { EditingSession, type SessionState } from "./editing-session.ts";
 import { draftQuery } from "./unsaved-changes.tsx";
 import { wordsApi } from "./words-api.ts";
@@ -27,6 +28,7 @@ export function useEditingSession({ environmentId, videoId }: VideoAddress): {
     const opened = EditingSession.open({
       api: wordsApi(address),
       drafts: browserDrafts(operatorId, videoId),
+      editSessions: tabEditSession(operatorId, videoId),
       onSaved,
     });
     opened.then((each) => !signal.aborted && setSession(each), setError);
