@@ -1,6 +1,7 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { checkWords } from "../../server/src/corrections/check-words.ts";
 import { describeChanges } from "../src/features/video-detail/correction/compare-words.ts";
 import {
   changeText,
@@ -97,6 +98,17 @@ describe("a change of the text", () => {
   test("deletes words without changing others", () => {
     expect(times(edit("a um b", "a b"))).toEqual(["a 0-0.5", "b 2-2.5"]);
     expect(edit("a", "")).toEqual([]);
+  });
+
+  test("makes punctuation between spaces a part of a word, like the server", () => {
+    for (const newText of ["a , b", "a ¿ b"]) {
+      const words = edit("a b", newText);
+      expect(words.map(({ start, end }) => [start, end])).toEqual([
+        [0, 0.5],
+        [1, 1.5],
+      ]);
+      expect(words).toEqual(checkWords(words, DURATION));
+    }
   });
 
   test("of spaces alone changes nothing", () => {

@@ -1,3 +1,4 @@
+import { isClosingPunctuation, isOpeningPunctuation } from "@subtext/captions/punctuation";
 import { needsSpace } from "@subtext/captions/script";
 import { beginsParagraph, isLongParagraph } from "@subtext/captions/text";
 import { normalizeWords } from "@subtext/captions/words";
@@ -124,11 +125,25 @@ function replaceWords(
   }
   const newTexts = texts.slice(first - from, end);
   if (newTexts.length === 0 && first === last) return transcript;
-  const words = [
-    ...paragraph.slice(0, first),
-    ...newWords(transcript, index, [first, last], newTexts, durationSeconds),
-  ];
-  return transcript.with(index, [...words, ...paragraph.slice(last)]);
+  const before = paragraph.slice(0, first);
+  const after = paragraph.slice(last);
+  attachPunctuation(newTexts, { before, after });
+  const replacing = newWords(transcript, index, [first, last], newTexts, durationSeconds);
+  return transcript.with(index, [...before, ...replacing, ...after]);
+}
+
+/** Like the server, attaches punctuation between spaces to the word before or after it, which keeps its time. */
+function attachPunctuation(
+  texts: string[],
+  { before, after }: { before: EditableWord[]; after: EditableWord[] },
+): void {
+  const [previous, next] = [before.at(-1), after[0]];
+  if (previous && texts[0] !== undefined && isClosingPunctuation(texts[0])) {
+    before[before.length - 1] = { ...previous, word: previous.word + texts.shift() };
+  }
+  if (next && texts.length > 0 && isOpeningPunctuation(texts.at(-1)!)) {
+    after[0] = { ...next, word: texts.pop() + next.word };
+  }
 }
 
 function newWords(
