@@ -292,6 +292,16 @@ test("a save is not lost if the words of another person cannot be loaded", async
   expect(session.state.save).toBe("saved");
 });
 
+test("changes that were undone are not saved as a revision", async () => {
+  const server = new Fake();
+  const session = await server.open();
+  type(session, "cat", "dog");
+  session.undo();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(session.state.save).toBe("saved");
+  expect(server.saves).toEqual([]);
+});
+
 test("typing without a pause is saved after twenty seconds", async () => {
   const server = new Fake();
   const session = await server.open();

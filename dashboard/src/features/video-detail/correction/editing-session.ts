@@ -1,4 +1,5 @@
 import type { EditableWord, SavedWords, TranscriptWords } from "@subtext/client/contract/transcript-words";
+import { isSameWord } from "./compare-words.ts";
 import type { Draft, DraftStore } from "./drafts.ts";
 import type { EditSession, EditSessionStore } from "./edit-session.ts";
 import { type EditedTranscript, splitIntoParagraphs } from "./edited-transcript.ts";
@@ -244,12 +245,15 @@ export class EditingSession {
         const { transcript } = this.#state;
         const words = transcript.flat();
         try {
-          const editSessionId = this.#editSession.id;
-          const saved = await api.save({ words, editSessionId, etag: this.#etag });
-          this.#etag = saved.etag;
-          this.#base = words;
+          // Undoing every change or joining paragraphs leaves nothing to save.
+          if (!isUnchanged(this.#base, words)) {
+            const editSessionId = this.#editSession.id;
+            const saved = await api.save({ words, editSessionId, etag: this.#etag });
+            this.#etag = saved.etag;
+            this.#base = words;
+            onSaved(saved);
+          }
           this.#failures = 0;
-          onSaved(saved);
           if (this.#state.transcript !== transcript) {
             this.#unsavedSince = this.#options.now();
             this.#set({ save: "unsaved" });
@@ -301,6 +305,10 @@ export class EditingSession {
     this.#state = { ...this.#state, ...change, canUndo, canRedo };
     for (const listener of this.#listeners) listener();
   }
+}
+
+function isUnchanged(base: readonly EditableWord[], words: readonly EditableWord[]): boolean {
+  return base.length === words.length && base.every((word, index) => isSameWord(word, words[index]!));
 }
 
 /** Unlike `crypto.randomUUID`, also works on pages without TLS. */
