@@ -5,9 +5,10 @@ import { createEnvironment } from "../../server/src/environments/environments.ts
 import { systemClock } from "../../server/src/lib/clock.ts";
 import { channelsKey, confidenceKey, filePrefix } from "../../server/src/storage/transcript-files.ts";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
+import { writeRecording } from "../../server/test/support/stored-recording.ts";
 import { accessibilityViolations } from "./accessibility.ts";
 import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
-import { downloadWords } from "./video-page.ts";
+import { downloadWords, untilTrue } from "./video-page.ts";
 
 const dashboard = openDashboard();
 const TEXT = "We asked Jon about the budget. He told us that the bugdet is fine and that John agrees.";
@@ -21,20 +22,47 @@ beforeAll(async () => {
   environmentId = (await createEnvironment(deps, { name: "Production", aiTranscription: true })).id;
 });
 
-async function seedVideo(channels?: readonly number[]): Promise<string> {
+interface Seed {
+  text?: string;
+  channels?: readonly number[];
+  /** Length of the recording; without it, the video cannot be played. */
+  recordingSeconds?: number;
+}
+
+async function seedVideo({ text = TEXT, channels, recordingSeconds }: Seed = {}): Promise<string> {
   const { videoId } = await seedTranscript(dashboard.service, {
     environmentId,
     language: "en",
-    text: TEXT,
+    text,
     async store({ transcriptionId }) {
-      const confidences = TEXT.split(" ").map((_, index) => (DOUBTFUL.includes(index) ? 0.3 : 0.95));
+      const confidences = text.split(" ").map((_, index) => (DOUBTFUL.includes(index) ? 0.3 : 0.95));
       const prefix = filePrefix(transcriptionId, 1);
       const { transcripts } = dashboard.service.parts;
       await transcripts.put(confidenceKey(prefix), Buffer.from(JSON.stringify(confidences)));
       if (channels) await transcripts.put(channelsKey(prefix), Buffer.from(JSON.stringify(channels)));
     },
   });
+  if (recordingSeconds) await writeRecording(dashboard.service, videoId, silence(recordingSeconds));
   return `${dashboard.url}/environments/${environmentId}/videos/${videoId}`;
+}
+
+/** Returns a WAV file. */
+function silence(seconds: number): Buffer {
+  const rate = 4_000;
+  const header = Buffer.alloc(44);
+  header.write("RIFF", 0);
+  header.writeUInt32LE(36 + seconds * rate, 4);
+  header.write("WAVEfmt ", 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate, 28);
+  header.writeUInt16LE(1, 32);
+  header.writeUInt16LE(8, 34);
+  header.write("data", 36);
+  header.writeUInt32LE(seconds * rate, 40);
+  return Buffer.concat([header, Buffer.alloc(seconds * rate, 128)]);
 }
 
 async function openEditor(page: Page, url: string, speaker = "Paragraph"): Promise<void> {
@@ -134,7 +162,7 @@ test("the speakers of a call are the channels until they are named, each in one 
   const { page } = await dashboard.visit();
   await signIn(page, dashboard, OWNER);
   const turns = [1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 1];
-  await openEditor(page, await seedVideo(turns), "Channel 1");
+  await openEditor(page, await seedVideo({ channels: turns }), "Channel 1");
   await page.getByRole("button", { name: "Change speaker: Channel 1" }).first().click();
   await page.getByLabel("Name", { exact: true }).fill("Ada");
   await page.getByRole("radio", { name: "All of channel 1", checked: true }).waitFor();
@@ -193,6 +221,131 @@ test("two editors at once lose nothing, and both see the result", async () => {
   expect(words.map(({ word }) => word)).toEqual(
     TEXT.replace("Jon", "Joan").replace("fine", "great").split(" "),
   );
+
+  await first.route("**/words", (route) =>
+    route.request().method() === "PUT" ? route.abort() : route.continue(),
+  );
+  await replaceWord(first, "told us", "told me");
+  await replaceWord(second, "told us", "told everybody");
+  await saved(second).waitFor();
+  await first.getByText("You and someone else changed the same words.").waitFor();
+  await first.getByText("“me” instead of “everybody”").waitFor();
+  expect(await accessibilityViolations(first)).toEqual([]);
+  await first.unroute("**/words");
+  await expect.poll(() => textOf(second)).toContain("He told me that");
+});
+
+test("the review of words plays the second around each, also on a phone", async () => {
+  const { page } = await dashboard.visit({
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  await signIn(page, dashboard, OWNER);
+  await openEditor(page, await seedVideo({ recordingSeconds: 60 }));
+  await untilTrue(page, "document.querySelector('video').readyState >= 1");
+  await page.evaluate(`(() => {
+    const video = document.querySelector("video");
+    video.muted = true;
+    window.played = [];
+    video.addEventListener("play", () => window.played.push(video.currentTime));
+    video.addEventListener("pause", () => window.played.push(video.currentTime));
+  })()`);
+  const played = () => page.evaluate<number[]>("window.played");
+
+  await page.getByRole("button", { name: "Review next" }).tap();
+  await expect.poll(async () => (await played()).length).toBe(2);
+  await page.getByRole("button", { name: "Confirm" }).tap();
+  await page.getByText("1 low-confidence word", { exact: true }).waitFor();
+  await expect.poll(async () => (await played()).length).toBe(4);
+  const [firstFrom, firstTo, secondFrom, secondTo] = await played();
+  // "Jon" is spoken from 1 to 1.5 s, "bugdet" from 5.5 to 6 s.
+  expect(firstFrom).toBeCloseTo(0, 1);
+  expect(firstTo).toBeGreaterThanOrEqual(2.5);
+  expect(secondFrom).toBeCloseTo(4.5, 1);
+  expect(secondTo).toBeGreaterThanOrEqual(7);
+  expect(await accessibilityViolations(page)).toEqual([]);
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+
+  await putCaretBehind(page, "We");
+  await page.keyboard.press("Alt+Period");
+  await untilTrue(page, `document.querySelector("video").currentTime >= ${secondTo! + 4.9}`);
+  await page.keyboard.press("Alt+Comma");
+  await untilTrue(page, `document.querySelector("video").currentTime < ${secondTo! + 0.1}`);
+  for (const isPaused of [false, true]) {
+    await page.keyboard.press("Control+Enter");
+    await untilTrue(page, `document.querySelector("video").paused === ${isPaused}`);
+  }
+  expect(await textOf(page)).toBe(TEXT);
+});
+
+test("a long transcript keeps its position, has one tab stop, follows playback, and its paragraphs can be joined", async () => {
+  const words = Array.from({ length: 600 }, (_, index) => `word${index}${index % 10 === 9 ? "." : ""}`);
+  const { page } = await dashboard.visit();
+  await signIn(page, dashboard, OWNER);
+  await page.goto(await seedVideo({ text: words.join(" "), recordingSeconds: 300 }));
+  const firstVisible = () =>
+    page.evaluate<string>(`(() => {
+      const scroller = document.querySelector("[data-start]").parentElement;
+      const { top } = scroller.getBoundingClientRect();
+      const paragraphs = [...scroller.querySelectorAll("[data-start]")];
+      return paragraphs.find((each) => each.getBoundingClientRect().bottom > top).dataset.start;
+    })()`);
+  const isVisible = (layer: string) => `(() => {
+    const [range] = CSS.highlights.get("${layer}") ?? [];
+    const { top, bottom } = document.querySelector("[data-start]").parentElement.getBoundingClientRect();
+    const line = range?.getBoundingClientRect();
+    return line && line.top >= top && line.bottom <= bottom;
+  })()`;
+  await page.getByText("word99").hover();
+  await page.mouse.wheel(0, 1_200);
+  await expect.poll(firstVisible).not.toBe("0");
+  const readAt = await firstVisible();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await paragraph(page).first().waitFor();
+  await expect.poll(firstVisible).toBe(readAt);
+
+  // Only the current paragraph and its speaker are in the tab order.
+  await putCaretBehind(page, "word", 3);
+  const inEditor = "document.activeElement.closest('[data-paragraph]')?.dataset.paragraph ?? null";
+  await page.keyboard.press("Shift+Tab");
+  expect(await page.evaluate(`document.activeElement.matches("[data-speaker]") && (${inEditor})`)).toBe("3");
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate(inEditor)).toBe("3");
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate(inEditor)).toBeNull();
+
+  await page.getByRole("button", { name: "Find and replace" }).click();
+  await page.getByLabel("Find", { exact: true }).fill("word43");
+  await page.getByText("11 matches").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("1 of 11").waitFor();
+  await page.keyboard.press("Shift+Enter");
+  await page.getByText("11 of 11").waitFor();
+  await untilTrue(page, isVisible("subtext-current-match"));
+  await page.getByRole("list", { name: "Preview" }).getByRole("button").first().click();
+  expect(await page.evaluate("getSelection().toString()")).toBe("word43");
+  await page.getByRole("button", { name: "Find and replace" }).click();
+
+  await page.evaluate("document.querySelector('video').currentTime = 200");
+  await untilTrue(page, isVisible("subtext-active"));
+  expect(await page.evaluate("String([...CSS.highlights.get('subtext-active')][0])")).toBe("word400");
+  await page.getByText("word405").hover();
+  await page.mouse.wheel(0, -1_000);
+  await page.getByRole("button", { name: "Follow" }).click();
+  await page.getByRole("button", { name: "Follow" }).waitFor({ state: "detached" });
+  await untilTrue(page, isVisible("subtext-active"));
+
+  const count = await page.locator("[data-paragraph]").count();
+  await putCaretBehind(page, "", 1);
+  await page.keyboard.press("Backspace");
+  expect(await page.locator("[data-paragraph]").count()).toBe(count - 1);
+  await page.keyboard.press("Backspace");
+  await saved(page).waitFor();
+  expect((await downloadWords(page))[59]).toEqual({ word: "word59.word60", start: 29.5, end: 30.5 });
+  await page.keyboard.press("End");
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("word59.word60").waitFor();
 });
 
 test("unsaved changes survive an outage and a reload", async () => {

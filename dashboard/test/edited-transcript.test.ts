@@ -9,6 +9,7 @@ import {
   type EditedTranscript,
   findLowConfidenceWord,
   findSpokenWord,
+  joinParagraphs,
   paragraphText,
   renameSpeaker,
   setSpeaker,
@@ -225,6 +226,19 @@ describe("after any sequence of edits", () => {
 test("a paragraph begins where the speaker changes", () => {
   const words = [...speak("a b", { speaker: "Ada" }), ...speak("c", { from: 2, speaker: "Bob" })];
   expect(splitIntoParagraphs(words).map(({ length }) => length)).toEqual([2, 1]);
+});
+
+test("paragraphs of one speaker are joined, and those of two are not", () => {
+  const [a, b, c] = [speak("a"), speak("b", { from: 10 }), speak("c", { from: 20, speaker: "Ada" })];
+  expect(joinParagraphs([a, b, c], 1)).toEqual([[...a, ...b], c]);
+  expect(joinParagraphs([a, [], c], 2)).toEqual([a, c]);
+  for (const [transcript, index] of [
+    [[a, c], 1],
+    [[a, b], 0],
+    [[speak("a", { channel: 1 }), speak("b", { channel: 2, from: 1 })], 1],
+  ] as const) {
+    expect(joinParagraphs(transcript, index)).toBe(transcript);
+  }
 });
 
 test("a named speaker gets a paragraph, and a new name replaces the old one everywhere", () => {

@@ -22,6 +22,7 @@ import { Player } from "./player/player.tsx";
 import { WaveformSlider } from "./player/waveform-slider.tsx";
 import { captionsUrl, transcriptQuery, type VideoAddress, videoQuery, waveformQuery } from "./queries.ts";
 import { RecordingDeleted, VideoStatus } from "./status.tsx";
+import type { ReadingPosition } from "./transcript/reading-position.ts";
 import { Transcript } from "./transcript/transcript.tsx";
 import { useLiveVideo } from "./use-live-video.ts";
 import { DeleteVideo, TranscribeAsNewVideo } from "./video-actions.tsx";
@@ -74,6 +75,11 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const canEdit = useRole() !== "viewer";
   const [playback] = useState(() => new Playback());
   const stage = useRef<HTMLDivElement>(null);
+  const coveredHeight = useCallback(
+    () => Math.max(0, stage.current?.getBoundingClientRect().bottom ?? 0),
+    [],
+  );
+  const [position] = useState<ReadingPosition>({ seconds: null, offset: 0, isFollowing: true });
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [isEditing, setEditing] = useState(false);
   const [panel, setPanel] = useState<"transcript" | "details">("transcript");
@@ -164,6 +170,8 @@ function Video({ address, video, startSeconds }: VideoProps) {
                   address={address}
                   video={video}
                   playback={playback}
+                  coveredHeight={coveredHeight}
+                  position={position}
                   onDone={() => setEditing(false)}
                 />
               </Suspense>
@@ -174,7 +182,8 @@ function Video({ address, video, startSeconds }: VideoProps) {
                 video={video}
                 transcript={transcript.data}
                 playback={playback}
-                stage={stage}
+                coveredHeight={coveredHeight}
+                position={position}
                 onEdit={canEdit ? () => setEditing(true) : undefined}
               />
             )}

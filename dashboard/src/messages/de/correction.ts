@@ -19,6 +19,7 @@ export const correction: typeof english = {
   noDoubtful: "Keine unsicheren Wörter",
   doubtful: (count) => plural(count, "unsicheres Wort", "unsichere Wörter"),
   reviewNext: "Nächstes prüfen",
+  confirm: "Bestätigen",
   reviewKeys: (key) => parts`${key("Alt")} ${key("↓")} nächstes, ${key("Eingabe")} bestätigen`,
   saveStates: {
     saved: "Gespeichert",

@@ -123,6 +123,8 @@ export const videoDetail: typeof english = {
     fullScreen: "Vollbild",
     search: "Transkript durchsuchen",
     copy: "Transkript oder Auswahl kopieren",
+    editorPlayOrPause: "Editor: abspielen oder anhalten",
+    editorSeek: "Editor: 5 s zurück / vor",
     editorPlay: "Editor: ab dem Wort abspielen oder anhalten",
     editorStep: "Editor: nächstes oder vorheriges unsicheres Wort",
     editorConfirm: "Editor: Wort bestätigen",

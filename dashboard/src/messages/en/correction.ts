@@ -21,6 +21,7 @@ export const correction = translated("correction", {
   noDoubtful: "No low-confidence words",
   doubtful: (count: number) => plural(count, "low-confidence word", "low-confidence words"),
   reviewNext: "Review next",
+  confirm: "Confirm",
   reviewKeys: (key: (name: string) => ReactNode) =>
     parts`${key("Alt")} ${key("↓")} next, ${key("Enter")} confirm`,
   saveStates: {

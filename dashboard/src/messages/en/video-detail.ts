@@ -123,6 +123,8 @@ export const videoDetail = translated("videoDetail", {
     fullScreen: "Full screen",
     search: "Search transcript",
     copy: "Copy transcript or selection",
+    editorPlayOrPause: "Editor: play or pause",
+    editorSeek: "Editor: back / forward 5 s",
     editorPlay: "Editor: play from the word, or pause",
     editorStep: "Editor: next or previous low-confidence word",
     editorConfirm: "Editor: confirm the word",

@@ -195,6 +195,20 @@ function timeOfInsertion(
   return isBeginning ? { start: to - seconds, end: to } : { start: from, end: from + seconds };
 }
 
+/** Joins a paragraph with the one before it. Returns the same transcript if their speakers differ. */
+export function joinParagraphs(transcript: EditedTranscript, index: number): EditedTranscript {
+  const [before, after] = [transcript[index - 1], transcript[index]];
+  if (!before || !after) return transcript;
+  const [last, first] = [before.at(-1), after[0]];
+  const isSame = !last || !first || (isSameSpeaker(last, first) && last.channel === first.channel);
+  return isSame ? transcript.toSpliced(index - 1, 2, [...before, ...after]) : transcript;
+}
+
+export function isDoubtful(transcript: EditedTranscript, { paragraph, word }: WordPosition): boolean {
+  const confidence = transcript[paragraph]?.[word]?.confidence ?? null;
+  return confidence !== null && confidence < LOW_CONFIDENCE;
+}
+
 /** Marks a word as correct. */
 export function confirmWord(
   transcript: EditedTranscript,
@@ -258,8 +272,7 @@ export function findLowConfidenceWord(
   let { paragraph, word } = from;
   while (transcript[paragraph]) {
     for (word += direction; transcript[paragraph]![word]; word += direction) {
-      const { confidence } = transcript[paragraph]![word]!;
-      if (confidence !== null && confidence < LOW_CONFIDENCE) return { paragraph, word };
+      if (isDoubtful(transcript, { paragraph, word })) return { paragraph, word };
     }
     paragraph += direction;
     word = direction === 1 ? -1 : (transcript[paragraph]?.length ?? 0);

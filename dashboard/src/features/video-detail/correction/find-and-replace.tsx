@@ -1,8 +1,10 @@
-import { useDeferredValue, useMemo, useState } from "react";
+import { useDeferredValue, useEffect, useMemo, useState } from "react";
 import { correction as texts } from "../../../messages/en/correction.ts";
+import { videoDetail } from "../../../messages/en/video-detail.ts";
+import { formatNumber } from "../../../messages/numbers.ts";
 import { Button, Switch, TextField } from "../../../ui/forms/controls.tsx";
 import type { EditedTranscript } from "./edited-transcript.ts";
-import { findMatches, replaceAll } from "./replace-text.ts";
+import { findMatches, type Match, replaceAll } from "./replace-text.ts";
 import css from "./transcript-editor.module.css";
 
 const MAX_PREVIEWS = 50;
@@ -11,10 +13,16 @@ export function FindAndReplace({
   transcript,
   durationSeconds,
   onChange,
+  onShow,
+  onEdit,
 }: {
   transcript: EditedTranscript;
   durationSeconds: number;
   onChange(transcript: EditedTranscript): void;
+  /** Scrolls to a match; null removes its highlight. */
+  onShow(match: Match | null): void;
+  /** Puts the caret into a match. */
+  onEdit(match: Match): void;
 }) {
   const [text, setText] = useState("");
   const [replacement, setReplacement] = useState("");
@@ -24,17 +32,32 @@ export function FindAndReplace({
     () => findMatches(transcript, { text: searched, matchCase }),
     [transcript, searched, matchCase],
   );
+  const [shown, setShown] = useState<{ matches: readonly Match[]; index: number } | null>(null);
+  const index = shown?.matches === matches ? shown.index : -1;
+  useEffect(() => onShow(matches[index] ?? null), [matches, index, onShow]);
+  useEffect(() => () => onShow(null), [onShow]);
+
+  const step = (by: 1 | -1) => {
+    const from = index < 0 && by < 0 ? 0 : index;
+    if (matches.length > 0) setShown({ matches, index: (from + by + matches.length) % matches.length });
+  };
   return (
     <section className={css.find} aria-label={texts.findAndReplace}>
       <div className={css.fields}>
-        <TextField label={texts.find} value={text} onChange={setText} autoFocus />
+        <TextField
+          label={texts.find}
+          value={text}
+          onChange={setText}
+          onKeyDown={({ key, shiftKey }) => key === "Enter" && step(shiftKey ? -1 : 1)}
+          autoFocus
+        />
         <TextField label={texts.replaceWith} value={replacement} onChange={setReplacement} />
       </div>
       <div className={css.findActions}>
         <Switch isSelected={matchCase} onChange={setMatchCase}>
           {texts.matchCase}
         </Switch>
-        <span role="status">{searched.trim() !== "" && texts.matches(matches.length)}</span>
+        <span role="status">{searched.trim() !== "" && countText(matches.length, index)}</span>
         <Button
           isDisabled={matches.length === 0}
           onPress={() =>
@@ -46,13 +69,15 @@ export function FindAndReplace({
       </div>
       {matches.length > 0 && (
         <ul className={css.matches} aria-label={texts.preview}>
-          {matches.slice(0, MAX_PREVIEWS).map(({ before, match, after }, index) => (
+          {matches.slice(0, MAX_PREVIEWS).map((each, place) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: matches have no identity
-            <li key={index}>
-              {before}
-              <del>{match}</del>
-              {replacement !== "" && <ins>{replacement}</ins>}
-              {after}
+            <li key={place}>
+              <button type="button" aria-current={place === index || undefined} onClick={() => onEdit(each)}>
+                {each.before}
+                <del>{each.match}</del>
+                {replacement !== "" && <ins>{replacement}</ins>}
+                {each.after}
+              </button>
             </li>
           ))}
           {matches.length > MAX_PREVIEWS && <li>{texts.more(matches.length - MAX_PREVIEWS)}</li>}
@@ -60,4 +85,8 @@ export function FindAndReplace({
       )}
     </section>
   );
+}
+
+function countText(count: number, index: number): string {
+  return index < 0 ? texts.matches(count) : videoDetail.matchOf(index + 1, formatNumber(count));
 }

@@ -72,6 +72,7 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
     <div
       className={css.paragraph}
       data-paragraph={index}
+      data-start={start}
       style={{
         containIntrinsicBlockSize: estimateHeight(textLength(paragraph), { speakerRem: SPEAKER_REM }),
       }}
@@ -89,6 +90,9 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
         <button
           type="button"
           className={editorCss.speaker}
+          data-speaker
+          // The editor moves the tab stops with the focus.
+          tabIndex={index === 0 ? 0 : -1}
           data-quiet={!isNewSpeaker || speaker === null || undefined}
           aria-label={speaker === null ? texts.nameSpeaker : texts.changeSpeaker(speaker)}
           // Keeps the selection, which may be the words to assign to a speaker.
@@ -108,7 +112,6 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
           role="textbox"
           aria-multiline="true"
           aria-label={texts.paragraphAt(speaker, formatClock(start))}
-          // The editor moves the tab stop with the focus.
           tabIndex={index === 0 ? 0 : -1}
           contentEditable="plaintext-only"
           suppressContentEditableWarning

@@ -3,6 +3,9 @@ import { changeText, type EditedTranscript, paragraphText } from "./edited-trans
 /** A match with the text around it, for the preview. */
 export interface Match {
   paragraph: number;
+  /** Offsets in the paragraph's text. */
+  from: number;
+  to: number;
   before: string;
   match: string;
   after: string;
@@ -23,6 +26,8 @@ export function findMatches(transcript: EditedTranscript, search: Search): Match
     const { text } = paragraphText(words);
     return [...text.matchAll(pattern)].map(({ 0: match, index }) => ({
       paragraph,
+      from: index,
+      to: index + match.length,
       before: text.slice(Math.max(0, index - CONTEXT_CHARACTERS), index),
       match,
       after: text.slice(index + match.length, index + match.length + CONTEXT_CHARACTERS),

@@ -1,25 +1,27 @@
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { messageOf } from "../../../admin-client/request.ts";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { correction as texts } from "../../../messages/en/correction.ts";
-import { ui } from "../../../messages/en/ui.ts";
-import controls from "../../../ui/forms/controls.module.css";
-import { Button, ErrorNotice, Notice } from "../../../ui/forms/controls.tsx";
-import { CloseIcon, HistoryIcon, RedoIcon, SearchIcon, UndoIcon } from "../../../ui/icons.tsx";
+import { videoDetail } from "../../../messages/en/video-detail.ts";
+import { Button, ErrorNotice } from "../../../ui/forms/controls.tsx";
+import { FollowIcon, HistoryIcon, RedoIcon, SearchIcon, UndoIcon } from "../../../ui/icons.tsx";
 import { Loading } from "../../../ui/page.tsx";
 import { RichText } from "../../../ui/rich-text.tsx";
 import type { Playback } from "../player/playback.ts";
 import type { VideoAddress } from "../queries.ts";
-import { clearHighlights, createTextRange, highlight } from "../transcript/text-ranges.ts";
+import { type ReadingPosition, useReadingPosition } from "../transcript/reading-position.ts";
+import { scrollIntoView } from "../transcript/scroll-into-view.ts";
+import { createTextRange, highlight } from "../transcript/text-ranges.ts";
 import css from "../transcript/transcript.module.css";
 import {
-  confirmWord,
   type EditedTranscript,
   findLowConfidenceWord,
-  findSpokenWord,
+  isDoubtful,
   isSameSpeaker,
+  joinParagraphs,
   LOW_CONFIDENCE,
   type Paragraph,
+  paragraphText,
   renameSpeaker,
   setSpeaker,
   speakersOf,
@@ -27,13 +29,25 @@ import {
   type WordPosition,
 } from "./edited-transcript.ts";
 import type { EditingSession, SessionState } from "./editing-session.ts";
+import { confirmReviewed, useEditorKeys } from "./editor-keys.ts";
+import { EditorMessages } from "./editor-messages.tsx";
 import { FindAndReplace } from "./find-and-replace.tsx";
-import { locateWords, type ParagraphActions, ParagraphEditor } from "./paragraph-editor.tsx";
+import { type ParagraphActions, ParagraphEditor } from "./paragraph-editor.tsx";
+import {
+  crossBoundary,
+  elementOf,
+  keepTabStop,
+  moveTabStop,
+  placeCaret,
+  rangeOf,
+} from "./paragraph-navigation.ts";
+import type { Match } from "./replace-text.ts";
 import { RevisionsDialog } from "./revisions-dialog.tsx";
 import { type SpeakerChoice, SpeakerDialog } from "./speaker-dialog.tsx";
 import editorCss from "./transcript-editor.module.css";
 import { Typing } from "./typing.ts";
 import { useEditingSession, useSessionState } from "./use-editing-session.ts";
+import { useSpokenWord } from "./use-spoken-word.ts";
 
 /** Seconds of the recording to play before and after a word under review. */
 const REVIEW_CONTEXT_SECONDS = 1;
@@ -42,6 +56,9 @@ interface EditorProps {
   address: VideoAddress;
   video: VideoDetailView;
   playback: Playback;
+  /** Height of the player, which covers the top of the window on phones. */
+  coveredHeight(): number;
+  position: ReadingPosition;
   onDone(): void;
 }
 
@@ -52,7 +69,8 @@ export function TranscriptEditor(props: EditorProps) {
   return session ? <Editor session={session} {...props} /> : <Loading />;
 }
 
-function Editor({ address, video, playback, onDone, session }: EditorProps & { session: EditingSession }) {
+function Editor(props: EditorProps & { session: EditingSession }) {
+  const { address, video, playback, coveredHeight, position: reading, onDone, session } = props;
   const state = useSessionState(session);
   const { transcript } = state;
   const root = useRef<HTMLElement>(null);
@@ -61,23 +79,70 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
   const position = useRef<WordPosition>({ paragraph: 0, word: -1 });
   const [panel, setPanel] = useState<"find" | "revisions" | null>(null);
   const [naming, setNaming] = useState<Naming | null>(null);
+  const [reviewed, setReviewed] = useState<WordPosition | null>(null);
   const doubtful = useMemo(() => countLowConfidence(transcript), [transcript]);
   const language = video.transcription?.language ?? "und";
 
   useRemoteChanges(session, state, video.transcription?.wordsEtag ?? null);
-  useSpokenWord(root, session, playback);
+  const { isFollowing, follow } = useSpokenWord({
+    root,
+    session,
+    playback,
+    coveredHeight,
+    position: reading,
+  });
+  useReadingPosition(root, reading, coveredHeight);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: paragraphs were added or removed
+  useLayoutEffect(() => keepTabStop(root.current!), [transcript.length]);
 
+  const showRange = useCallback(
+    (range: Range) => scrollIntoView(range, { scroller: root.current!, coveredHeight }),
+    [coveredHeight],
+  );
+  const showMatch = useCallback(
+    (match: Match | null) => {
+      const range = match && rangeOfMatch(root.current, match);
+      highlight("subtext-current-match", range ? [range] : []);
+      if (range) showRange(range);
+    },
+    [showRange],
+  );
+  const select = useCallback(
+    (paragraph: number, range: Range | null) => {
+      elementOf(root.current!, paragraph)?.focus({ preventScroll: true });
+      if (!range) return;
+      getSelection()?.removeAllRanges();
+      getSelection()?.addRange(range);
+      showRange(range);
+    },
+    [showRange],
+  );
   const review = useCallback(
-    (direction: 1 | -1) => {
-      const found = findLowConfidenceWord(session.state.transcript, position.current, direction);
+    (direction: 1 | -1, { opensKeyboard = true } = {}) => {
+      const { transcript } = session.state;
+      const found = findLowConfidenceWord(transcript, position.current, direction);
+      setReviewed(found);
       if (!found) return;
       position.current = found;
-      const word = session.state.transcript[found.paragraph]![found.word]!;
-      selectWord(root.current!, session.state.transcript, found);
+      const range = rangeOf(root.current!, transcript, found);
+      highlight("subtext-cursor", range ? [range] : []);
+      if (opensKeyboard) select(found.paragraph, range);
+      else if (range) showRange(range);
+      const word = transcript[found.paragraph]![found.word]!;
       playback.playRange(Math.max(0, word.start - REVIEW_CONTEXT_SECONDS), word.end + REVIEW_CONTEXT_SECONDS);
     },
-    [session, playback],
+    [session, playback, select, showRange],
   );
+  const join = (paragraph: number) => {
+    const before = session.state.transcript;
+    const joined = joinParagraphs(before, paragraph);
+    if (joined === before) return false;
+    flushSync(() => session.change(joined));
+    const { starts, text } = paragraphText(joined[paragraph - 1]!);
+    const element = elementOf(root.current!, paragraph - 1);
+    if (element) placeCaret(element, starts[before[paragraph - 1]!.length] ?? text.length);
+    return true;
+  };
 
   const actions = useMemo<ParagraphActions>(
     () => ({
@@ -146,12 +211,14 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
           {texts.done}
         </Button>
       </div>
-      <Messages session={session} state={state} onDiscard={onDone} />
+      <EditorMessages session={session} state={state} onDiscard={onDone} />
       {panel === "find" && (
         <FindAndReplace
           transcript={transcript}
           durationSeconds={durationSeconds}
           onChange={(changed) => session.change(changed)}
+          onShow={showMatch}
+          onEdit={(match) => select(match.paragraph, rangeOfMatch(root.current, match))}
         />
       )}
       <section
@@ -159,7 +226,7 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
         className={css.text}
         aria-label={texts.editor}
         onFocus={moveTabStop}
-        onKeyDown={leaveParagraph}
+        onKeyDown={(event) => crossBoundary(event, { join })}
       >
         {transcript.map((paragraph, index) => (
           <ParagraphEditor
@@ -173,15 +240,32 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
           />
         ))}
       </section>
-      <div className={css.foot}>
+      <div className={`${css.foot} ${editorCss.foot}`}>
         <span>{doubtful === 0 ? texts.noDoubtful : texts.doubtful(doubtful)}</span>
         {doubtful > 0 && (
           <>
-            <Button onPress={() => review(1)}>{texts.reviewNext}</Button>
+            <Button onPress={() => review(1, { opensKeyboard: hasKeyboard() })}>{texts.reviewNext}</Button>
+            {reviewed && isDoubtful(transcript, reviewed) && (
+              <Button
+                onPress={() => {
+                  confirmReviewed(session, reviewed);
+                  review(1, { opensKeyboard: hasKeyboard() });
+                }}
+              >
+                {texts.confirm}
+              </Button>
+            )}
             <span className={editorCss.keys}>
               <RichText parts={texts.reviewKeys((name) => <kbd>{name}</kbd>)} />
             </span>
           </>
+        )}
+        {!isFollowing && (
+          <span className={editorCss.follow}>
+            <Button onPress={follow}>
+              <FollowIcon /> {videoDetail.follow}
+            </Button>
+          </span>
         )}
       </div>
       {panel === "revisions" && (
@@ -210,109 +294,6 @@ function Editor({ address, video, playback, onDone, session }: EditorProps & { s
 
 const SAVE_LABELS: Record<SessionState["save"], string> = texts.saveStates;
 
-function Messages({
-  session,
-  state,
-  onDiscard,
-}: {
-  session: EditingSession;
-  state: SessionState;
-  onDiscard(): void;
-}) {
-  const [seenMerges, setSeenMerges] = useState(0);
-  return (
-    <div className={editorCss.messages}>
-      {state.save === "refused" && (
-        <Notice tone="bad">
-          {messageOf(state.error)} {texts.keptInBrowser}{" "}
-          <Button onPress={() => void session.save()}>{ui.tryAgain}</Button>{" "}
-          <Button
-            onPress={async () => {
-              await session.discard();
-              onDiscard();
-            }}
-          >
-            {texts.discard}
-          </Button>
-        </Notice>
-      )}
-      {state.wasRestored && <Notice tone="plain">{texts.restored}</Notice>}
-      {state.merges > seenMerges && (
-        <Notice tone="plain">
-          {texts.merged}{" "}
-          <Button
-            variant="quiet"
-            iconOnly
-            aria-label={texts.dismiss}
-            onPress={() => setSeenMerges(state.merges)}
-          >
-            <CloseIcon />
-          </Button>
-        </Notice>
-      )}
-      {state.conflicts.length > 0 && (
-        <Notice tone="plain">
-          <p>{texts.conflicts}</p>
-          <ul>
-            {state.conflicts.map(({ mine, theirs }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: conflicts have no identity
-              <li key={index}>{texts.conflict(mine || texts.deleted, theirs || texts.deleted)}</li>
-            ))}
-          </ul>
-          <Button onPress={() => session.dismissConflicts()}>{texts.dismiss}</Button>
-        </Notice>
-      )}
-      <p className={controls.hidden} role="status">
-        {state.save === "retrying" ? messageOf(state.error) : ""}
-      </p>
-    </div>
-  );
-}
-
-interface EditorKeys {
-  session: EditingSession;
-  playback: Playback;
-  position: React.RefObject<WordPosition>;
-  review(direction: 1 | -1): void;
-}
-
-/** The shortcuts work anywhere on the page except in dialogs and input fields. */
-function useEditorKeys({ session, playback, position, review }: EditorKeys): void {
-  useEffect(() => {
-    const playFromWord = () => {
-      const { paragraph, word } = position.current;
-      const start = session.state.transcript[paragraph]?.[word]?.start;
-      if (playback.isPlaying || start === undefined) playback.toggle();
-      else playback.playFrom(start);
-    };
-    const confirm = () => {
-      confirmReviewed(session, position.current);
-      review(1);
-    };
-    const actionOf = (event: KeyboardEvent): (() => void) | null => {
-      const { target, key, altKey, shiftKey, isComposing } = event;
-      if (!(target instanceof HTMLElement) || target.closest("input, [role=dialog]")) return null;
-      if (altKey && key === "ArrowDown") return () => review(1);
-      if (altKey && key === "ArrowUp") return () => review(-1);
-      if (altKey && key === "Enter") return playFromWord;
-      if (key === "Enter" && target.isContentEditable && !isComposing) return confirm;
-      if (!event.ctrlKey && !event.metaKey) return null;
-      const letter = key.toLowerCase();
-      if (letter === "s") return () => void session.save();
-      if (letter === "y" || (letter === "z" && shiftKey)) return () => session.redo();
-      return letter === "z" ? () => session.undo() : null;
-    };
-    const onKeyDown = (event: KeyboardEvent) => {
-      const action = actionOf(event);
-      if (!action) return;
-      event.preventDefault();
-      action();
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
-  }, [session, playback, position, review]);
-}
-
 /** Merges changes that other people save while the editor is open. */
 function useRemoteChanges(session: EditingSession, { save }: SessionState, currentEtag: string | null): void {
   const seenEtag = useRef<string | null>(session.etag);
@@ -325,79 +306,14 @@ function useRemoteChanges(session: EditingSession, { save }: SessionState, curre
   }, [session, currentEtag, save]);
 }
 
-/** Highlights the word that is being played. */
-function useSpokenWord(
-  root: React.RefObject<HTMLElement | null>,
-  session: EditingSession,
-  playback: Playback,
-): void {
-  useEffect(() => {
-    const stop = playback.listen((seconds) => {
-      const found = findSpokenWord(session.state.transcript, seconds);
-      const range = found && root.current && rangeOf(root.current, session.state.transcript, found);
-      highlight("subtext-active", range ? [range] : []);
-    });
-    return () => {
-      stop();
-      clearHighlights();
-    };
-  }, [root, session, playback]);
+function rangeOfMatch(root: HTMLElement | null, { paragraph, from, to }: Match): Range | null {
+  const element = root && elementOf(root, paragraph);
+  return element && createTextRange(element, from, to);
 }
 
-/** Only one paragraph is a tab stop, because a transcript has hundreds. */
-function moveTabStop({ target, currentTarget }: React.FocusEvent<HTMLElement>): void {
-  if (!target.isContentEditable) return;
-  const previous = currentTarget.querySelector<HTMLElement>('[contenteditable][tabindex="0"]');
-  if (previous) previous.tabIndex = -1;
-  target.tabIndex = 0;
-}
-
-/** Arrow keys at the start or end of a paragraph move the caret to the adjacent one. */
-function leaveParagraph(event: React.KeyboardEvent<HTMLElement>): void {
-  const { target, key, altKey, shiftKey, currentTarget } = event;
-  if (!(target instanceof HTMLElement) || !target.isContentEditable || altKey || shiftKey) return;
-  const selection = getSelection();
-  if (!selection?.isCollapsed) return;
-  const isForward = key === "ArrowDown" || key === "ArrowRight";
-  if (!isForward && key !== "ArrowUp" && key !== "ArrowLeft") return;
-  if (selection.focusOffset !== (isForward ? (target.textContent ?? "").length : 0)) return;
-  const paragraphs = [...currentTarget.querySelectorAll<HTMLElement>("[contenteditable]")];
-  const next = paragraphs[paragraphs.indexOf(target) + (isForward ? 1 : -1)];
-  if (!next) return;
-  event.preventDefault();
-  next.focus();
-  if (!isForward) selection.collapse(next.firstChild ?? next, (next.textContent ?? "").length);
-}
-
-function elementOf(root: HTMLElement, paragraph: number): HTMLElement | null {
-  return root.querySelector<HTMLElement>(`[data-paragraph="${paragraph}"] [contenteditable]`);
-}
-
-function rangeOf(
-  root: HTMLElement,
-  transcript: EditedTranscript,
-  { paragraph, word }: WordPosition,
-): Range | null {
-  const element = elementOf(root, paragraph);
-  const place = element && locateWords(element.textContent ?? "", transcript[paragraph]!)[word];
-  return place ? createTextRange(element, place.start, place.end) : null;
-}
-
-function selectWord(root: HTMLElement, transcript: EditedTranscript, word: WordPosition): void {
-  elementOf(root, word.paragraph)?.focus({ preventScroll: true });
-  const range = rangeOf(root, transcript, word);
-  if (!range) return;
-  const selection = getSelection();
-  selection?.removeAllRanges();
-  selection?.addRange(range);
-  elementOf(root, word.paragraph)?.scrollIntoView({ block: "nearest" });
-}
-
-/** Confirms the word at the position if its confidence is low. */
-function confirmReviewed(session: EditingSession, position: WordPosition): void {
-  const { transcript } = session.state;
-  const confidence = transcript[position.paragraph]?.[position.word]?.confidence ?? null;
-  if (confidence !== null && confidence < LOW_CONFIDENCE) session.change(confirmWord(transcript, position));
+/** On phones, focusing the text opens a keyboard that covers the page. */
+function hasKeyboard(): boolean {
+  return matchMedia("(pointer: fine)").matches;
 }
 
 interface Naming {

@@ -118,6 +118,8 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["f"], action: texts.shortcuts.fullScreen },
   { keys: ["/"], action: texts.shortcuts.search },
   { keys: ["c"], action: texts.shortcuts.copy },
+  { keys: [`${shell.controlKey}+${texts.keys.enter}`], action: texts.shortcuts.editorPlayOrPause },
+  { keys: ["Alt+,", "Alt+."], action: texts.shortcuts.editorSeek },
   { keys: [`Alt+${texts.keys.enter}`], action: texts.shortcuts.editorPlay },
   { keys: ["Alt+↓", "Alt+↑"], action: texts.shortcuts.editorStep },
   { keys: [texts.keys.enter], action: texts.shortcuts.editorConfirm },

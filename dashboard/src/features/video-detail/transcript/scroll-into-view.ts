@@ -7,27 +7,32 @@ const MAX_SMOOTH = 1.5;
 /** A jump uses estimated heights, so its target moves when the text around it is laid out. */
 const MAX_CORRECTIONS = 4;
 
-interface ScrollOptions {
+/** The transcript scrolls itself on desktops; on phones, the page scrolls. */
+export interface TranscriptView {
   scroller: HTMLElement;
   /** Height of the elements that cover the top of the window, in CSS pixels. */
   coveredHeight(): number;
 }
 
-/** Scrolls the transcript itself on desktops, and the page on phones. */
-export function scrollIntoView(range: Range, options: ScrollOptions, corrections = MAX_CORRECTIONS): void {
-  const { scroller, coveredHeight } = options;
-  const scrollsItself = getComputedStyle(scroller).overflowY === "auto";
-  const box = scroller.getBoundingClientRect();
-  const top = scrollsItself ? box.top : coveredHeight();
-  const height = scrollsItself ? box.height : innerHeight - top;
+/** Returns what scrolls, and where its visible part is in the window. */
+export function visibleArea({ scroller, coveredHeight }: TranscriptView) {
+  if (getComputedStyle(scroller).overflowY === "auto") {
+    const { top, height } = scroller.getBoundingClientRect();
+    return { target: scroller, top, height };
+  }
+  const top = coveredHeight();
+  return { target: window, top, height: innerHeight - top };
+}
+
+export function scrollIntoView(range: Range, view: TranscriptView, corrections = MAX_CORRECTIONS): void {
+  const { target, top, height } = visibleArea(view);
   const line = range.getBoundingClientRect();
   if (line.top >= top + height * COMFORTABLE.from && line.bottom <= top + height * COMFORTABLE.to) return;
   const distance = line.top - (top + height * READING_LINE);
   const isSmooth = Math.abs(distance) < height * MAX_SMOOTH && !prefersReducedMotion();
-  const target = scrollsItself ? scroller : window;
   target.scrollBy({ top: distance, behavior: isSmooth ? "smooth" : "instant" });
   if (isSmooth || corrections === 0) return;
-  requestAnimationFrame(() => scrollIntoView(range, options, corrections - 1));
+  requestAnimationFrame(() => scrollIntoView(range, view, corrections - 1));
 }
 
 function prefersReducedMotion(): boolean {

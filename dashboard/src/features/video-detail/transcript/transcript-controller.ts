@@ -25,6 +25,8 @@ interface TranscriptControllerOptions {
   playback: Playback;
   /** Height of the elements that cover the top of the window, in CSS pixels. */
   coveredHeight(): number;
+  /** Whether to scroll with playback at first. */
+  isFollowing: boolean;
   onFollowingChange(isFollowing: boolean): void;
   onCursorMove(word: number): void;
 }
@@ -38,10 +40,11 @@ export class TranscriptController {
   readonly #texts: HTMLElement[];
   #active = -1;
   #cursor = -1;
-  #isFollowing = true;
+  #isFollowing: boolean;
 
   constructor(options: TranscriptControllerOptions) {
     this.#options = options;
+    this.#isFollowing = options.isFollowing;
     this.#texts = [...options.root.querySelectorAll("p")];
   }
 

@@ -59,6 +59,7 @@ const ParagraphText = memo(function ParagraphText(props: {
   return (
     <div
       className={css.paragraph}
+      data-start={paragraph.start}
       style={{ containIntrinsicBlockSize: estimateHeight(paragraph.text.length) }}
     >
       <button

@@ -12,6 +12,7 @@ import { DownloadMenu } from "../download-menu.tsx";
 import type { Playback } from "../player/playback.ts";
 import type { VideoAddress } from "../queries.ts";
 import { spokenClock } from "../texts.ts";
+import { type ReadingPosition, useReadingPosition } from "./reading-position.ts";
 import css from "./transcript.module.css";
 import { TranscriptController } from "./transcript-controller.ts";
 import { plainText, quote, type Transcript as TranscriptModel } from "./transcript-model.ts";
@@ -23,8 +24,9 @@ interface TranscriptProps {
   video: VideoDetailView;
   transcript: TranscriptModel;
   playback: Playback;
-  /** Contains the player, which covers the top of the window on phones. */
-  stage: React.RefObject<HTMLElement | null>;
+  /** Height of the player, which covers the top of the window on phones. */
+  coveredHeight(): number;
+  position: ReadingPosition;
   /** Undefined if the operator may not correct the transcript. */
   onEdit?: (() => void) | undefined;
 }
@@ -32,11 +34,12 @@ interface TranscriptProps {
 const NONE: never[] = [];
 
 /** @param props.transcript has at least one word */
-export function Transcript({ address, video, transcript, playback, stage, onEdit }: TranscriptProps) {
+export function Transcript(props: TranscriptProps) {
+  const { address, video, transcript, playback, coveredHeight, position, onEdit } = props;
   const root = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const [controller, setController] = useState<TranscriptController | null>(null);
-  const [isFollowing, setFollowing] = useState(true);
+  const [isFollowing, setFollowing] = useState(position.isFollowing);
   const [showLowConfidence, setShowLowConfidence] = useState(true);
   const [cursorText, setCursorText] = useState("");
   const [notice, setNotice] = useState({ text: "", count: 0 });
@@ -46,14 +49,19 @@ export function Transcript({ address, video, transcript, playback, stage, onEdit
       root: root.current!,
       transcript,
       playback,
-      coveredHeight: () => Math.max(0, stage.current?.getBoundingClientRect().bottom ?? 0),
-      onFollowingChange: setFollowing,
+      coveredHeight,
+      isFollowing: position.isFollowing,
+      onFollowingChange(isFollowing) {
+        position.isFollowing = isFollowing;
+        setFollowing(isFollowing);
+      },
       onCursorMove: (word) => setCursorText(spokenWord(transcript, word)),
     });
     const stop = created.start();
     setController(created);
     return stop;
-  }, [transcript, playback, stage]);
+  }, [transcript, playback, coveredHeight, position]);
+  useReadingPosition(root, position, coveredHeight);
 
   const copy = useCallback(async (text: string, what: string) => {
     const result = (await copyText(text)) ? texts.copied(what) : ui.copyBlocked;

@@ -1,0 +1,65 @@
+import { useEffect } from "react";
+import type { Playback } from "../player/playback.ts";
+import { confirmWord, isDoubtful, type WordPosition } from "./edited-transcript.ts";
+import type { EditingSession } from "./editing-session.ts";
+
+const SEEK_SECONDS = 5;
+
+interface EditorKeys {
+  session: EditingSession;
+  playback: Playback;
+  position: React.RefObject<WordPosition>;
+  review(direction: 1 | -1): void;
+}
+
+/** The shortcuts work anywhere on the page except in dialogs. In input fields, only those for playback and review work. */
+export function useEditorKeys({ session, playback, position, review }: EditorKeys): void {
+  useEffect(() => {
+    const playFromWord = () => {
+      const { paragraph, word } = position.current;
+      const start = session.state.transcript[paragraph]?.[word]?.start;
+      if (playback.isPlaying || start === undefined) playback.toggle();
+      else playback.playFrom(start);
+    };
+    const confirm = () => {
+      confirmReviewed(session, position.current);
+      review(1);
+    };
+    const withAlt: Record<string, () => void> = {
+      ArrowDown: () => review(1),
+      ArrowUp: () => review(-1),
+      Enter: playFromWord,
+      Comma: () => playback.seekBy(-SEEK_SECONDS),
+      Period: () => playback.seekBy(SEEK_SECONDS),
+    };
+    const actionOf = (event: KeyboardEvent): (() => void) | null => {
+      const { target, key, code, altKey, shiftKey, isComposing } = event;
+      if (!(target instanceof HTMLElement) || target.closest("[role=dialog]")) return null;
+      const hasControl = event.ctrlKey || event.metaKey;
+      if (hasControl && key === "Enter") return () => playback.toggle();
+      // On Windows, AltGr types characters and looks like Ctrl+Alt. On Macs, Alt changes `key`.
+      if (altKey && !hasControl) return withAlt[code] ?? null;
+      if (target.closest("input")) return null;
+      if (key === "Enter" && target.isContentEditable && !isComposing) return confirm;
+      if (!hasControl) return null;
+      const letter = key.toLowerCase();
+      if (letter === "s") return () => void session.save();
+      if (letter === "y" || (letter === "z" && shiftKey)) return () => session.redo();
+      return letter === "z" ? () => session.undo() : null;
+    };
+    const onKeyDown = (event: KeyboardEvent) => {
+      const action = actionOf(event);
+      if (!action) return;
+      event.preventDefault();
+      action();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [session, playback, position, review]);
+}
+
+/** Confirms the word at the position if its confidence is low. */
+export function confirmReviewed(session: EditingSession, position: WordPosition): void {
+  const { transcript } = session.state;
+  if (isDoubtful(transcript, position)) session.change(confirmWord(transcript, position));
+}

@@ -1,0 +1,70 @@
+import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import type { Playback } from "../player/playback.ts";
+import type { ReadingPosition } from "../transcript/reading-position.ts";
+import { scrollIntoView } from "../transcript/scroll-into-view.ts";
+import { clearHighlights, highlight } from "../transcript/text-ranges.ts";
+import { type EditedTranscript, findSpokenWord } from "./edited-transcript.ts";
+import type { EditingSession } from "./editing-session.ts";
+import { rangeOf } from "./paragraph-navigation.ts";
+
+const CARET_KEYS = /^(Arrow|Page|Home|End)/;
+
+interface SpokenWordOptions {
+  root: RefObject<HTMLElement | null>;
+  session: EditingSession;
+  playback: Playback;
+  coveredHeight(): number;
+  position: ReadingPosition;
+}
+
+/** Highlights the word that is being played, and scrolls to it until the operator scrolls or edits. */
+export function useSpokenWord(options: SpokenWordOptions): { isFollowing: boolean; follow(): void } {
+  const { root, session, playback, coveredHeight, position } = options;
+  const [isFollowing, setFollowing] = useState(position.isFollowing);
+  const show = useRef<() => void>(() => {});
+  const setFollow = useCallback(
+    (follows: boolean) => {
+      position.isFollowing = follows;
+      setFollowing(follows);
+      if (follows) show.current();
+    },
+    [position],
+  );
+
+  useEffect(() => {
+    const text = root.current!;
+    const controller = new AbortController();
+    const passive = { signal: controller.signal, passive: true };
+    const stopFollowing = () => setFollow(false);
+    for (const type of ["wheel", "touchmove", "pointerdown", "beforeinput"]) {
+      text.addEventListener(type, stopFollowing, passive);
+    }
+    const onKeyDown = ({ key, altKey }: KeyboardEvent) => !altKey && CARET_KEYS.test(key) && stopFollowing();
+    text.addEventListener("keydown", onKeyDown, passive);
+
+    let shown: { transcript: EditedTranscript; start: number | null } | null = null;
+    let range: Range | null = null;
+    show.current = () => {
+      if (range) scrollIntoView(range, { scroller: text, coveredHeight });
+    };
+    const stop = playback.listen((seconds, isSeek) => {
+      const { transcript } = session.state;
+      const found = findSpokenWord(transcript, seconds);
+      const start = found && transcript[found.paragraph]![found.word]!.start;
+      if (shown?.transcript !== transcript || shown.start !== start) {
+        shown = { transcript, start };
+        range = found && rangeOf(text, transcript, found);
+        highlight("subtext-active", range ? [range] : []);
+        if (position.isFollowing && playback.isPlaying) show.current();
+      }
+      // While the caret is in the text, shortcuts that seek must not scroll it away.
+      if (isSeek && !text.contains(document.activeElement)) setFollow(true);
+    });
+    return () => {
+      controller.abort();
+      stop();
+      clearHighlights();
+    };
+  }, [root, session, playback, coveredHeight, position, setFollow]);
+  return { isFollowing, follow: () => setFollow(true) };
+}
