@@ -54,6 +54,16 @@ export const mutations: Mutation[] = [
   ...of("server/src/corrections/queries.ts", CORRECTIONS, [
     ['    .where("edit_version", "=", row.edit_version)\n', ""],
   ]),
+  ...of(
+    "dashboard/src/features/video-detail/correction/editing-session.ts",
+    ["dashboard/test/editing-session.test.ts"],
+    [['    if (this.#state.save !== "refused") await this.save();\n', ""]],
+  ),
+  ...of(
+    "dashboard/src/features/video-detail/correction/merge-words.ts",
+    ["dashboard/test/edit-sequences.test.ts"],
+    [["    if (!isEqual(mine, theirs)) addConflict(merge, textOf(mine), textOf(theirs));\n", ""]],
+  ),
   ...of("server/src/cleanup/stored-files.ts", CORRECTIONS, [
     ['if (savedAt >= replacedBefore) return "needed";', ""],
     ['revisions.has(owner.prefix) ? "needed" : ', ""],
