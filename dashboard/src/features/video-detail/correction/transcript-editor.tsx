@@ -1,3 +1,4 @@
+import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
@@ -16,7 +17,6 @@ import css from "../transcript/transcript.module.css";
 import {
   type EditedTranscript,
   findLowConfidenceWord,
-  isDoubtful,
   isSameSpeaker,
   joinParagraphs,
   LOW_CONFIDENCE,
@@ -79,7 +79,7 @@ function Editor(props: EditorProps & { session: EditingSession }) {
   const position = useRef<WordPosition>({ paragraph: 0, word: -1 });
   const [panel, setPanel] = useState<"find" | "revisions" | null>(null);
   const [naming, setNaming] = useState<Naming | null>(null);
-  const [reviewed, setReviewed] = useState<WordPosition | null>(null);
+  const [reviewed, setReviewed] = useState<EditableWord | null>(null);
   const doubtful = useMemo(() => countLowConfidence(transcript), [transcript]);
   const language = video.transcription?.language ?? "und";
 
@@ -121,14 +121,14 @@ function Editor(props: EditorProps & { session: EditingSession }) {
     (direction: 1 | -1, { opensKeyboard = true } = {}) => {
       const { transcript } = session.state;
       const found = findLowConfidenceWord(transcript, position.current, direction);
-      setReviewed(found);
+      const range = found && rangeOf(root.current!, transcript, found);
+      highlight("subtext-cursor", range && !opensKeyboard ? [range] : []);
       if (!found) return;
       position.current = found;
-      const range = rangeOf(root.current!, transcript, found);
-      highlight("subtext-cursor", range ? [range] : []);
       if (opensKeyboard) select(found.paragraph, range);
       else if (range) showRange(range);
       const word = transcript[found.paragraph]![found.word]!;
+      setReviewed(word);
       playback.playRange(Math.max(0, word.start - REVIEW_CONTEXT_SECONDS), word.end + REVIEW_CONTEXT_SECONDS);
     },
     [session, playback, select, showRange],
@@ -245,10 +245,13 @@ function Editor(props: EditorProps & { session: EditingSession }) {
         {doubtful > 0 && (
           <>
             <Button onPress={() => review(1, { opensKeyboard: hasKeyboard() })}>{texts.reviewNext}</Button>
-            {reviewed && isDoubtful(transcript, reviewed) && (
+            {reviewed && wordAt(transcript, position.current) === reviewed && (
               <Button
                 onPress={() => {
-                  confirmReviewed(session, reviewed);
+                  // The caret may have moved to another word.
+                  if (wordAt(session.state.transcript, position.current) === reviewed) {
+                    confirmReviewed(session, position.current);
+                  }
                   review(1, { opensKeyboard: hasKeyboard() });
                 }}
               >
@@ -304,6 +307,10 @@ function useRemoteChanges(session: EditingSession, { save }: SessionState, curre
     seenEtag.current = currentEtag;
     if (currentEtag !== session.etag) void session.update();
   }, [session, currentEtag, save]);
+}
+
+function wordAt(transcript: EditedTranscript, { paragraph, word }: WordPosition): EditableWord | undefined {
+  return transcript[paragraph]?.[word];
 }
 
 function rangeOfMatch(root: HTMLElement | null, { paragraph, from, to }: Match): Range | null {
