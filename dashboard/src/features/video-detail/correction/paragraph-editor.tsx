@@ -6,7 +6,7 @@ import { PlusIcon } from "../../../ui/icons.tsx";
 import { speakerLabel } from "../texts.ts";
 import { createTextRange, highlightLowConfidence } from "../transcript/text-ranges.ts";
 import css from "../transcript/transcript.module.css";
-import { estimateHeight } from "../transcript/transcript-text.tsx";
+import { estimateHeightRem } from "../transcript/transcript-text.tsx";
 import { LOW_CONFIDENCE, type Paragraph, paragraphText } from "./edited-transcript.ts";
 import editorCss from "./transcript-editor.module.css";
 
@@ -74,7 +74,7 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
       data-paragraph={index}
       data-start={start}
       style={{
-        containIntrinsicBlockSize: estimateHeight(textLength(paragraph), { speakerRem: SPEAKER_REM }),
+        containIntrinsicBlockSize: `auto ${estimateHeightRem(textLength(paragraph)) + SPEAKER_REM}rem`,
       }}
     >
       <button

@@ -9,10 +9,9 @@ import { LOW_CONFIDENCE_PERCENT, type Paragraph, type Transcript } from "./trans
 const CHARACTERS_PER_LINE = 56;
 const LINE_REM = 1.75;
 
-/** Returns the estimated height of a paragraph in CSS. */
-export function estimateHeight(characters: number, { speakerRem = 0 } = {}): string {
-  const lines = Math.ceil(characters / CHARACTERS_PER_LINE);
-  return `auto ${lines * LINE_REM + 0.75 + speakerRem}rem`;
+/** Returns the estimated height of a paragraph without a speaker. */
+export function estimateHeightRem(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_LINE) * LINE_REM + 0.75;
 }
 
 interface TranscriptTextProps {
@@ -60,7 +59,7 @@ const ParagraphText = memo(function ParagraphText(props: {
     <div
       className={css.paragraph}
       data-start={paragraph.start}
-      style={{ containIntrinsicBlockSize: estimateHeight(paragraph.text.length) }}
+      style={{ containIntrinsicBlockSize: `auto ${estimateHeightRem(paragraph.text.length)}rem` }}
     >
       <button
         className={css.time}
