@@ -35,8 +35,9 @@ export function useReadingPosition(
 
 function restore(position: ReadingPosition, view: TranscriptView, corrections = MAX_CORRECTIONS): void {
   const { seconds, offset } = position;
-  const paragraph = seconds !== null && paragraphsOf(view).findLast((element) => startOf(element) <= seconds);
-  if (!paragraph) return;
+  if (seconds === null) return;
+  const paragraph = paragraphsOf(view).findLast((element) => startOf(element) <= seconds);
+  if (!paragraph?.isConnected) return;
   const { target, top } = visibleArea(view);
   const distance = paragraph.getBoundingClientRect().top - (top + offset);
   target.scrollBy({ top: distance, behavior: "instant" });
