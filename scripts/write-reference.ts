@@ -26,6 +26,7 @@ const PARTS: Record<string, Record<string, () => string>> = {
   "README.md": { figures: renderKeyFigures },
   "docs/accuracy.md": { accuracy: () => renderFigures("accuracy") },
   "docs/configuration.md": { settings: renderSettings },
+  "docs/corrections.md": { typing: () => renderFigures("typing") },
   "docs/deploy.md": { idle: () => renderFigures("idle", ["At rest"]) },
   "docs/engines.md": {
     engines: renderEngineFigures,
