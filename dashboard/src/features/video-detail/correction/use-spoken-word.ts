@@ -58,7 +58,7 @@ export function useSpokenWord(options: SpokenWordOptions): { isFollowing: boolea
         if (position.isFollowing && playback.isPlaying) show.current();
       }
       // While the caret is in the text, shortcuts that seek must not scroll it away.
-      if (isSeek && !text.contains(document.activeElement)) setFollow(true);
+      if (isSeek && !document.activeElement?.matches("[contenteditable]")) setFollow(true);
     });
     return () => {
       controller.abort();
