@@ -3,6 +3,7 @@ import { useMe } from "../../../hooks/use-me.ts";
 import { correction as texts } from "../../../messages/en/correction.ts";
 import { Button, Notice } from "../../../ui/forms/controls.tsx";
 import { browserDrafts, findDraft } from "./drafts.ts";
+import css from "./transcript-editor.module.css";
 
 /** The ID of an operator's draft for a video; null if there is none. */
 export function draftQuery(operatorId: string, videoId: string) {
@@ -22,16 +23,19 @@ export function UnsavedChanges({ videoId, onContinue }: { videoId: string; onCon
   const draftId = useQuery(query).data ?? null;
   if (draftId === null) return null;
   return (
-    <Notice tone="plain">
-      {texts.unsavedChanges} <Button onPress={onContinue}>{texts.continueEditing}</Button>{" "}
-      <Button
-        onPress={async () => {
-          await browserDrafts(operatorId, videoId).remove(draftId);
-          await queryClient.invalidateQueries({ queryKey: query.queryKey });
-        }}
-      >
-        {texts.discard}
-      </Button>
-    </Notice>
+    <div className={css.unsaved}>
+      <Notice tone="plain">
+        {texts.unsavedChanges}
+        <Button onPress={onContinue}>{texts.continueEditing}</Button>
+        <Button
+          onPress={async () => {
+            await browserDrafts(operatorId, videoId).remove(draftId);
+            await queryClient.invalidateQueries({ queryKey: query.queryKey });
+          }}
+        >
+          {texts.discard}
+        </Button>
+      </Notice>
+    </div>
   );
 }
