@@ -15,6 +15,15 @@ export interface AudioTrack {
   encrypted: boolean;
 }
 
+/** A video track, as described by the file's headers. */
+export interface VideoTrack {
+  /** Index among all streams of the file. */
+  stream: number;
+  isDefault: boolean;
+  /** True if the track is a single picture, such as the cover of an album. */
+  isCover: boolean;
+}
+
 /** Properties of a file, from its headers. */
 export interface Inspection {
   /** Number of streams of any type. */
@@ -24,6 +33,7 @@ export interface Inspection {
   /** Seconds; null if the container has no duration and the decoder can only estimate it from the bit rate. */
   duration: number | null;
   audio: AudioTrack[];
+  video: VideoTrack[];
 }
 
 /** Contiguous decoded audio, 16 kHz. */
@@ -61,6 +71,17 @@ export interface RunningDecode {
   report(): DecodeReport;
 }
 
+export interface PictureRequest {
+  /** Index of a video track. */
+  stream: number;
+  /** Decoding starts at the last key frame before this time. Seconds of the media. */
+  fromSeconds: number;
+  /** Time after `fromSeconds` at which decoding ends. */
+  seconds: number;
+  maxPictures: number;
+  signal: AbortSignal;
+}
+
 /** The interface to a media library. `decode.ts` turns it into a `Decoder` and makes all decisions. */
 export interface Backend {
   readonly name: string;
@@ -69,4 +90,11 @@ export interface Backend {
   /** Reads all packets of audio and video without decoding and returns the seconds that they span. */
   measure(path: string, signal: AbortSignal): Promise<number>;
   decode(path: string, request: DecodeRequest): RunningDecode;
+  /**
+   * Decodes frames that are `PICTURE_INTERVAL_SECONDS` apart, to JPEG files that fit into `PICTURE_PIXELS`, one after
+   * another. Runs at a lower priority than transcription. Ending the iteration stops the decoder. Frames that cannot be decoded are
+   * omitted.
+   * @throws SpeechError `decoder_crashed`
+   */
+  pictures(path: string, request: PictureRequest): AsyncIterable<Buffer>;
 }

@@ -8,6 +8,7 @@ import { Chunker, type ChunkFormat } from "./chunker.ts";
 import { summarizeDecode } from "./decode-summary.ts";
 import type { DecodedAudio, DecodeOptions, Decoder, DecodeSummary, Probe } from "./media.ts";
 import { MONO, StereoMix } from "./mono.ts";
+import { findPoster } from "./poster/find-poster.ts";
 import { Timeline } from "./timeline.ts";
 
 /** Creates a decoder. Track selection, timestamps, the mono mix and the outcome do not depend on the media library. */
@@ -18,6 +19,7 @@ export function decoderOf(backend: Backend): Decoder {
     decode: (path, options) =>
       decode(backend, path, options, outputChannels(options.probe) === 1 ? MONO : new StereoMix()),
     decodeChannels: (path, options) => decode(backend, path, options, CHANNEL_PAIRS),
+    poster: (path, options) => findPoster(backend, path, options),
   };
 }
 

@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { SpeechError } from "../errors.ts";
+import { lowerPriority } from "../lib/lower-priority.ts";
 import { DecoderLog } from "./decoder-log.ts";
 import { MEMORY_BYTES } from "./limits.ts";
 
 /** `LC_ALL` selects English messages, which `DecoderLog` parses. */
 const ENVIRONMENT = { PATH: process.env.PATH ?? "", LC_ALL: "C" };
+
+/** Twice the nice value of a speech process. With a higher one, a busy machine would not finish within the time limit. */
+const BACKGROUND_NICE_STEPS = 10;
 
 /** Delay between SIGTERM and SIGKILL. */
 const GRACE_MS = 300;
@@ -21,6 +25,8 @@ export interface ChildOptions {
   timeoutSeconds: number;
   signal: AbortSignal;
   stream?: number;
+  /** Whether the process gets a lower priority than transcription. */
+  isBackground?: boolean;
   onMessage?: (message: unknown) => void;
 }
 
@@ -42,7 +48,11 @@ export class DecoderProcess {
     this.#process = spawn(command, args, {
       stdio: options.onMessage ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"],
       env: ENVIRONMENT,
+      detached: options.isBackground === true,
     });
+    if (options.isBackground && this.#process.pid !== undefined) {
+      lowerPriority(this.#process.pid, BACKGROUND_NICE_STEPS);
+    }
     this.#stdout = this.#process.stdout!;
     this.#process.stderr!.setEncoding("utf8").on("data", (text: string) => this.log.add(text));
     if (options.onMessage) this.#process.on("message", options.onMessage);

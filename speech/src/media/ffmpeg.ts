@@ -1,12 +1,25 @@
 import { basename, dirname, join } from "node:path";
-import type { AudioTrack, Backend, DecodeRequest, Inspection, RunningDecode } from "./backend.ts";
+import type {
+  AudioTrack,
+  Backend,
+  DecodeRequest,
+  Inspection,
+  PictureRequest,
+  RunningDecode,
+} from "./backend.ts";
 import { decoderOf } from "./decode.ts";
 import type { DecoderLog } from "./decoder-log.ts";
 import { type ChildOptions, DecoderProcess } from "./decoder-process.ts";
 import { downmixFilters } from "./downmix.ts";
-import { CONTAINERS, decodeTimeoutSeconds, fileBytes, MAX_PIXELS } from "./limits.ts";
+import { CONTAINERS, decodeTimeoutSeconds, fileBytes, MAX_PIXELS, pictureTimeoutSeconds } from "./limits.ts";
 import { readMatroskaBlocks } from "./matroska-blocks.ts";
 import type { Decoder } from "./media.ts";
+import {
+  PICTURE_INTERVAL_SECONDS,
+  PICTURE_QUANTIZER,
+  pictureFilters,
+  splitPictures,
+} from "./poster/pictures.ts";
 import { PacketClock } from "./timeline.ts";
 
 export interface FfmpegOptions {
@@ -70,7 +83,7 @@ export async function versionText(command: string, args: readonly string[]): Pro
   return new DecoderProcess({ ...options, memory: "address-space" }).text().catch(() => null);
 }
 
-type StartOptions = Pick<ChildOptions, "timeoutSeconds" | "signal" | "stream">;
+type StartOptions = Pick<ChildOptions, "timeoutSeconds" | "signal" | "stream" | "isBackground">;
 
 class FfmpegBackend implements Backend {
   readonly name: string;
@@ -100,6 +113,13 @@ class FfmpegBackend implements Backend {
       start: toSeconds(format.start_time),
       duration: log.durationGuessed ? null : toSeconds(format.duration),
       audio,
+      video: (streams ?? [])
+        .filter((stream) => stream.codec_type === "video")
+        .map(({ index, disposition }) => ({
+          stream: index,
+          isDefault: disposition?.default === 1,
+          isCover: disposition?.attached_pic === 1,
+        })),
     };
   }
 
@@ -166,6 +186,12 @@ class FfmpegBackend implements Backend {
     };
   }
 
+  async *pictures(path: string, request: PictureRequest): AsyncGenerator<Buffer> {
+    const timeoutSeconds = pictureTimeoutSeconds(await fileBytes(path));
+    const options = { timeoutSeconds, signal: request.signal, isBackground: true };
+    yield* splitPictures(this.#start(this.#found.ffmpeg, pictureArguments(path, request), options).output());
+  }
+
   #start(command: string, args: string[], options: StartOptions): DecoderProcess {
     const { prlimit } = this.#found;
     return new DecoderProcess({ command, args, prlimit, memory: "address-space", ...options });
@@ -193,9 +219,26 @@ function decodeArguments(path: string, { stream, channels, trackChannels }: Deco
   ];
 }
 
+function pictureArguments(
+  path: string,
+  { stream, fromSeconds, seconds, maxPictures }: PictureRequest,
+): string[] {
+  const interval = `isnan(prev_selected_t)+gte(t-prev_selected_t,${PICTURE_INTERVAL_SECONDS})`;
+  const filters = pictureFilters().map(({ name, options }) => `${name}=${options}`);
+  return [
+    // One thread, because each further one needs memory for its own frames.
+    ...["-nostdin", "-v", "warning", "-threads", "1", ...PIXEL_LIMIT, ...INPUT_LIMITS],
+    ...["-noaccurate_seek", "-ss", fromSeconds.toFixed(3), "-t", `${seconds}`],
+    ...["-i", input(path), "-map", `0:${stream}`, "-an", "-sn", "-dn"],
+    ...["-filter_threads", "1", "-vf", [`select='${interval}'`, ...filters].join(",")],
+    ...["-fps_mode", "passthrough", "-frames:v", `${maxPictures}`],
+    ...["-c:v", "mjpeg", "-q:v", `${PICTURE_QUANTIZER}`, "-threads", "1", "-f", "mjpeg", "pipe:1"],
+  ];
+}
+
 const INSPECTED =
   "format=format_name,nb_streams,start_time,duration:" +
-  "stream=index,codec_type,codec_name,channels,sample_rate,start_time,duration:stream_disposition=default";
+  "stream=index,codec_type,codec_name,channels,sample_rate,start_time,duration:stream_disposition=default,attached_pic";
 
 /**
  * Only a track's first packet shows whether it is encrypted. Reading packets together with the headers is faster than
@@ -223,7 +266,7 @@ interface HeaderStream {
   sample_rate?: string;
   start_time?: string;
   duration?: string;
-  disposition?: { default?: number };
+  disposition?: { default?: number; attached_pic?: number };
 }
 
 function parseHeaders(json: string): Headers | null {

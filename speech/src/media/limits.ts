@@ -21,6 +21,11 @@ export function decodeTimeoutSeconds(bytes: number, durationSeconds: number): nu
   );
 }
 
+/** Returns the same limit for pictures, which a busy machine decodes more slowly because of their low priority. */
+export function pictureTimeoutSeconds(bytes: number): number {
+  return 3 * decodeTimeoutSeconds(bytes, 0);
+}
+
 /** @throws the system's error (not a SpeechError) if the file does not exist */
 export async function fileBytes(path: string): Promise<number> {
   return (await stat(path)).size;

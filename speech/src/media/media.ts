@@ -47,6 +47,20 @@ export interface DecodeOptions {
   signal: AbortSignal;
 }
 
+/** What to show for a recording in a list. */
+export interface Poster {
+  /** False if the recording has only sound, possibly with a cover. */
+  hasVideo: boolean;
+  /** JPEG; null if there is no video, or only black or plain pictures were found. */
+  frame: Buffer | null;
+}
+
+export interface PosterOptions {
+  /** Null if unknown. */
+  durationSeconds: number | null;
+  signal: AbortSignal;
+}
+
 /** Decodes local media files. A file cannot cause access to other files or the network. Paths are absolute. */
 export interface Decoder {
   /** `ffmpeg 5.1.9` or `node-av 6.1.1`. */
@@ -57,4 +71,9 @@ export interface Decoder {
   decode(path: string, options: DecodeOptions): DecodedAudio;
   /** Decodes a track with two channels without mixing them. */
   decodeChannels(path: string, options: DecodeOptions): DecodedAudio<ChannelPair>;
+  /**
+   * Finds a frame after the black seconds at the beginning. Runs at a lower priority than transcription.
+   * @throws SpeechError `unreadable_media`, `unsupported_media`, `decoder_crashed`
+   */
+  poster(path: string, options: PosterOptions): Promise<Poster>;
 }

@@ -4,6 +4,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import {
+  AV_DISPOSITION_ATTACHED_PIC,
   AV_DISPOSITION_DEFAULT,
   AV_LOG_ERROR,
   AV_LOG_WARNING,
@@ -18,6 +19,7 @@ import type { AudioTrack, Inspection } from "./backend.ts";
 import { CONTAINERS } from "./limits.ts";
 import { decodeTrack } from "./node-av-decode.ts";
 import type { NodeAvReply, NodeAvRequest } from "./node-av-messages.ts";
+import { writePictures } from "./poster/node-av-pictures.ts";
 import { PacketClock } from "./timeline.ts";
 
 const MICROSECONDS = 1e6;
@@ -35,17 +37,27 @@ async function handleRequest(request: NodeAvRequest): Promise<NodeAvReply> {
     case "measure":
       return { kind: "length", seconds: await measure(context) };
     case "decode": {
-      const stream = context.streams[request.stream];
-      const codec = stream === undefined ? null : Codec.findDecoder(stream.codecpar.codecId);
-      if (stream === undefined || codec === null) throw new Error(`no decoder for stream ${request.stream}`);
-      discardAllBut(context, [stream.index]);
-      const startSeconds = Math.max(0, microseconds(context.startTime) ?? 0);
+      const { stream, codec, startSeconds } = selectTrack(context, request.stream);
       return {
         kind: "decoded",
         failedPackets: await decodeTrack({ ...request, context, stream, codec, startSeconds }),
       };
     }
+    case "pictures":
+      await writePictures({ ...request, context, ...selectTrack(context, request.stream) });
+      return { kind: "pictured" };
   }
+}
+
+function selectTrack(
+  context: FormatContext,
+  index: number,
+): { stream: Stream; codec: Codec; startSeconds: number } {
+  const stream = context.streams[index];
+  const codec = stream === undefined ? null : Codec.findDecoder(stream.codecpar.codecId);
+  if (stream === undefined || codec === null) throw new Error(`no decoder for stream ${index}`);
+  discardAllBut(context, [stream.index]);
+  return { stream, codec, startSeconds: Math.max(0, microseconds(context.startTime) ?? 0) };
 }
 
 function open(path: string): FormatContext | null {
@@ -76,6 +88,13 @@ function inspect(context: FormatContext): Inspection {
     start: microseconds(context.startTime),
     duration: microseconds(context.duration),
     audio: tracks.map((stream) => toTrack(stream, encrypted.has(stream.index))),
+    video: context.streams
+      .filter((stream) => stream.codecpar.codecType === AVMEDIA_TYPE_VIDEO)
+      .map(({ index, disposition }) => ({
+        stream: index,
+        isDefault: (disposition & AV_DISPOSITION_DEFAULT) !== 0,
+        isCover: (disposition & AV_DISPOSITION_ATTACHED_PIC) !== 0,
+      })),
   };
 }
 

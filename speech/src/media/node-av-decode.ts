@@ -184,7 +184,7 @@ function describeFormat(frame: Frame): string {
   return `time_base=1/${rate}:sample_rate=${rate}:sample_fmt=${format}:channel_layout=${layout}`;
 }
 
-function createFilter(graph: FilterGraph, name: string, options: string): FilterContext {
+export function createFilter(graph: FilterGraph, name: string, options: string): FilterContext {
   const filter = Filter.getByName(name);
   const context = filter === null ? null : graph.createFilter(filter, name, options);
   if (context === null) throw new Error(`cannot create the filter ${name} with ${options}`);

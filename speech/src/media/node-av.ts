@@ -1,15 +1,23 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { SpeechError } from "../errors.ts";
-import type { AudioBlock, Backend, DecodeRequest, Inspection, RunningDecode } from "./backend.ts";
+import type {
+  AudioBlock,
+  Backend,
+  DecodeRequest,
+  Inspection,
+  PictureRequest,
+  RunningDecode,
+} from "./backend.ts";
 import { decoderOf } from "./decode.ts";
 import type { DecoderLog } from "./decoder-log.ts";
 import { DecoderProcess } from "./decoder-process.ts";
 import { versionText } from "./ffmpeg.ts";
-import { decodeTimeoutSeconds, fileBytes } from "./limits.ts";
+import { decodeTimeoutSeconds, fileBytes, pictureTimeoutSeconds } from "./limits.ts";
 import { toSamples } from "./matroska-blocks.ts";
 import type { Decoder } from "./media.ts";
 import { BLOCK_HEADER_BYTES, type NodeAvReply, type NodeAvRequest } from "./node-av-messages.ts";
+import { splitPictures } from "./poster/pictures.ts";
 
 const CHILD = fileURLToPath(new URL("./node-av-child.ts", import.meta.url));
 const SHORT_SECONDS = 30;
@@ -100,6 +108,13 @@ class NodeAvBackend implements Backend {
     };
   }
 
+  async *pictures(path: string, { signal, ...request }: PictureRequest): AsyncGenerator<Buffer> {
+    const seconds = pictureTimeoutSeconds(await fileBytes(path));
+    const run = this.#start({ kind: "pictures", path, ...request }, seconds, signal, { isBackground: true });
+    yield* splitPictures(run.child.output());
+    run.reply();
+  }
+
   /** Sends a request whose reply does not include blocks. */
   async request(
     request: NodeAvRequest,
@@ -111,7 +126,12 @@ class NodeAvBackend implements Backend {
     return { reply: run.reply(), log: run.child.log };
   }
 
-  #start(request: NodeAvRequest, timeoutSeconds: number, signal: AbortSignal): Run {
+  #start(
+    request: NodeAvRequest,
+    timeoutSeconds: number,
+    signal: AbortSignal,
+    { isBackground = false }: { isBackground?: boolean } = {},
+  ): Run {
     let reply: NodeAvReply | null = null;
     const child = new DecoderProcess({
       command: process.execPath,
@@ -120,6 +140,7 @@ class NodeAvBackend implements Backend {
       memory: "data",
       timeoutSeconds,
       signal,
+      isBackground,
       onMessage: (message) => {
         reply = message as NodeAvReply;
       },

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Checkpoint } from "../checkpoints/checkpoint.ts";
 import { SpeechError } from "../errors.ts";
+import { lowerPriority } from "../lib/lower-priority.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
-import { lowerPriority } from "./lower-priority.ts";
 import { additionalBytes } from "./memory.ts";
 import {
   type FromSpeechProcess,
@@ -18,6 +18,8 @@ import {
 import { environmentFor, heapFlags, nodeEndingWithParent } from "./spawn-options.ts";
 
 const MAIN = fileURLToPath(new URL("process-main.ts", import.meta.url));
+/** Competing with a busy process of normal priority for one core, the process gets a quarter of it (`sched(7)`). */
+const NICE_STEPS = 5;
 const WATCH_INTERVAL_MS = 250;
 /** Delay between SIGTERM and SIGKILL. */
 const TERM_GRACE_MS = 2_000;
@@ -100,7 +102,7 @@ export class SpeechProcess {
       ...nodeEndingWithParent(["--disable-warning=ExperimentalWarning", ...heapFlags()]),
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
-    if (this.#process.pid !== undefined) lowerPriority(this.#process.pid);
+    if (this.#process.pid !== undefined) lowerPriority(this.#process.pid, NICE_STEPS);
     this.#process.on("message", (value) => this.#receive(value));
     this.#process.once("error", (error) => this.#ended(`did not start: ${error.message}`));
     this.#process.once("exit", (code, signal) =>

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { expect, test } from "vitest";
-import { lowerPriority } from "../../src/processes/lower-priority.ts";
+import { lowerPriority } from "../../src/lib/lower-priority.ts";
 import { createSpeech } from "../../src/processes/process-pool.ts";
 import { descendantsRunning } from "../support/processes.ts";
 
@@ -37,5 +37,5 @@ test.runIf(process.platform === "linux")(
 );
 
 test("an exited process is ignored", () => {
-  expect(() => lowerPriority(2 ** 22 + 1)).not.toThrow();
+  expect(() => lowerPriority(2 ** 22 + 1, STEPS)).not.toThrow();
 });
