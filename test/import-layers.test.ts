@@ -35,6 +35,7 @@ const SERVER_LAYERS = [
   "corrections",
   "transcription",
   "search",
+  "posters",
   "webhooks",
   "resources",
   "api-keys",

@@ -18,6 +18,7 @@ function video(number: number, state: VideoState): VideoView {
     createdAt: "2026-01-02T03:04:05.678Z",
     uploadedAt: null,
     transcription: null,
+    poster: null,
     queuePosition: null,
     startsInSeconds: null,
     waitsFor: null,

@@ -37,7 +37,13 @@ import { type LeaderTask, runAsLeader } from "./queue/leader-election.ts";
 import { Queue } from "./queue/queue.ts";
 import { startQueueMaintenance } from "./queue/queue-maintenance.ts";
 import type { Models } from "./speech/models.ts";
-import { describeEngines, describeMemory, openModels, openSpeech } from "./speech/speech.ts";
+import {
+  describeEngines,
+  describeMemory,
+  openModels,
+  openPosterDecoder,
+  openSpeech,
+} from "./speech/speech.ts";
 import { startWork } from "./start-work.ts";
 import { openStores } from "./storage/open-stores.ts";
 import { databaseHome } from "./storage/ownership/queries.ts";
@@ -308,6 +314,7 @@ async function wire(
             models,
             running,
             locker,
+            posterDecoder: openPosterDecoder(config),
             resolve,
             policy: endpointPolicy,
             version: packageJson.version,

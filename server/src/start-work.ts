@@ -2,6 +2,7 @@ import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
 import { type BulkOperationDeps, runBulkOperation } from "./bulk-operations/run.ts";
 import { sendUpdatedEvent } from "./corrections/updated-event.ts";
 import { isOutage, logLevelOf } from "./lib/outages.ts";
+import { makePoster, type PosterDeps } from "./posters/make-poster.ts";
 import type { JobHandler } from "./queue/job.ts";
 import { indexTranscript } from "./search/index-transcript.ts";
 import type { Models } from "./speech/models.ts";
@@ -21,7 +22,8 @@ const BULK_OPERATION_CONCURRENCY = 2;
 export interface WorkDeps
   extends Omit<PipelineDeps, "isModelExpected">,
     Omit<DeliverDeps, "timeoutMs">,
-    BulkOperationDeps {
+    BulkOperationDeps,
+    PosterDeps {
   models: Models;
   running: RunningAttempts;
   /** How many recordings to transcribe at the same time. */
@@ -29,8 +31,8 @@ export interface WorkDeps
 }
 
 /**
- * Starts the work of a worker process: transcription, webhook delivery, search indexing, bulk operations, and the
- * download of a missing model.
+ * Starts the work of a worker process: transcription, webhook delivery, search indexing, bulk operations, posters, and
+ * the download of a missing model.
  * @param shutdown aborted when this process must hand its work back
  */
 export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<void> {
@@ -82,6 +84,12 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
       concurrency: 1,
       groupConcurrency: null,
       run: countingFailures("announce", (job) => sendUpdatedEvent({ db, queue, clock }, job)),
+    },
+    poster: {
+      // One, because posters are never urgent.
+      concurrency: 1,
+      groupConcurrency: null,
+      run: countingFailures("poster", (job) => makePoster(deps, job, shutdown)),
     },
     bulk: {
       concurrency: BULK_OPERATION_CONCURRENCY,

@@ -103,6 +103,8 @@ export async function measureYielding(
       recordings: {
         open: async (id: string) => ({ path: join(recordings, id), release: async () => {} }),
       } as unknown as RecordingStore,
+      // Posters would compete with the transcriptions that are measured.
+      posterDecoder: async () => ({ poster: async () => ({ hasVideo: true, frame: null }) }),
       speech: timeResumes(speech, resumes),
       models: {
         isExpected: () => false,

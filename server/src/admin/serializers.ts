@@ -15,7 +15,7 @@ import type { ApiKeyView } from "./contract/api-key.ts";
 import type { EnvironmentSummaryView, EnvironmentView } from "./contract/environment.ts";
 import type { InvitationView, OperatorView } from "./contract/operator.ts";
 import type { QueueView, TranscriptionView } from "./contract/transcription.ts";
-import type { TranscriptionSummaryView } from "./contract/video.ts";
+import type { PosterView, TranscriptionSummaryView } from "./contract/video.ts";
 import type { WebhookEndpointView } from "./contract/webhook.ts";
 
 /** Converts database rows to objects of the admin API. All times are ISO 8601 UTC with milliseconds. */
@@ -124,6 +124,16 @@ export function toTranscriptionSummaryView(row: TranscriptionRow): Transcription
     startedAt: iso(row.started_at),
     finishedAt: iso(row.finished_at),
   };
+}
+
+export function toPosterView({
+  poster_prefix: prefix,
+  poster_levels: levels,
+}: Pick<TranscriptionRow, "poster_prefix" | "poster_levels">): PosterView | null {
+  if (prefix !== null) return { kind: "frame" };
+  return levels === null
+    ? null
+    : { kind: "levels", levels: [...levels].map((digit) => Number.parseInt(digit, 16)) };
 }
 
 export function toTranscriptionView(

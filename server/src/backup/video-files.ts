@@ -7,7 +7,7 @@ export interface VideoFiles {
   isUploaded: boolean;
   /** Null if retention deleted it. */
   recording: string | null;
-  /** Folders of the files of all revisions of the transcript and of the waveform. */
+  /** Folders of the files of all revisions of the transcript, of the waveform and of the poster. */
   folders: string[];
 }
 
@@ -19,6 +19,7 @@ interface Row {
   is_deleted: boolean;
   file_prefix: string | null;
   waveform_prefix: string | null;
+  poster_prefix: string | null;
   /** Null if nobody has changed the transcript. */
   revision_prefixes: string[] | null;
 }
@@ -31,13 +32,13 @@ const REVISION_PREFIXES = `(
 
 const SELECT = `
   select video.id, video.uploaded_at is not null as is_uploaded,
-    video.recording_deleted_at is not null as is_deleted, file_prefix, waveform_prefix,
+    video.recording_deleted_at is not null as is_deleted, file_prefix, waveform_prefix, poster_prefix,
     ${REVISION_PREFIXES}
   from video`;
 const SELECT_JOINED = `${SELECT} left join transcription on transcription.video_id = video.id`;
 /** A lateral join, because the planner may execute a plain join by scanning both tables for every page. */
 const SELECT_LATERAL = `${SELECT} left join lateral (
-    select id, file_prefix, waveform_prefix from transcription where video_id = video.id limit 1
+    select id, file_prefix, waveform_prefix, poster_prefix from transcription where video_id = video.id limit 1
   ) as transcription on true`;
 
 /** Lists the files of all videos, in the order of the videos' ids. */
@@ -77,8 +78,8 @@ export async function listOpenRecordings(query: SnapshotQuery): Promise<string[]
 }
 
 function toVideoFiles(row: Row): VideoFiles {
-  const { id, is_uploaded, is_deleted, file_prefix, waveform_prefix, revision_prefixes } = row;
-  const all = [file_prefix, waveform_prefix, ...(revision_prefixes ?? [])];
+  const { id, is_uploaded, is_deleted, file_prefix, waveform_prefix, poster_prefix, revision_prefixes } = row;
+  const all = [file_prefix, waveform_prefix, poster_prefix, ...(revision_prefixes ?? [])];
   const prefixes = new Set(all.filter((prefix) => prefix !== null));
   return {
     videoId: id,

@@ -12,7 +12,7 @@ export interface StoredParts {
    * Where the transcript files should be: those of the recognized original and of each revision. Null if the video has
    * no transcript.
    */
-  transcript: { id: string; prefixes: string[]; formats: FileFormat[] } | null;
+  transcript: { id: string; prefixes: string[]; formats: FileFormat[]; posterPrefix: string | null } | null;
 }
 
 export interface MissingFile {
@@ -32,7 +32,7 @@ export async function listStoredParts(
       (of) =>
         of
           .selectFrom("transcription")
-          .select(["id", "file_prefix", "file_formats"])
+          .select(["id", "file_prefix", "file_formats", "poster_prefix"])
           .select((transcription) =>
             transcription
               .selectFrom("transcript_revision")
@@ -46,7 +46,7 @@ export async function listStoredParts(
       (join) => join.onTrue(),
     )
     .select(["video.id", "video.uploaded_at", "video.recording_deleted_at"])
-    .select(["transcription.id as transcription_id", "transcription.file_prefix"])
+    .select(["transcription.id as transcription_id", "transcription.file_prefix", "poster_prefix"])
     .select(["transcription.file_formats", "transcription.revision_prefixes"])
     .where("video.id", ">", after)
     .orderBy("video.id")
@@ -61,6 +61,7 @@ export async function listStoredParts(
             id: row.transcription_id,
             prefixes: [...new Set([row.file_prefix, ...(row.revision_prefixes ?? [])])],
             formats: row.file_formats ?? [],
+            posterPrefix: row.poster_prefix,
           }
         : null,
   }));

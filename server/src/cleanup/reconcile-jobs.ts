@@ -3,6 +3,7 @@ import { findUpdatesWithoutJob, replaceUpdateJob } from "../corrections/update-q
 import type { Db, Tx } from "../db/schema.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import { isOutage } from "../lib/outages.ts";
+import { findPostersWithoutJob, replacePosterJob } from "../posters/queries.ts";
 import {
   findDeliveriesWithoutJob,
   findTranscriptionsWithoutJob,
@@ -37,6 +38,7 @@ export async function sweepLostJobs(deps: JobSweepDeps, signal: AbortSignal): Pr
   await replaceJobs(deps, "index", [findDocumentsWithoutJob, replaceDocumentJob], signal);
   await replaceJobs(deps, "announce", [findUpdatesWithoutJob, replaceUpdateJob], signal);
   await replaceJobs(deps, "bulk", [findOperationsWithoutJob, replaceOperationJob], signal);
+  await replaceJobs(deps, "poster", [findPostersWithoutJob, replacePosterJob], signal);
 }
 
 async function replaceJobs(

@@ -5,7 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
-import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
+import { posterKey, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { type DuePosition, deleteDue, dueBefore, findDue } from "../videos/retention-queries.ts";
 
@@ -85,6 +85,8 @@ async function deleteOne(
   if (taken.deleted === "video" && taken.transcriptionId !== null) {
     for await (const key of transcripts.list(`${TRANSCRIPTS_PREFIX}${taken.transcriptionId}/`))
       await transcripts.remove(key);
+  } else if (taken.posterPrefix !== null) {
+    await transcripts.remove(posterKey(taken.posterPrefix));
   }
   return true;
 }

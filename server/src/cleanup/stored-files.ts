@@ -3,7 +3,13 @@ import type { Db, Schema } from "../db/schema.ts";
 import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
-import { parseEditKey, parseFileKey, TRANSCRIPTS_PREFIX, waveformKey } from "../storage/transcript-files.ts";
+import {
+  parseEditKey,
+  parseFileKey,
+  posterKey,
+  TRANSCRIPTS_PREFIX,
+  waveformKey,
+} from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { findTranscriptions } from "../transcription/queries.ts";
 import { recordingStates } from "../videos/queries.ts";
@@ -110,6 +116,10 @@ function stateByRow(
   { attempt, prefix }: { attempt: number; prefix: string },
   row: TranscriptionRow,
 ): FileState {
+  if (key === posterKey(prefix)) {
+    const isBeingMade = row.poster_ended_at === null && row.attempt === attempt;
+    return row.poster_prefix === prefix || isBeingMade ? "needed" : "obsolete";
+  }
   // A row references a waveform separately, so a waveform can be obsolete although the files next to it are needed.
   const isReferenced =
     key === waveformKey(prefix)

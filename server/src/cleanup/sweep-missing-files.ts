@@ -1,8 +1,9 @@
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
+import { forgetPoster } from "../posters/queries.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
-import { fileKey, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
+import { fileKey, posterKey, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { findTranscription } from "../transcription/queries.ts";
 import { videosWithRecording } from "../videos/queries.ts";
@@ -92,6 +93,11 @@ async function findMissing(
     );
     if (!isComplete && (await findTranscription(db, transcript.id))) {
       missing.push({ videoId, part: "transcript" });
+    }
+    const { id, posterPrefix } = transcript;
+    // Not reported, because the poster is made again. If everything is missing, the storage may only be unmounted.
+    if (isComplete && posterPrefix !== null && !found.includes(posterKey(posterPrefix))) {
+      await forgetPoster(db, id, posterPrefix);
     }
   }
   return missing;

@@ -10,6 +10,7 @@ import type { AcceptDeps } from "../uploads/accept-upload.ts";
 import { sweepLostJobs, sweepUnindexed } from "./reconcile-jobs.ts";
 import { applyRetention } from "./retention.ts";
 import { sweepMissingFiles } from "./sweep-missing-files.ts";
+import { sweepPosters } from "./sweep-posters.ts";
 import { sweepStoredFiles } from "./sweep-stored-files.ts";
 import { sweepOpenUploads } from "./sweep-uploads.ts";
 
@@ -87,6 +88,7 @@ export async function sweep(
     sweepBulkOperations,
     applyRetention,
     ...(full ? [sweepStoredFiles, sweepMissingFiles] : []),
+    sweepPosters,
   ];
   for (const part of parts) {
     if (signal.aborted) return;

@@ -65,6 +65,7 @@ export const APP_ERRORS = {
   revision_not_found: { status: 404, retryable: false, title: "The transcript has no such revision" },
   bulk_operation_not_found: { status: 404, retryable: false, title: "Bulk operation not found" },
   waveform_not_found: { status: 404, retryable: false, title: "There is no waveform yet" },
+  poster_not_found: { status: 404, retryable: false, title: "There is no poster" },
   transcription_not_failed: {
     status: 409,
     retryable: false,

@@ -17,7 +17,7 @@ interface TaggedJob {
   delayMs?: number | null;
 }
 
-export type QueueName = "transcribe" | "deliver" | "index" | "announce" | "bulk";
+export type QueueName = "transcribe" | "deliver" | "index" | "announce" | "bulk" | "poster";
 
 /** A worker without a heartbeat for this time counts as lost. pg-boss allows no shorter time. */
 const HEARTBEAT_SECONDS = 10;
@@ -30,6 +30,8 @@ const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
   announce: { expireInSeconds: 60 },
   // Enough for the deletion of hundreds of thousands of videos.
   bulk: { expireInSeconds: 86_399 },
+  // Enough to download a recording.
+  poster: { expireInSeconds: 3600 },
 };
 
 /** pg-boss sends the name of a queue on this channel when a job is due. */

@@ -1,5 +1,7 @@
 import type { ProgressTerminal } from "@subtext/speech/cli/terminal";
 import { type AvailableEngines, chooseEngines, engineDefinition } from "@subtext/speech/engines/registry";
+import type { Decoder } from "@subtext/speech/media/media";
+import { openDecoder } from "@subtext/speech/media/open-decoder";
 import { type MemoryBudget, planParallelism } from "@subtext/speech/processes/memory";
 import { readMemoryLimit } from "@subtext/speech/processes/memory-limit";
 import { createSpeech, type Speech } from "@subtext/speech/processes/process-pool";
@@ -61,6 +63,18 @@ export function openSpeech(config: Config, models: Models, log: Logger, onProces
   // Also renews after a failed installation, because engines report the missing model to users.
   models.onChange(() => speech.renew());
   return speech;
+}
+
+/** Returns a function that opens the decoder on the first call, and again if that failed. */
+export function openPosterDecoder({ ffmpegPath }: Pick<Config, "ffmpegPath">): () => Promise<Decoder> {
+  let opening: Promise<Decoder> | null = null;
+  return () => {
+    opening ??= openDecoder(ffmpegPath === null ? {} : { ffmpegPath }).catch((error) => {
+      opening = null;
+      throw error;
+    });
+    return opening;
+  };
 }
 
 export interface MemoryDescription {

@@ -55,6 +55,11 @@ export function waveformKey(prefix: string): string {
   return `${prefix}/waveform.json`;
 }
 
+/** A JPEG file with a frame of the video, which can exist without a transcript. */
+export function posterKey(prefix: string): string {
+  return `${prefix}/poster.jpg`;
+}
+
 /** Returns the save that wrote a file; null if the key is not that of a file of an edited transcript. */
 export function parseEditKey(
   key: string,

@@ -92,6 +92,7 @@ export interface CompletedTranscription {
   transcribedAt: Date;
   /** Null if no waveform was stored. */
   waveformPrefix: string | null;
+  posterJobId: string;
   now: Date;
 }
 
@@ -120,6 +121,7 @@ export async function completeTranscription(
       failure_code: null,
       failure_message: null,
       waveform_prefix: done.waveformPrefix,
+      poster_job_id: done.posterJobId,
       finished_at: now,
     }),
   );
@@ -130,7 +132,13 @@ export async function completeTranscription(
 export async function skipTranscription(
   tx: Tx,
   lease: AttemptLease,
-  skip: { reason: string; duration: number | null; waveformPrefix: string | null; now: Date },
+  skip: {
+    reason: string;
+    duration: number | null;
+    waveformPrefix: string | null;
+    posterJobId: string;
+    now: Date;
+  },
 ): Promise<boolean> {
   const { now } = skip;
   const ended = await changesRow(
@@ -143,6 +151,7 @@ export async function skipTranscription(
       failure_code: null,
       failure_message: null,
       waveform_prefix: skip.waveformPrefix,
+      poster_job_id: skip.posterJobId,
       finished_at: now,
     }),
   );

@@ -156,6 +156,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
 
   const now = clock.now();
   const record = async (tx: Tx) => {
+    const posterJobId = newJobId();
     const moved = await completeTranscription(tx, lease, {
       language: transcript.language,
       wordCount: rendered.wordCount,
@@ -169,6 +170,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       languageSegments: transcript.languageSegments,
       transcribedAt: attempt.transcribedAt ?? now,
       waveformPrefix,
+      posterJobId,
       now,
     });
     if (!moved) return await hasMovedEarlier(tx, attempt, "completed");
@@ -177,6 +179,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
     const jobId = newJobId();
     await insertSearchDocument(tx, { transcriptionId: row.id, environmentId: row.environment_id, jobId });
     await queue.send(tx, "index", { id: jobId, subjectId: row.id });
+    await queue.send(tx, "poster", { id: posterJobId, subjectId: row.id });
     if (!attempt.resumes)
       await recordWork(tx, row.video_id, (now.getTime() - row.started_at!.getTime()) / 1000);
     return true;
@@ -197,9 +200,12 @@ async function skip(
   const waveformPrefix = await tryStoreWaveform(deps, attempt);
   const now = deps.clock.now();
   const record = async (tx: Tx) => {
-    const moved = await skipTranscription(tx, attempt.lease, { reason, duration, waveformPrefix, now });
+    const posterJobId = newJobId();
+    const skipped = { reason, duration, waveformPrefix, posterJobId, now };
+    const moved = await skipTranscription(tx, attempt.lease, skipped);
     if (!moved) return await hasMovedEarlier(tx, attempt, "skipped");
     await removeCheckpoints(tx, attempt.row.id);
+    await deps.queue.send(tx, "poster", { id: posterJobId, subjectId: attempt.row.id });
     await emitEvent({ tx, queue: deps.queue, now }, attempt.row, "transcriptions.transcription.skipped", {
       reason,
     });

@@ -100,7 +100,11 @@ function dueQuery(
 export async function deleteDue(
   tx: Tx,
   { environmentId, videoId, now }: { environmentId: string; videoId: string; now: Date },
-): Promise<{ deleted: RetentionPolicy["deletes"]; transcriptionId: string | null } | null> {
+): Promise<{
+  deleted: RetentionPolicy["deletes"];
+  transcriptionId: string | null;
+  posterPrefix: string | null;
+} | null> {
   const environment = await tx
     .selectFrom("environment")
     .selectAll()
@@ -113,14 +117,18 @@ export async function deleteDue(
   if (!video?.uploaded_at) return null;
   const transcription = await tx
     .selectFrom("transcription")
-    .select(["id", "status", "finished_at"])
+    .select(["id", "status", "finished_at", "poster_prefix"])
     .where("video_id", "=", videoId)
     .forUpdate()
     .executeTakeFirst();
   if (transcription && !ENDED.some((status) => status === transcription.status)) return null;
   const since = transcription ? transcription.finished_at : video.uploaded_at;
   if (since === null || since >= dueBefore(retention, now)) return null;
-  const taken = { deleted: retention.deletes, transcriptionId: transcription?.id ?? null };
+  const taken = {
+    deleted: retention.deletes,
+    transcriptionId: transcription?.id ?? null,
+    posterPrefix: transcription?.poster_prefix ?? null,
+  };
   if (retention.deletes === "video") {
     if (transcription) await lockDeliveries(tx, transcription.id);
     await tx.deleteFrom("video").where("id", "=", videoId).execute();
@@ -128,7 +136,15 @@ export async function deleteDue(
   }
   if (video.recording_deleted_at !== null) return null;
   await tx.updateTable("video").set({ recording_deleted_at: now }).where("id", "=", videoId).execute();
-  if (transcription) await removeCheckpoints(tx, transcription.id);
+  if (transcription) {
+    await removeCheckpoints(tx, transcription.id);
+    // A frame of the video is part of the recording. The end of the job stops one that is running.
+    await tx
+      .updateTable("transcription")
+      .set({ poster_prefix: null, poster_ended_at: now })
+      .where("id", "=", transcription.id)
+      .execute();
+  }
   return taken;
 }
 

@@ -46,7 +46,14 @@ async function openQueue() {
     groupConcurrency: null,
   };
   const work = () =>
-    queue.work({ transcribe: options, deliver: options, index: options, announce: options, bulk: options });
+    queue.work({
+      transcribe: options,
+      deliver: options,
+      index: options,
+      announce: options,
+      bulk: options,
+      poster: options,
+    });
   return { database, queue, written, statements, work, nextJob: () => next.promise };
 }
 

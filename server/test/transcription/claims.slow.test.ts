@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
+import { newJobId } from "../../src/queue/queue.ts";
 import { claimTranscription } from "../../src/transcription/claim.ts";
 import { skipTranscription } from "../../src/transcription/queries.ts";
 import { createTenant, shareService } from "../support/service.ts";
@@ -43,7 +44,13 @@ describe.each([[null], [1], [3]])("six workers that claim at the same time, with
         await new Promise((resolve) => setTimeout(resolve, 3));
         running.set(environmentId, running.get(environmentId)! - 1);
         await db.transaction().execute(async (tx) => {
-          const skip = { reason: "no_audio_track", duration: null, waveformPrefix: null, now: new Date() };
+          const skip = {
+            reason: "no_audio_track",
+            duration: null,
+            waveformPrefix: null,
+            posterJobId: newJobId(),
+            now: new Date(),
+          };
           expect(await skipTranscription(tx, { transcriptionId, attempt }, skip)).toBe(true);
         });
       }

@@ -56,6 +56,7 @@ await startWork(
     recordings: {
       open: async () => ({ path: "/nowhere", release: async () => {} }),
     } as unknown as RecordingStore,
+    posterDecoder: async () => ({ poster: async () => ({ hasVideo: true, frame: null }) }),
     speech: {
       transcribe: (_path: string, { signal }: { signal: AbortSignal }) => recognize(signal),
     } as unknown as WorkDeps["speech"],

@@ -30,6 +30,7 @@ export const problems: typeof english = {
   transcript_not_found: "Das Video hat noch kein Transkript.",
   transcript_changed: "Das Transkript wurde inzwischen geändert.",
   revision_not_found: "Diese Version des Transkripts gibt es nicht.",
+  poster_not_found: "Es gibt kein Vorschaubild.",
   waveform_not_found: "Es gibt noch keine Wellenform.",
   recording_deleted: "Die Aufnahme wurde nach der Aufbewahrungsfrist gelöscht.",
   route_not_found: "Unter dieser Adresse gibt es nichts.",

@@ -455,6 +455,7 @@ export const OPERATIONS = {
     callers: EVERY_ROLE,
     response: json<WaveformView>(),
   },
+  "GET /environments/:environment/videos/:video/poster": { callers: EVERY_ROLE, response: RAW },
   "GET /environments/:environment/videos/:video/captions": { callers: EVERY_ROLE, response: RAW },
   "GET /environments/:environment/videos/:video/files/:format": { callers: EVERY_ROLE, response: RAW },
   /** The transcript with names of speakers, which the files do not contain. */

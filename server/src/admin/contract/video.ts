@@ -24,6 +24,13 @@ export interface TranscriptionSummaryView {
   finishedAt: string | null;
 }
 
+/** What to show for a recording. */
+export type PosterView =
+  /** A frame of the video, at most 320 pixels wide and high: `GET …/videos/{video}/poster`, JPEG. */
+  | { kind: "frame" }
+  /** Loudness over time of a recording without video: up to 40 levels from 0 to 15. */
+  | { kind: "levels"; levels: number[] };
+
 /** An entry of the video list. */
 export interface VideoView {
   id: string;
@@ -37,6 +44,8 @@ export interface VideoView {
   createdAt: string;
   uploadedAt: string | null;
   transcription: TranscriptionSummaryView | null;
+  /** Null until it is made after the transcription, and if there is nothing to show. */
+  poster: PosterView | null;
   /** Position in the queue while pending: 1 is next; null beyond the last position that is computed. */
   queuePosition: number | null;
   /** Estimated time until a worker starts the transcription; null unless pending, and if it cannot be estimated. */

@@ -8,7 +8,7 @@ import { AppError, type AppErrorCode } from "../../lib/errors.ts";
 import { representVideo, transcriptFileName } from "../../resources/serializers.ts";
 import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposition.ts";
 import type { RecordingStore } from "../../storage/recording-store.ts";
-import { currentPrefix, fileKey, waveformKey } from "../../storage/transcript-files.ts";
+import { currentPrefix, fileKey, posterKey, waveformKey } from "../../storage/transcript-files.ts";
 import type { TranscriptStore } from "../../storage/transcript-store.ts";
 import { findTranscriptionByVideo } from "../../transcription/queries.ts";
 import { MEDIA_TYPE_BYTES, mediaType } from "../../videos/media-type.ts";
@@ -55,6 +55,18 @@ export function videoFileHandlers(deps: VideoFileDeps) {
           );
         },
       });
+    },
+
+    // The frame of a video never changes. It is cached for the cookie only, so that a sign-out ends access to it.
+    "GET /environments/:environment/videos/:video/poster": async ({ params, request, reply }) => {
+      const video = await getVideoFromParams(db, params);
+      const prefix = (await findTranscriptionByVideo(db, video.id))?.poster_prefix;
+      if (!prefix) throw new AppError("poster_not_found", "The video has no poster.");
+      const etag = `"${tagOf(prefix)}"`;
+      reply.headers({ etag, "cache-control": "private, max-age=86400, immutable", vary: "cookie" });
+      if (matchesEtag(request.headers["if-none-match"], etag)) return await reply.code(304).send();
+      const frame = await transcripts.read(posterKey(prefix)).catch(asNotFound("poster_not_found"));
+      return await reply.type("image/jpeg").send(frame);
     },
 
     // Not redirected to storage, because browsers load cross-origin captions only if the other origin allows it.

@@ -13,7 +13,7 @@ import { findTranscriptionsByVideo, getVideo } from "../../videos/queries.ts";
 import { type QueueCapacity, type QueuePosition, queuePositions } from "../../videos/queue-positions.ts";
 import { MAX_COUNTED_VIDEOS, type VideoView } from "../contract/video.ts";
 import { defineHandlers } from "../operation.ts";
-import { toTranscriptionSummaryView } from "../serializers.ts";
+import { toPosterView, toTranscriptionSummaryView } from "../serializers.ts";
 import type { UploadedBytes } from "../uploaded-bytes.ts";
 import { decodePosition, encodePosition, readFilter } from "./list-request.ts";
 
@@ -138,6 +138,7 @@ export function toVideoView(
     createdAt,
     uploadedAt,
     transcription: transcription ? toTranscriptionSummaryView(transcription) : null,
+    poster: transcription ? toPosterView(transcription) : null,
     queuePosition: queued?.position ?? null,
     startsInSeconds: queued?.startsInSeconds ?? null,
     waitsFor: transcription && waitsForModel(transcription) ? "model" : null,

@@ -47,6 +47,14 @@ export interface TranscriptionTable {
   language_segments: ColumnType<LanguageSegment[] | null, string | undefined, string>;
   /** Storage key prefix of the waveform, which can exist without transcript files. */
   waveform_prefix: ColumnType<string | null, never, string | null>;
+  /** The only job that may make the poster; null if none was enqueued. */
+  poster_job_id: ColumnType<string | null, never, string | null>;
+  /** When the job ended, even if it made no poster; null until then. */
+  poster_ended_at: ColumnType<Date | null, never, Date | null>;
+  /** Storage key prefix of a frame of the video; null if there is none. */
+  poster_prefix: ColumnType<string | null, never, string | null>;
+  /** Loudness over time of a recording without video, as hexadecimal digits; see `levels.ts`. */
+  poster_levels: ColumnType<string | null, never, string | null>;
   created_at: Date;
   /** When it last became PENDING. */
   queued_at: Date;

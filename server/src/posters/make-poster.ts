@@ -1,0 +1,107 @@
+import { json } from "node:stream/consumers";
+import type { Decoder } from "@subtext/speech/media/media";
+import type { Waveform } from "@subtext/speech/waveform";
+import type { Logger } from "pino";
+import type { Db } from "../db/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { isOutage } from "../lib/outages.ts";
+import type { ClaimedJob } from "../queue/job.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
+import { filePrefix, posterKey, waveformKey } from "../storage/transcript-files.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
+import { posterLevels } from "./levels.ts";
+import { findUnfinishedPoster, finishPoster, replacePosterJob, type UnfinishedPoster } from "./queries.ts";
+
+export interface PosterDeps {
+  db: Db;
+  queue: Queue;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
+  /** Opens the decoder on first use. */
+  posterDecoder: () => Promise<Pick<Decoder, "poster">>;
+  clock: Clock;
+  log: Logger;
+}
+
+/** The second try is the last, because only a list uses the poster. */
+const MAX_TRIES = 2;
+const OUTAGE_DELAY_MS = 60_000;
+/** Several times as long as the first seconds of a recording with very large frames take on a busy machine. */
+const TIMEOUT_MS = 10 * 60_000;
+
+/**
+ * Makes the poster of an ended transcription: stores a frame of a video, or computes the levels of a recording without
+ * video. After a crash, the next run starts again. Gives up after two tries, and the list shows a placeholder.
+ */
+export async function makePoster(deps: PosterDeps, job: ClaimedJob, shutdown: AbortSignal): Promise<void> {
+  const { db, clock, log } = deps;
+  const { subjectId: transcriptionId, id: jobId } = job;
+  const unfinished = await findUnfinishedPoster(db, { transcriptionId, jobId });
+  if (!unfinished) return;
+  const signal = AbortSignal.any([shutdown, job.signal]);
+  let made: MadePoster = { prefix: null, levels: null };
+  try {
+    if (job.retryCount >= MAX_TRIES) throw new Error("each worker was lost while it made the poster");
+    if (unfinished.hasRecording) made = await make(deps, { transcriptionId, ...unfinished }, signal);
+  } catch (error) {
+    if (job.signal.aborted) throw error;
+    if (shutdown.aborted || isOutage(error)) {
+      await postpone(deps, job, shutdown.aborted ? 0 : OUTAGE_DELAY_MS);
+      return;
+    }
+    if (job.retryCount + 1 < MAX_TRIES) throw error;
+    log.warn({ err: error, transcriptionId }, "could not make a poster; lists will show a placeholder");
+  }
+  await finishPoster(db, { transcriptionId, jobId }, { ...made, now: clock.now() });
+}
+
+interface MadePoster {
+  prefix: string | null;
+  levels: string | null;
+}
+
+async function make(
+  { recordings, transcripts, posterDecoder }: PosterDeps,
+  poster: UnfinishedPoster & { transcriptionId: string },
+  signal: AbortSignal,
+): Promise<MadePoster> {
+  const { transcriptionId, videoId, attempt, duration, waveformPrefix } = poster;
+  const decoder = await posterDecoder();
+  const source = await recordings.open(videoId, signal).catch(nullIfMissing);
+  if (source === null) return { prefix: null, levels: null };
+  let found: Awaited<ReturnType<Decoder["poster"]>>;
+  try {
+    found = await decoder.poster(source.path, {
+      durationSeconds: duration,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+  } finally {
+    await source.release();
+  }
+  if (found.frame !== null) {
+    const prefix = filePrefix(transcriptionId, attempt);
+    await transcripts.put(posterKey(prefix), found.frame);
+    return { prefix, levels: null };
+  }
+  if (found.hasVideo || waveformPrefix === null) return { prefix: null, levels: null };
+  const stored = await transcripts.read(waveformKey(waveformPrefix)).catch(nullIfMissing);
+  const levels = stored && posterLevels((await json(stored)) as Waveform);
+  return { prefix: null, levels };
+}
+
+/** A missing recording is not an error, because the sweep of missing files reports it. */
+function nullIfMissing(error: unknown): null {
+  if (error instanceof AppError && error.code === "storage_object_missing") return null;
+  throw error;
+}
+
+/** Replaces the job, because a shutdown or an outage does not count as a try. */
+async function postpone({ db, queue }: PosterDeps, { id, subjectId }: ClaimedJob, delayMs: number) {
+  const newId = newJobId();
+  await db.transaction().execute(async (tx) => {
+    if (!(await replacePosterJob(tx, { id: subjectId, jobId: id }, newId))) return;
+    await queue.send(tx, "poster", { id: newId, subjectId, delayMs });
+  });
+}

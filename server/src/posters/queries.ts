@@ -1,0 +1,118 @@
+import { sql } from "kysely";
+import type { Db, Tx } from "../db/schema.ts";
+import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
+
+export interface PosterJob {
+  transcriptionId: string;
+  jobId: string;
+}
+
+export interface UnfinishedPoster {
+  videoId: string;
+  attempt: number;
+  /** Seconds; null if unknown. */
+  duration: number | null;
+  waveformPrefix: string | null;
+  /** False if retention deleted the recording. */
+  hasRecording: boolean;
+}
+
+/** Returns undefined if the job has nothing to do. */
+export async function findUnfinishedPoster(
+  db: Db,
+  { transcriptionId, jobId }: PosterJob,
+): Promise<UnfinishedPoster | undefined> {
+  const row = await db
+    .selectFrom("transcription")
+    .innerJoin("video", "video.id", "transcription.video_id")
+    .select(["video_id", "attempt", "duration", "waveform_prefix", "recording_deleted_at"])
+    .where("transcription.id", "=", transcriptionId)
+    .where("poster_job_id", "=", jobId)
+    .where("poster_ended_at", "is", null)
+    .executeTakeFirst();
+  return (
+    row && {
+      videoId: row.video_id,
+      attempt: row.attempt,
+      duration: row.duration,
+      waveformPrefix: row.waveform_prefix,
+      hasRecording: row.recording_deleted_at === null,
+    }
+  );
+}
+
+/** Returns false if another job took over, or if retention deleted the recording in the meantime. */
+export async function finishPoster(
+  db: Db,
+  { transcriptionId, jobId }: PosterJob,
+  { prefix, levels, now }: { prefix: string | null; levels: string | null; now: Date },
+): Promise<boolean> {
+  const row = await db
+    .updateTable("transcription")
+    .set({ poster_ended_at: now, poster_prefix: prefix, poster_levels: levels })
+    .where("id", "=", transcriptionId)
+    .where("poster_job_id", "=", jobId)
+    .where("poster_ended_at", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Like `findTranscriptionsWithoutJob`, finds posters whose job was lost. */
+export async function findPostersWithoutJob(db: Db): Promise<LostJob[]> {
+  const { rows } = await sql<LostJob>`
+    select id, poster_job_id as "jobId", null as "delayMs", null as "group" from transcription
+    where poster_job_id is not null and poster_ended_at is null and not exists (
+      select from pgboss.job
+      where name = 'poster' and job.id = poster_job_id and state in ('created', 'retry', 'active')
+    )
+    limit ${MAX_LOST_JOBS}`.execute(db);
+  return rows;
+}
+
+/** Assigns a new job. Returns false if the poster got another job or ended in the meantime. */
+export async function replacePosterJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
+  const row = await tx
+    .updateTable("transcription")
+    .set({ poster_job_id: newId })
+    .where("id", "=", id)
+    .where("poster_job_id", "=", jobId)
+    .where("poster_ended_at", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * Assigns jobs to the newest ended transcriptions that never had one, because an earlier release completed them. The
+ * caller enqueues the jobs in the same transaction.
+ * @param maxUnfinished maximum number of posters that may be waiting afterwards
+ */
+export async function assignMissingJobs(tx: Tx, maxUnfinished: number): Promise<PosterJob[]> {
+  const { rows } = await sql<PosterJob>`
+    update transcription set poster_job_id = gen_random_uuid()
+    where id in (
+      select id from transcription
+      where poster_job_id is null and status in ('COMPLETED', 'SKIPPED')
+      order by id desc
+      limit greatest(0, ${maxUnfinished}::int - (
+        select count(*) from (
+          select from transcription where poster_job_id is not null and poster_ended_at is null
+          limit ${maxUnfinished}
+        ) as unfinished
+      ))
+      for update skip locked
+    )
+    returning id as "transcriptionId", poster_job_id as "jobId"`.execute(tx);
+  return rows;
+}
+
+/** Forgets a frame whose file is missing, so that it is made again. */
+export async function forgetPoster(db: Db, transcriptionId: string, prefix: string): Promise<void> {
+  await db
+    .updateTable("transcription")
+    .set({ poster_job_id: null, poster_ended_at: null, poster_prefix: null })
+    .where("id", "=", transcriptionId)
+    .where("poster_prefix", "=", prefix)
+    .execute();
+}

@@ -1,0 +1,276 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { VideoPageView } from "../../src/admin/contract/video.ts";
+import { sweepLostJobs } from "../../src/cleanup/reconcile-jobs.ts";
+import { applyRetention } from "../../src/cleanup/retention.ts";
+import { checkAllFiles } from "../../src/cleanup/sweep-missing-files.ts";
+import { sweepPosters } from "../../src/cleanup/sweep-posters.ts";
+import { sweepStoredFiles } from "../../src/cleanup/sweep-stored-files.ts";
+import { changeRetention } from "../../src/environments/environments.ts";
+import { makePoster } from "../../src/posters/make-poster.ts";
+import { assignMissingJobs, finishPoster } from "../../src/posters/queries.ts";
+import { openPosterDecoder } from "../../src/speech/speech.ts";
+import { filePrefix, posterKey, waveformKey } from "../../src/storage/transcript-files.ts";
+import { RunningAttempts } from "../../src/transcription/running-attempts.ts";
+import { openUploadLocker } from "../../src/uploads/open-upload-locker.ts";
+import { deleteVideo } from "../../src/videos/delete-video.ts";
+import {
+  addOperator,
+  codeOf,
+  cookieOf,
+  send,
+  sendAsCommandLine,
+  setUp,
+  signIn,
+} from "../admin/operator-requests.ts";
+import { seedTranscript } from "../support/seed-transcript.ts";
+import {
+  createTenant,
+  MovableClock,
+  shareService,
+  type Tenant,
+  until,
+  untilEnded,
+  upload,
+} from "../support/service.ts";
+import { writeRecording } from "../support/stored-recording.ts";
+
+const media = (name: string) =>
+  readFile(join(import.meta.dirname, "../../../speech/test/fixtures/media", name));
+const never = new AbortController().signal;
+const posterDecoder = openPosterDecoder({ ffmpegPath: null });
+const DAY_MS = 86_400_000;
+
+describe("after an upload", { timeout: 120_000 }, () => {
+  const subtext = shareService();
+  let tenant: Tenant;
+
+  beforeAll(async () => {
+    tenant = await createTenant(subtext);
+    await setUp(subtext);
+  });
+
+  async function untilPoster(name: string): Promise<VideoPageView["data"][number]> {
+    const videoId = await upload(subtext, tenant, await media(name), { metadata: { filename: name } });
+    await untilEnded(subtext, tenant, videoId);
+    return await until(async () => {
+      const page = await sendAsCommandLine(subtext, `/environments/${tenant.environmentId}/videos`);
+      const video = page.json<VideoPageView>().data.find(({ id }) => id === videoId);
+      return video?.poster ? video : undefined;
+    });
+  }
+
+  test("a video gets a frame, which only operators of its environment can read", async () => {
+    const video = await untilPoster("poster-after-fade.mp4");
+    expect(video).toMatchObject({ state: "skipped", poster: { kind: "frame" } });
+    const other = await createTenant(subtext);
+    const cookie = async (environment: string, email: string) => {
+      const access = { environments: [{ environment, role: "viewer" as const }] };
+      return cookieOf(await signIn(subtext, await addOperator(subtext, { email, ...access })));
+    };
+    const path = `/environments/${tenant.environmentId}/videos/${video.id}/poster`;
+    const headers = { cookie: await cookie(tenant.environmentId, "viewer@subtext.example") };
+    const response = await send(subtext, path, { headers });
+    expect(response.statusCode).toBe(200);
+    expect(response.headers).toMatchObject({
+      "content-type": "image/jpeg",
+      "cache-control": "private, max-age=86400, immutable",
+      vary: expect.stringContaining("cookie"),
+    });
+    expect(response.rawPayload.subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
+    const again = await send(subtext, path, {
+      headers: { ...headers, "if-none-match": String(response.headers.etag) },
+    });
+    expect(again.statusCode).toBe(304);
+
+    expect((await send(subtext, path)).statusCode).toBe(401);
+    const stranger = { cookie: await cookie(other.environmentId, "stranger@subtext.example") };
+    expect(codeOf(await send(subtext, path, { headers: stranger }))).toEqual([404, "environment_not_found"]);
+  });
+
+  test("a recording with a cover gets levels instead of a frame", async () => {
+    const { id, poster } = await untilPoster("cover-art-beeps.mp3");
+    expect(poster).toMatchObject({ kind: "levels" });
+    const levels = poster?.kind === "levels" ? poster.levels : [];
+    expect(Math.max(...levels)).toBe(15);
+    const response = await sendAsCommandLine(
+      subtext,
+      `/environments/${tenant.environmentId}/videos/${id}/poster`,
+    );
+    expect(codeOf(response)).toEqual([404, "poster_not_found"]);
+  });
+});
+
+describe("the job", { timeout: 120_000 }, () => {
+  const clock = new MovableClock();
+  const subtext = shareService({ start: false, clock });
+  let tenant: Tenant;
+
+  beforeAll(async () => {
+    tenant = await createTenant(subtext, { clock });
+  });
+
+  /** A completed video whose poster waits for its job. */
+  async function waiting(recording: Buffer, environmentId = tenant.environmentId) {
+    const { parts } = subtext.service;
+    const { queue, recordings, transcripts, log, database, ownership } = parts;
+    const db = database.kysely;
+    const seeded = await seedTranscript(subtext.service, { environmentId, language: "en", text: "a b" });
+    await writeRecording(subtext.service, seeded.videoId, recording);
+    const { transcriptionId } = seeded;
+    const assigned = await db.transaction().execute((tx) => assignMissingJobs(tx, 1000));
+    const { jobId } = assigned.find((job) => job.transcriptionId === transcriptionId)!;
+    const deps = { db, queue, recordings, transcripts, posterDecoder, clock, log, ownership };
+    const row = () =>
+      db.selectFrom("transcription").selectAll().where("id", "=", transcriptionId).executeTakeFirst();
+    const run = async (retryCount = 0, shutdown = never, id = jobId) =>
+      await makePoster(deps, { id, subjectId: transcriptionId, signal: never, retryCount }, shutdown);
+    const key = posterKey(filePrefix(transcriptionId, 1));
+    return { ...seeded, jobId, deps, row, run, key };
+  }
+
+  test("stores one frame, even if it runs twice", async () => {
+    const { transcriptionId, deps, row, run, key } = await waiting(await media("poster-portrait.webm"));
+    await run();
+    expect(await row()).toMatchObject({ poster_prefix: filePrefix(transcriptionId, 1), poster_levels: null });
+    const before = await row();
+    await run(1);
+    expect(await row()).toEqual(before);
+    expect(await deps.transcripts.inspect(key)).not.toBeNull();
+  });
+
+  test("gives up after two tries, and the transcription stays as it is", async () => {
+    const { row, run } = await waiting(Buffer.from("not media at all, but long enough to be read"));
+    const before = await row();
+    await expect(run(0)).rejects.toMatchObject({ code: "unreadable_media" });
+    expect(await row()).toEqual(before);
+    await run(1);
+    const { changed_at: _, ...after } = (await row())!;
+    expect(after).toMatchObject({ poster_prefix: null, poster_ended_at: expect.any(Date) });
+    expect({ ...before, ...after }).toEqual({ ...before, poster_ended_at: after.poster_ended_at });
+  });
+
+  test("gives up without a try if two workers were lost while it ran", async () => {
+    const { row, run } = await waiting(await media("poster-portrait.webm"));
+    await run(2);
+    expect(await row()).toMatchObject({ poster_prefix: null, poster_ended_at: expect.any(Date) });
+  });
+
+  test("is replaced at a shutdown, which does not count as a try", async () => {
+    const { jobId, deps, row, run } = await waiting(await media("poster-portrait.webm"));
+    await run(1, AbortSignal.abort(new Error("stopping")));
+    const { poster_job_id: next } = (await row())!;
+    expect(next).not.toBe(jobId);
+    expect(await row()).toMatchObject({ poster_ended_at: null });
+    const { rows } = await sql`select from pgboss.job where name = 'poster' and id = ${next}`.execute(
+      deps.db,
+    );
+    expect(rows).toHaveLength(1);
+    await run(0, never, next!);
+    expect(await row()).toMatchObject({ poster_prefix: expect.any(String) });
+  });
+
+  test("ends without a poster if the recording is missing, damaged or black", async () => {
+    const missing = await waiting(await media("poster-portrait.webm"));
+    await missing.deps.recordings.remove(missing.videoId);
+    await missing.run();
+    expect(await missing.row()).toMatchObject({ poster_prefix: null, poster_ended_at: expect.any(Date) });
+    const black = await waiting(await media("video-only.mp4"));
+    await black.run();
+    expect(await black.row()).toMatchObject({ poster_prefix: null, poster_ended_at: expect.any(Date) });
+  });
+
+  test("does nothing for a deleted video, and its frame is deleted with the video", async () => {
+    const { videoId, deps, run, key } = await waiting(await media("poster-portrait.webm"));
+    await run();
+    expect(await deps.transcripts.inspect(key)).not.toBeNull();
+    const { environmentId } = tenant;
+    const others = { running: new RunningAttempts(deps.db), locker: openUploadLocker(null) };
+    await deleteVideo({ ...deps, ...others }, { environmentId, videoId });
+    expect(await deps.transcripts.inspect(key)).toBeNull();
+    await run();
+  });
+
+  test("uses the waveform of a recording without video", async () => {
+    const { transcriptionId, deps, row, run } = await waiting(await media("m4a-aac-beeps.m4a"));
+    const prefix = filePrefix(transcriptionId, 1);
+    const peaks = Buffer.from(Array.from({ length: 80 }, (_, index) => (index < 40 ? 0 : 100)));
+    const waveform = { duration: 8, whole: true, peaksPerSecond: 10, peaks: peaks.toString("base64") };
+    await deps.transcripts.put(waveformKey(prefix), Buffer.from(JSON.stringify(waveform)));
+    const named = deps.db.updateTable("transcription").set({ waveform_prefix: prefix });
+    await named.where("id", "=", transcriptionId).execute();
+    await run();
+    expect(await row()).toMatchObject({ poster_levels: "0".repeat(20) + "f".repeat(20) });
+  });
+
+  test("retention deletes the frame with the recording, and ends a running job", async () => {
+    const { environmentId } = await createTenant(subtext, { clock });
+    const made = await waiting(await media("poster-portrait.webm"), environmentId);
+    const running = await waiting(await media("poster-portrait.webm"), environmentId);
+    await made.run();
+    const { deps } = made;
+    await changeRetention(deps.db, environmentId, { days: 1, deletes: "recording" });
+    clock.advance(2 * DAY_MS);
+    await applyRetention(deps, never);
+    expect(await deps.transcripts.inspect(made.key)).toBeNull();
+    expect(await made.row()).toMatchObject({ poster_prefix: null, status: "COMPLETED" });
+    const late = { prefix: filePrefix(running.transcriptionId, 1), levels: null, now: clock.now() };
+    expect(await finishPoster(deps.db, running, late)).toBe(false);
+    expect(await running.row()).toMatchObject({ poster_prefix: null });
+  });
+
+  test("the sweeps keep a needed frame, remove an obsolete one, and have a missing one made again", async () => {
+    const { transcriptionId, deps, row, run, key } = await waiting(await media("poster-portrait.webm"));
+    const { db, transcripts } = deps;
+    await transcripts.put(key, Buffer.from("being written"));
+    await sweepStoredFiles(deps, never);
+    expect(await transcripts.inspect(key)).not.toBeNull();
+    await run();
+    await sweepStoredFiles(deps, never);
+    expect(await transcripts.inspect(key)).not.toBeNull();
+
+    // As if the transcript were complete.
+    await sql`update transcription set file_formats = '["json"]' where id = ${transcriptionId}`.execute(db);
+    await transcripts.remove(key);
+    await checkAllFiles(deps, never);
+    expect(await row()).toMatchObject({ poster_job_id: null, poster_ended_at: null, poster_prefix: null });
+    await sweepPosters(deps);
+    await run(0, never, (await row())!.poster_job_id!);
+    expect(await transcripts.inspect(key)).not.toBeNull();
+
+    const none = db.updateTable("transcription").set({ poster_prefix: null });
+    await none.where("id", "=", transcriptionId).execute();
+    await sweepStoredFiles(deps, never);
+    expect(await transcripts.inspect(key)).toBeNull();
+  });
+
+  test("is enqueued for the newest earlier transcriptions, a few at a time, and again if it is lost", async () => {
+    const { deps } = await waiting(await media("mp3-beeps.mp3"));
+    const { db } = deps;
+    await sql`update transcription set poster_ended_at = now()`.execute(db);
+    const ids: string[] = [];
+    for (let index = 0; index < 55; index++) {
+      const seed = { environmentId: tenant.environmentId, language: "en", text: "a" };
+      ids.push((await seedTranscript(subtext.service, seed)).transcriptionId);
+    }
+    await sweepPosters(deps);
+    await sweepPosters(deps);
+    const enqueued = await db
+      .selectFrom("transcription")
+      .select("id")
+      .where("poster_job_id", "is not", null)
+      .where("poster_ended_at", "is", null)
+      .orderBy("id")
+      .execute();
+    expect(enqueued.map(({ id }) => id)).toEqual(ids.sort().slice(5));
+
+    await sql`delete from pgboss.job where name = 'poster'`.execute(db);
+    await sweepLostJobs(deps, never);
+    const { rows } = await sql<{ count: string }>`
+      select count(*) from pgboss.job join transcription on poster_job_id = job.id
+      where job.name = 'poster' and job.state = 'created'`.execute(db);
+    expect(Number(rows[0]?.count)).toBe(50);
+  });
+});
