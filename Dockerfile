@@ -5,7 +5,7 @@
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 ARG DEBIAN_IMAGE=debian:bookworm-slim
 
-# --- Node.js without debug symbols, and an ffmpeg that only decodes audio -----------------------------------
+# --- Node.js without debug symbols, and an ffmpeg that decodes audio and common video --------------------
 # Debian's package ffmpeg takes 284 MB with its libraries; docs/decisions/0064-image-contents.md. All demuxers are
 # included, because a file of a kind that is not supported is reported by its kind.
 FROM ${NODE_IMAGE} AS programs
@@ -16,11 +16,13 @@ RUN sed --in-place 's/^Types: deb$/Types: deb deb-src/' /etc/apt/sources.list.d/
  && apt-get source ffmpeg
 RUN cd ffmpeg-*/ \
  && audio=$(sed -n '/^\/\* audio codecs/,/^\/\* subtitles/s/^extern const FFCodec ff_\(\w*\)_decoder;/\1/p' libavcodec/allcodecs.c) \
+ && filters=aformat,aresample,pan,select,trim,scale,setsar,format,transpose,hflip,vflip \
+ && video=h263,h264,hevc,mjpeg,mpeg1video,mpeg2video,mpeg4,msmpeg4v2,msmpeg4v3,prores,dvvideo,theora,vp8,vp9 \
  && ./configure --disable-autodetect --enable-zlib --disable-debug --disable-doc --disable-ffplay \
-      --disable-avdevice --disable-postproc --disable-swscale \
-      --disable-decoders --enable-decoder="$(echo $audio speex s302m dvaudio | tr ' ' ,)" \
-      --disable-encoders --enable-encoder=pcm_f32le --disable-muxers --enable-muxer=matroska \
-      --disable-filters --enable-filter=aformat,aresample,pan --disable-protocols --enable-protocol=file,pipe \
+      --disable-avdevice --disable-postproc \
+      --disable-decoders --enable-decoder="$(echo $audio speex s302m dvaudio $video | tr ' ' ,)" \
+      --disable-encoders --enable-encoder=pcm_f32le,mjpeg --disable-muxers --enable-muxer=matroska,mjpeg \
+      --disable-filters --enable-filter=$filters --disable-protocols --enable-protocol=file,pipe \
       --extra-cflags="$(dpkg-buildflags --get CFLAGS) $(dpkg-buildflags --get CPPFLAGS) -g0" \
       --extra-ldflags="$(dpkg-buildflags --get LDFLAGS)" \
  && make --jobs="$(nproc)" \

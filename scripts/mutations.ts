@@ -550,6 +550,35 @@ export const mutations: Mutation[] = [
     ],
   ),
   ...of(
+    "server/src/videos/retention-queries.ts",
+    ["server/test/posters/posters.test.ts"],
+    [["poster_prefix: null, poster_ended_at: now", "poster_ended_at: now"]],
+  ),
+  ...of(
+    "server/src/cleanup/stored-files.ts",
+    ["server/test/posters/posters.test.ts"],
+    [["row.poster_prefix === prefix || isBeingMade", "row.poster_prefix === prefix"]],
+  ),
+  ...of(
+    "server/src/posters/queries.ts",
+    ["server/test/posters/posters.test.ts"],
+    [
+      [
+        'poster_levels: levels })\n    .where("id", "=", transcriptionId)\n    .where("poster_job_id", "=", jobId)\n    .where("poster_ended_at", "is", null)',
+        'poster_levels: levels })\n    .where("id", "=", transcriptionId)\n    .where("poster_job_id", "=", jobId)',
+      ],
+      ["order by id desc", "order by id"],
+    ],
+  ),
+  ...of(
+    "server/src/posters/make-poster.ts",
+    ["server/test/posters/posters.test.ts"],
+    [
+      ["if (job.retryCount >= MAX_TRIES)", "if (false)"],
+      ["if (job.retryCount + 1 < MAX_TRIES) throw error;", "throw error;"],
+    ],
+  ),
+  ...of(
     "server/src/backup/preserve-files.ts",
     ["server/test/backup/preserve-files.test.ts"],
     [

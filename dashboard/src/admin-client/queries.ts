@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { request } from "./request.ts";
+import { request, urlOf } from "./request.ts";
 import { toListQuery, type VideoListView } from "./video-list-view.ts";
 
 const PAGE_SIZE = 100;
@@ -87,6 +87,13 @@ export function videosQuery(environmentId: string, view: VideoListView) {
     refetchOnReconnect: (query) => isShort(query.state.data),
     // Comparing 100,000 videos after each change would take longer than a frame.
     structuralSharing: false,
+  });
+}
+
+/** Returns the URL of a video's frame; see `PosterView`. */
+export function posterUrl({ environmentId, videoId }: { environmentId: string; videoId: string }): string {
+  return urlOf("GET /environments/:environment/videos/:video/poster", {
+    params: { environment: environmentId, video: videoId },
   });
 }
 

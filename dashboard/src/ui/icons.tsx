@@ -22,6 +22,7 @@ export const VideosIcon = icon(
   <rect x="1.75" y="3" width="12.5" height="10" rx="2" />,
   <path d="M6.75 6v4l3.25-2z" />,
 );
+export const AudioIcon = icon(<path d="M2.5 6.75v2.5M5.25 4v8M8 2.25v11.5M10.75 5v6M13.5 6.75v2.5" />);
 export const SettingsIcon = icon(
   <path d="M2 4.5h7M13 4.5h1M2 11.5h1M7 11.5h7" />,
   <circle cx="11" cy="4.5" r="1.75" />,

@@ -3,6 +3,7 @@ import type { VideoDetailView } from "@subtext/server/admin/contract/video-detai
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { posterUrl } from "../../admin-client/queries.ts";
 import { ProblemError } from "../../admin-client/request.ts";
 import { usePageCommands } from "../../hooks/page-commands.ts";
 import { useRole } from "../../hooks/use-me.ts";
@@ -122,6 +123,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
             <Player
               name={name}
               media={media}
+              poster={video.poster?.kind === "frame" ? posterUrl(address) : null}
               captions={captions}
               playback={playback}
               hasTranscript={hasTranscript}

@@ -23,6 +23,7 @@ import {
   videoName,
 } from "../../ui/video-state.tsx";
 import { COLUMNS } from "./columns.ts";
+import { Poster } from "./poster.tsx";
 import css from "./video-row.module.css";
 
 /** The cells of a row. The second line of the first cell says what matters most about the video now. */
@@ -31,16 +32,21 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
   const { duration = null, wordCount = null, language = null, progress = 0 } = transcription ?? {};
   const detail = detailOf(video);
   const name = videoName(video);
+  const link = {
+    to: "/environments/$environmentId/videos/$videoId",
+    params: { environmentId: video.environmentId, videoId: video.id },
+  } as const;
   return (
     <>
+      {/* The name next to it is the same link. */}
+      <td className={css.poster} aria-hidden="true">
+        <Link {...link} tabIndex={-1}>
+          <Poster video={video} />
+        </Link>
+      </td>
       <td className={css.name}>
         <div className={css.title}>
-          <Link
-            to="/environments/$environmentId/videos/$videoId"
-            params={{ environmentId: video.environmentId, videoId: video.id }}
-            data-video={video.id}
-            title={name}
-          >
+          <Link {...link} data-video={video.id} title={name}>
             <bdi>{name}</bdi>
           </Link>
         </div>
@@ -79,7 +85,14 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
 
 /** The cells of a row that is being loaded. */
 export function SkeletonCells() {
-  return COLUMNS.map(({ name }) => <td key={name} className={css.bar} />);
+  return (
+    <>
+      <td className={`${css.poster} ${css.box}`} />
+      {COLUMNS.map(({ name }) => (
+        <td key={name} className={css.bar} />
+      ))}
+    </>
+  );
 }
 
 function detailOf(video: VideoView): string {

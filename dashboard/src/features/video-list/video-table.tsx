@@ -16,7 +16,7 @@ import css from "./video-table.module.css";
 
 const OVERSCAN = 8;
 /** Must match `--row` in the style sheet. */
-const ROW_REM = { table: 4.25, cards: 6.5 };
+const ROW_REM = { table: 4.25, cards: 7 };
 const CARDS = "(max-width: 52rem)";
 
 /**

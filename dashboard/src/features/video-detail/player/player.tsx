@@ -16,6 +16,8 @@ const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 interface PlayerProps {
   name: string;
   media: MediaView;
+  /** URL of a frame of the video; null if there is none. */
+  poster: string | null;
   /** Null until the transcription is completed. */
   captions: { url: string; language: string } | null;
   playback: Playback;
@@ -23,7 +25,7 @@ interface PlayerProps {
   help: ShortcutsHelpProps;
 }
 
-export function Player({ name, media, captions, playback, hasTranscript, help }: PlayerProps) {
+export function Player({ name, media, poster, captions, playback, hasTranscript, help }: PlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
   const [fault, setFault] = useState(() => knownFault(media));
   const [isSoundOnly, setSoundOnly] = useState(false);
@@ -61,6 +63,7 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
         className={css.video}
         data-sound-only={isSoundOnly || undefined}
         src={media.url}
+        poster={poster ?? undefined}
         aria-label={name}
         controls
         playsInline
