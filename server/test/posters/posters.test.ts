@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sql } from "kysely";
+import { CompiledQuery, sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { VideoPageView } from "../../src/admin/contract/video.ts";
+import { listVideoFiles } from "../../src/backup/video-files.ts";
 import { sweepLostJobs } from "../../src/cleanup/reconcile-jobs.ts";
 import { applyRetention } from "../../src/cleanup/retention.ts";
 import { checkAllFiles } from "../../src/cleanup/sweep-missing-files.ts";
@@ -203,6 +204,17 @@ describe("the job", { timeout: 120_000 }, () => {
     await named.where("id", "=", transcriptionId).execute();
     await run();
     expect(await row()).toMatchObject({ poster_levels: "0".repeat(20) + "f".repeat(20) });
+  });
+
+  test("stores the frame where a backup finds it, even if there is no transcript", async () => {
+    const { videoId, transcriptionId, deps, run } = await waiting(await media("poster-portrait.webm"));
+    const skipped = deps.db.updateTable("transcription").set({ status: "SKIPPED", file_prefix: null });
+    await skipped.where("id", "=", transcriptionId).execute();
+    await run();
+    const query = async <Row>(text: string, values: readonly unknown[] = []) =>
+      (await deps.db.executeQuery(CompiledQuery.raw(text, [...values]))).rows as Row[];
+    const files = (await Array.fromAsync(listVideoFiles(query))).find((video) => video.videoId === videoId);
+    expect(files?.folders).toEqual([`files/${filePrefix(transcriptionId, 1)}`]);
   });
 
   test("retention deletes the frame with the recording, and ends a running job", async () => {
