@@ -43,7 +43,9 @@ test("dropped videos are uploaded and transcribed without a reload of the page",
   await row(page, "no video.mp4").getByText("Upload the original again.").waitFor();
 
   const frame = row(page, "sample.mp4").locator("img");
-  await expect.poll(() => frame.evaluate((image: HTMLImageElement) => image.naturalWidth), SLOW).toBe(320);
+  await expect
+    .poll(() => frame.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth), SLOW)
+    .toBe(320);
   const size = async (of: Locator) => {
     const { width, height } = (await of.boundingBox())!;
     return { width, height };
