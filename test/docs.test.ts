@@ -5,25 +5,20 @@ import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
 import { findProseFaults } from "../scripts/check-prose.ts";
 import { renderReference } from "../scripts/write-reference.ts";
-import { runCommandLine } from "../server/src/cli/program.ts";
 import { APP_ERRORS } from "../server/src/lib/errors.ts";
 import { readContents } from "../site/src/contents.ts";
 import { slugOf } from "../site/src/markdown.ts";
-import { documentedPages, readBlocks } from "./support/documented-blocks.ts";
+import {
+  codeSpans,
+  documentedPages,
+  OTHER_PAGES,
+  readBlocks,
+  withoutBlocks,
+} from "./support/documented-blocks.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const pages = documentedPages();
-const others = [
-  "CONTRIBUTING.md",
-  "client/README.md",
-  "speech/README.md",
-  "captions/README.md",
-  "examples/README.md",
-  "CHANGELOG.md",
-  "SECURITY.md",
-];
-
 /** Names from other programs, placeholders, and a misspelled setting in an example of an error message. */
 const FOREIGN_NAMES = new Set([
   "BACKUP_DONE_URL",
@@ -88,7 +83,7 @@ describe("a code block of the README and the docs", () => {
 describe("the README and the docs", () => {
   test("link only to files and headings that exist", () => {
     const broken: string[] = [];
-    for (const page of [...pages, ...others]) {
+    for (const page of [...pages, ...OTHER_PAGES]) {
       for (const [, href = ""] of withoutBlocks(read(page)).matchAll(/\]\(([^()\s]+)\)/g)) {
         if (/^[a-z]+:/.test(href)) continue;
         const [path = "", anchor] = href.split("#");
@@ -119,7 +114,7 @@ describe("the README and the docs", () => {
     const names = /(?<![\w$])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?!\w)/g;
     const known = new Set(sourcesText().match(names));
     const blocks = pages.flatMap(readBlocks).filter(({ language }) => /^(|sh|ya?ml|json)$/.test(language));
-    const unknown = [...codeSpans(), ...blocks].flatMap(({ page, text }) =>
+    const unknown = [...codeSpans(pages), ...blocks].flatMap(({ page, text }) =>
       (text.match(names) ?? [])
         .filter((name) => !FOREIGN_NAMES.has(name) && !known.has(name.replace(/_FILE$/, "")))
         .map((name) => `${page}: ${name}`),
@@ -154,20 +149,8 @@ describe("the README and the docs", () => {
     expect(pairs.filter(({ code, status }) => statuses[code]?.status !== status)).toEqual([]);
   });
 
-  test("name only options that a program of this project has", () => {
-    const options = /(?<![\w-])--[a-z][\w-]*/g;
-    const sources = `${sourcesText()}\n${read("docs/cli.md")}`;
-    const parsed = sources.matchAll(/"?\b([a-z][\w-]*)"?: (?:text\(|\{ type: "(?:boolean|string)")/g);
-    const known = new Set([...(sources.match(options) ?? []), ...[...parsed].map(([, name]) => `--${name}`)]);
-    const unknown = codeSpans([...pages, ...others])
-      .filter(({ text }) => text.startsWith("--"))
-      .flatMap(({ page, text }) => (text.match(options) ?? []).map((name) => ({ page, name })))
-      .filter(({ name }) => !known.has(name));
-    expect(unknown).toEqual([]);
-  });
-
   test("name only npm scripts and permissions that exist", () => {
-    const text = [...pages, ...others].map(read).join("\n");
+    const text = [...pages, ...OTHER_PAGES].map(read).join("\n");
     const scripts = [...text.matchAll(/npm run (?:--silent )?([a-z][\w:-]*)/g)].map(([, name]) => name!);
     const manifests = ["package.json", ...packageJson.workspaces.map((name) => `${name}/package.json`)];
     const known = manifests.flatMap((path) => Object.keys(JSON.parse(read(path)).scripts ?? {}));
@@ -178,27 +161,6 @@ describe("the README and the docs", () => {
     );
     expect(permissions.length).toBeGreaterThan(2);
     expect(permissions.filter((name) => !PERMISSIONS.some((permission) => permission === name))).toEqual([]);
-  });
-
-  test("name only commands and options of `subtext` that exist", async () => {
-    const texts = [
-      ...codeSpans().map(({ text }) => text),
-      ...pages.flatMap(readBlocks).map(({ text }) => text),
-    ];
-    const lines = texts.flatMap((text) => text.split("\n")).map((line) => line.replace(/\s#.*$/, ""));
-    const calls = lines.flatMap((line) =>
-      [...line.matchAll(/npx subtext ([a-z][^|)`]*)/g)].map(([, call = ""]) => call),
-    );
-    expect(calls.length).toBeGreaterThan(10);
-    const faults: string[] = [];
-    for (const call of new Set(calls)) {
-      const words = call.trim().split(/\s+/);
-      const help = await findHelp(words);
-      if (help === null) faults.push(call);
-      const options = words.filter((word) => /^--[a-z]/.test(word)).map((word) => word.split("=")[0]!);
-      for (const option of options) if (!help?.includes(option)) faults.push(`${option} of ${call}`);
-    }
-    expect(faults).toEqual([]);
   });
 
   test("name only project files that exist", () => {
@@ -227,16 +189,6 @@ test("the lint of prose reports phrases and long sentences, but not code", () =>
   const code = `\`\`\`sh\necho can not\n\`\`\`\n`;
   expect(findProseFaults(`${code}| ${long} |\n\nA \`can not\` in code.`)).toEqual([]);
 });
-
-function withoutBlocks(markdown: string): string {
-  return markdown.replaceAll(/^\s*(`{3,})[^\n]*\n[\s\S]*?^\s*\1\s*$/gm, "");
-}
-
-function codeSpans(names = pages): { page: string; text: string }[] {
-  return names.flatMap((page) =>
-    [...withoutBlocks(read(page)).matchAll(/`([^`\n]+)`/g)].map(([, text = ""]) => ({ page, text })),
-  );
-}
 
 /** Returns the anchors that GitHub generates for the headings of a page. */
 function findAnchors(page: string): string[] {
@@ -269,35 +221,4 @@ function sourcesText(): string {
       .map((name) => `${folder}/${name}`),
   );
   return ["package.json", ...files].map(read).join("\n");
-}
-
-/** Returns the help of the command that the words start with; null if there is no such command. */
-async function findHelp(words: string[]): Promise<string | null> {
-  let help = await runSubtext(["--help"]);
-  const path: string[] = [];
-  for (const word of words) {
-    const isCommand = /^[a-z][a-z-]*$/.test(word) && new RegExp(`^  ${word}\\b`, "m").test(commandsIn(help));
-    if (!isCommand) {
-      // A word after a command with subcommands must be one of them.
-      if (commandsIn(help) !== "" && /^[a-z]/.test(word)) return null;
-      break;
-    }
-    path.push(word);
-    help = await runSubtext([...path, "--help"]);
-  }
-  return path.length === 0 ? null : help;
-}
-
-function commandsIn(help: string): string {
-  return /^Commands:\n((?: {2}.*\n?)*)/m.exec(help)?.[1]?.replace(/^ {2}help .*$/m, "") ?? "";
-}
-
-async function runSubtext(args: string[]): Promise<string> {
-  let text = "";
-  const out = (more: string) => {
-    text += more;
-    return true;
-  };
-  await runCommandLine(args, { env: {}, out, err: out, errColumns: () => null });
-  return text;
 }

@@ -14,8 +14,8 @@ export function renderCommandLine(): string {
 
 ${sentence(program.description())}
 
-In a clone, run \`npx subtext\`; in the image, \`subtext\`. With \`--json\`, a command prints JSON instead of text. The exit
-code is 0 if the command succeeded, 1 if it failed, and 2 if its usage was wrong.
+What to write instead of \`subtext\` [depends on the installation](quickstart.md#run-commands). With \`--json\`, a command prints
+JSON instead of text. The exit code is 0 if the command succeeded, 1 if it failed, and 2 if its usage was wrong.
 
 ${commands.map((command) => renderCommand(command, "##")).join("\n")}`;
 }

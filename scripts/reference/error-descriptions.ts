@@ -81,7 +81,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   data_folder_mismatch:
     "At startup: the files in the data folder or the bucket belong to another database, or the files of this database are elsewhere.",
   installation_missing:
-    "A command found no installation where the settings point. Check `DATA_DIR` and `DATABASE_URL`; `npx subtext serve` creates one.",
+    "A command found no installation where the settings point. Check `DATA_DIR` and `DATABASE_URL`; `subtext serve` creates one.",
   database_version_mismatch:
     "At startup: the data folder was created by another PostgreSQL version, or the tables by a newer Subtext. See [upgrades](upgrades.md).",
   query_outside_transaction: "An internal error, detected before it became a deadlock. Please report it.",
@@ -92,8 +92,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   command_line_required:
     "Admin API: only the command line on the service's machine may do this, because backups contain every secret, and settings reveal internal paths and addresses.",
   sign_in_required: "The admin API requires a sign-in.",
-  sign_in_failed:
-    "The email or password is wrong. `npx subtext operators reset-password` sets a new password.",
+  sign_in_failed: "The email or password is wrong. `subtext operators reset-password` sets a new password.",
   role_required:
     "Admin API: the operator's role in the environment, or in all environments, does not allow this.",
   owner_required:
@@ -144,11 +143,11 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
   decoder_unavailable:
     "Neither ffmpeg nor the optional package node-av is installed: `apt install ffmpeg`, then reprocess.",
   decoder_crashed: "The decoder crashed or exceeded its limits.",
-  model_unusable: "A model file is missing or damaged: `npm ci` restores the bundled one.",
-  model_not_found: "No model has this name, or it is not installed: `npx subtext models list`.",
+  model_unusable: "A model file is missing or damaged. Reinstalling Subtext restores the bundled one.",
+  model_not_found: "No model has this name, or it is not installed: `subtext models list`.",
   model_download_failed:
-    "The model hub does not respond, or refuses the request. Downloaded bytes are kept; `npx subtext models pull` resumes.",
-  model_corrupt: "The model's files do not match the hub's hashes: `npx subtext models rm`, then `pull`.",
+    "The model hub does not respond, or refuses the request. Downloaded bytes are kept; `subtext models pull` resumes.",
+  model_corrupt: "The model's files do not match the hub's hashes: `subtext models rm`, then `pull`.",
   model_store_failed: "`MODELS_DIR` is full or not writable, or another process is downloading to it.",
   engine_crashed: "The engine's process crashed.",
   engine_hung: "The engine's process stopped sending heartbeats.",

@@ -21,7 +21,7 @@ if (process.features.typescript) {
 } else {
   console.error(
     `subtext: Node.js 22.18 or newer is required; this is ${process.versions.node}. ` +
-      "In the project's folder, `npx subtext` uses the Node.js that the project installs.",
+      "In a clone, `npx subtext` uses the version that `npm ci` installs.",
   );
   process.exitCode = 1;
 }

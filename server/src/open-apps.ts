@@ -12,6 +12,7 @@ import type { Database } from "./db/database.ts";
 import type { Schema } from "./db/schema.ts";
 import { type ConnectionLimits, createApp } from "./http/app.ts";
 import type { Clock } from "./lib/clock.ts";
+import { programCommand } from "./lib/command-line.ts";
 import type { Operators } from "./operators/operators.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { Stores } from "./storage/stores.ts";
@@ -97,7 +98,7 @@ export async function openApps(
   if (stores.files) registerFiles(app, { transcripts: stores.files, secret, clock });
   registerAdmin(app, deps);
   const mediaOrigin = await findMediaOrigin(stores.recordings, clock.now());
-  await registerDashboard(app, { folder, mediaOrigin });
+  await registerDashboard(app, { folder, mediaOrigin, command: programCommand() });
   // In a worker, only the command line uses `app`.
   return { app, listening: config.role === "worker" ? newApp() : app };
 }

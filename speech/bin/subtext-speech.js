@@ -12,7 +12,7 @@ if (process.features.typescript) {
 } else {
   console.error(
     `subtext-speech: this is Node.js ${process.versions.node}; 22.18 or newer is needed. ` +
-      "Start it with npx or npm from the project's folder, which bring their own: npx subtext-speech",
+      "In a clone, `npx subtext-speech` uses the version that `npm ci` installs.",
   );
   process.exitCode = 1;
 }

@@ -3,6 +3,17 @@ import { join, relative } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
 
+/** Documents outside `docs/`. */
+export const OTHER_PAGES = [
+  "CONTRIBUTING.md",
+  "client/README.md",
+  "speech/README.md",
+  "captions/README.md",
+  "examples/README.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+];
+
 /** A fenced code block in the README or in `docs/`. */
 export interface DocumentedBlock {
   /** Path from the repository root. */
@@ -57,4 +68,22 @@ export function blocksRunBy(testFile: string): DocumentedBlock[] {
   const name = relative(ROOT, testFile);
   const blocks = documentedPages().flatMap(readBlocks);
   return blocks.filter(({ runBy }) => runBy === name);
+}
+
+/** A code span in the text of a page. */
+export interface DocumentedSpan {
+  page: string;
+  text: string;
+}
+
+export function codeSpans(pages: readonly string[]): DocumentedSpan[] {
+  return pages.flatMap((page) =>
+    [...withoutBlocks(readFileSync(join(ROOT, page), "utf8")).matchAll(/`([^`\n]+)`/g)].map(
+      ([, text = ""]) => ({ page, text }),
+    ),
+  );
+}
+
+export function withoutBlocks(markdown: string): string {
+  return markdown.replaceAll(/^\s*(`{3,})[^\n]*\n[\s\S]*?^\s*\1\s*$/gm, "");
 }

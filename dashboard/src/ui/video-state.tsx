@@ -2,6 +2,7 @@ import type { TranscriptionSummaryView, VideoView } from "@subtext/server/admin/
 import type { VideoState } from "@subtext/server/db/enums";
 import { videoState as texts } from "../messages/en/video-state.ts";
 import { Badge, type Tone } from "./badge.tsx";
+import { serverCommand } from "./server-command.ts";
 
 export function videoName({ filename, id }: Pick<VideoView, "filename" | "id">): string {
   return filename ?? id;
@@ -34,6 +35,7 @@ const FAILURES: Partial<Record<string, FailureText>> = texts.failures;
 
 interface FailureText {
   problem: string;
+  /** `{command}` stands for `serverCommand`. */
   remedy: string;
 }
 
@@ -41,7 +43,8 @@ export function failureText({
   code,
   message,
 }: NonNullable<TranscriptionSummaryView["failure"]>): FailureText {
-  return FAILURES[code] ?? { problem: message, remedy: texts.seeLog };
+  const { problem, remedy } = FAILURES[code] ?? { problem: message, remedy: texts.seeLog };
+  return { problem, remedy: remedy.replace("{command}", serverCommand()) };
 }
 
 const SKIP_REASONS: Partial<Record<string, string>> = texts.skipReasons;

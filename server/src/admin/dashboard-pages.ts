@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { readStaticFiles, sendStaticFile } from "../http/static-files.ts";
+import { readStaticFiles, sendStaticFile, withText } from "../http/static-files.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
@@ -27,7 +27,12 @@ export interface DashboardOptions {
   folder: string;
   /** Origin from which the player loads recordings; null if this service serves them. */
   mediaOrigin: string | null;
+  /** How users run the command line on the server; see `programCommand`. */
+  command: string;
 }
+
+/** The build's tag for `command`, which messages in pages use. */
+const COMMAND_TAG = /(<meta name="subtext-command" content=")[^"]*/;
 
 /**
  * Serves the built dashboard: one document for all pages, and the assets below `/assets/`. All files are kept in
@@ -35,11 +40,13 @@ export interface DashboardOptions {
  */
 export async function registerDashboard(
   app: FastifyInstance,
-  { folder, mediaOrigin }: DashboardOptions,
+  { folder, mediaOrigin, command }: DashboardOptions,
 ): Promise<void> {
   const policy = contentSecurityPolicy(mediaOrigin);
   const assets = await readStaticFiles(folder);
-  const document = assets.get("index.html");
+  const built = assets.get("index.html");
+  const document =
+    built?.plain && withText(built, built.plain.toString().replace(COMMAND_TAG, `$1${command}`));
   for (const path of PAGE_PATHS) {
     app.get(path, async (request, reply) => {
       reply.headers({

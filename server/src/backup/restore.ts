@@ -7,6 +7,7 @@ import { openEmbedded } from "../db/embedded/embedded.ts";
 import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
 import type { Schema } from "../db/schema.ts";
+import { commandLine } from "../lib/command-line.ts";
 import { AppError } from "../lib/errors.ts";
 import { lockFolder } from "../lib/folder-lock.ts";
 import { makeFolder } from "../lib/make-folder.ts";
@@ -81,7 +82,7 @@ export function assertRestored(dataFolder: string): void {
   if (!existsSync(join(dataFolder, UNFINISHED))) return;
   throw new AppError(
     "data_folder_mismatch",
-    `The restore to ${dataFolder} was interrupted. Run \`npx subtext restore\` again.`,
+    `The restore to ${dataFolder} was interrupted. Run \`${commandLine("restore")}\` again.`,
   );
 }
 

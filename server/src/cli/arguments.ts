@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { EnvironmentSummaryView } from "../admin/contract/environment.ts";
+import { commandLine } from "../lib/command-line.ts";
 import { AppError } from "../lib/errors.ts";
 import type { InternalClient } from "./internal-client.ts";
 
@@ -58,7 +59,7 @@ export async function chooseEnvironment(
   if (!first) {
     throw new AppError(
       "environment_not_found",
-      "There are no environments yet. Create one: npx subtext env create <name>",
+      `There are no environments yet. Create one: ${commandLine("env create <name>")}`,
     );
   }
   if (wanted === undefined && others.length === 0) return first;

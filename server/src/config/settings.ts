@@ -83,7 +83,7 @@ export const SETTING_GROUPS = {
     },
     WHISPER_MODEL: {
       description:
-        "The Whisper model, for about 99 languages; see [models](models.md). A name from `npx subtext models list`, or, on a machine without a network, the absolute path of a folder that was copied to it. A value other than the default, here or in `ENGINE`, overrides the engine chosen during setup.",
+        "The Whisper model, for about 99 languages; see [models](models.md). A name from `subtext models list`, or, on a machine without a network, the absolute path of a folder that was copied to it. A value other than the default, here or in `ENGINE`, overrides the engine chosen during setup.",
       value: "name or absolute path",
       example: "whisper-base",
       default: DEFAULT_MODEL_NAME,
@@ -97,7 +97,7 @@ export const SETTING_GROUPS = {
     },
     MODEL_DOWNLOAD: {
       description:
-        "`auto` downloads a missing model in the background; with `off`, use `npx subtext models pull`.",
+        "`auto` downloads a missing model in the background; with `off`, use `subtext models pull`.",
       choices: ["auto", "off"],
       example: "off",
       default: "auto",

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
+import { commandLine } from "../lib/command-line.ts";
 import { AppError } from "../lib/errors.ts";
 import { adoptInitialSchema, areEarlyMigrations } from "./early-tables.ts";
 import { MIGRATIONS, readMigration } from "./migrations.ts";
@@ -54,7 +55,7 @@ export async function requireTables(db: Kysely<Schema>): Promise<void> {
   if (!areEarlyMigrations(applied) && isReady) return await migrate(db);
   throw new AppError(
     "database_version_mismatch",
-    "The tables were created by an older version of Subtext. Start the service, or run `npx subtext migrate`, to bring them up to date.",
+    `The tables were created by an older version of Subtext. Start the service, or run \`${commandLine("migrate")}\`, to bring them up to date.`,
   );
 }
 
@@ -70,7 +71,7 @@ export async function migrateExisting(db: Kysely<Schema>): Promise<void> {
 function noTables(): AppError {
   return new AppError(
     "installation_missing",
-    "There is no Subtext installation in this database. Check DATABASE_URL; `npx subtext serve` creates one.",
+    `There is no Subtext installation in this database. Check DATABASE_URL; \`${commandLine("serve")}\` creates one.`,
   );
 }
 

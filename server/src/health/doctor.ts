@@ -9,6 +9,7 @@ import { UNKNOWN_FILE_RETENTION_MS } from "../cleanup/sweep-stored-files.ts";
 import type { Config } from "../config/config.ts";
 import { settingAtFault } from "../config/config-error.ts";
 import type { TracesConfig } from "../config/telemetry.ts";
+import { commandLine } from "../lib/command-line.ts";
 import type { ModelsState } from "../speech/models.ts";
 import type { MemoryDescription } from "../speech/speech.ts";
 import { settingsPatternOf } from "../storage/backends.ts";
@@ -114,8 +115,8 @@ function engineRemedy({ engine, configuredEngines, modelsFolder }: Config): stri
   const configured = CONFIGURABLE_ENGINES.find(({ kind }) => kind === configuredEngines[0]?.kind);
   if (configured) return `Check ${configured.settings.join(", ")}.`;
   return engine === "whisper"
-    ? `Check ${modelsFolder} with \`npx subtext models verify\`.`
-    : "Run `npm ci` again, which installs the model.";
+    ? `Check ${modelsFolder} with \`${commandLine("models verify")}\`.`
+    : "Reinstall Subtext, which restores the bundled model.";
 }
 
 async function examineEngine(config: Config, { engine }: HealthChecks): Promise<Finding> {
@@ -314,8 +315,7 @@ async function examineFiles({ files }: HealthChecks): Promise<Finding> {
     name,
     status: "warning",
     detail: `Missing: ${counts.join(", ")} videos, including ${examples.join(", ")}; ${when}.`,
-    remedy:
-      "Restore the files from a backup under the same names, or delete the videos. Then run `npx subtext doctor --files`.",
+    remedy: `Restore the files from a backup under the same names, or delete the videos. Then run \`${commandLine("doctor --files")}\`.`,
   };
 }
 
@@ -336,8 +336,7 @@ async function examineCleanup({ cleanup }: HealthChecks): Promise<Finding> {
       name,
       status: "warning",
       detail: `${ownership.message} ${found}`,
-      remedy:
-        "`npx subtext storage accept` shows what would be deleted; with `--yes` it resumes deletions. Stop any other service on these files first.",
+      remedy: `\`${commandLine("storage accept")}\` shows what would be deleted; with \`--yes\` it resumes deletions. Stop any other service on these files first.`,
     };
   }
   if (oldestSeenAt === null) return ok(name, found);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { gunzip, gzipSync } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { acceptsEncoding } from "./accepts-encoding.ts";
 
@@ -54,11 +54,18 @@ export async function readStaticFiles(folder: string): Promise<Map<string, Stati
     else file.plain = bytes;
     files.set(name, file);
   }
-  for (const file of files.values()) {
-    const bytes = file.plain ?? file.encoded.gzip ?? "";
-    file.etag = createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
-  }
+  for (const file of files.values()) file.etag = etagOf(file.plain ?? file.encoded.gzip ?? "");
   return files;
+}
+
+/** Returns the file with another content. */
+export function withText({ mediaType }: StaticFile, text: string): StaticFile {
+  const plain = Buffer.from(text);
+  return { mediaType, etag: etagOf(plain), plain, encoded: { gzip: gzipSync(plain, { level: 9 }) } };
+}
+
+function etagOf(bytes: Buffer | string): string {
+  return createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
 }
 
 /** Sends the best encoding that the client accepts, or 304 if the client has the file. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Config } from "../config/config.ts";
+import { commandLine } from "../lib/command-line.ts";
 import { AppError } from "../lib/errors.ts";
 import { diskLocation } from "../storage/ownership/store-location.ts";
 
@@ -81,7 +82,7 @@ export async function assertNotMoved({
     if (mark !== null || usesTarget) {
       throw new AppError(
         "data_folder_mismatch",
-        `The move of ${dataFolder} to ${describePlaces(unfinished)} is not finished. Run \`npx subtext move\` again.`,
+        `The move of ${dataFolder} to ${describePlaces(unfinished)} is not finished. Run \`${commandLine("move")}\` again.`,
       );
     }
   }

@@ -10,6 +10,7 @@ import { isStillThere } from "@subtext/speech/models/stored-model";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
+import { commandLine } from "../lib/command-line.ts";
 import { BUNDLED } from "./engine-choice.ts";
 
 export interface ModelsState {
@@ -92,7 +93,7 @@ export function createModels({
   retryPolicy?: DownloadRetryPolicy;
 }): Models {
   let name = wanted ? config.whisperModel : null;
-  const store = openModelStore({ folder: config.modelsFolder, calledAs: "npx subtext models" });
+  const store = openModelStore({ folder: config.modelsFolder, calledAs: commandLine("models") });
   const listeners: ((model: FoundModel | null) => void)[] = [];
   const shutdown = new AbortController();
   let downloadable = findDownloadable();
@@ -258,11 +259,11 @@ export function createModels({
 
   function hintFor(model: string | null): string {
     if (model === null) {
-      return `The bundled engine was chosen during setup. Set ENGINE=whisper to use ${DEFAULT_MODEL_NAME}, or WHISPER_MODEL to another model of \`npx subtext models list\`.`;
+      return `The bundled engine was chosen during setup. Set ENGINE=whisper to use ${DEFAULT_MODEL_NAME}, or WHISPER_MODEL to another model of \`${commandLine("models list")}\`.`;
     }
     if (!knownModel(model))
-      return `Set WHISPER_MODEL to the path of a folder with a Whisper model, or to a name from \`npx subtext models list\`.`;
-    const pull = `\`npx subtext models pull ${model}\` downloads it.`;
+      return `Set WHISPER_MODEL to the path of a folder with a Whisper model, or to a name from \`${commandLine("models list")}\`.`;
+    const pull = `\`${commandLine(`models pull ${model}`)}\` downloads it.`;
     const offline =
       "Without a network, copy its folder from another machine and set WHISPER_MODEL to its path.";
     return config.modelDownload

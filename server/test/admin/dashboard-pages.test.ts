@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { type FastifyInstance, fastify } from "fastify";
@@ -13,7 +13,7 @@ const SCRIPT = "console.log('a dashboard');";
 async function serve(folder: string, mediaOrigin: string | null = null): Promise<FastifyInstance> {
   const app = fastify();
   registerProblems(app);
-  await registerDashboard(app, { folder, mediaOrigin });
+  await registerDashboard(app, { folder, mediaOrigin, command: "subtext" });
   onTestFinished(() => app.close());
   return app;
 }
@@ -40,6 +40,17 @@ test("every page is the same document, revalidated on each request, under a stri
   }
   expect((await app.inject({ url: "/api/v1/nothing" })).statusCode).toBe(404);
   expect((await app.inject({ url: "/nothing" })).headers["content-type"]).toMatch("application/problem+json");
+});
+
+test("the document names the command of this installation, and its tag changes with it", async () => {
+  const folder = await temporaryFolder();
+  const source = await readFile(join(import.meta.dirname, "../../../dashboard/index.html"), "utf8");
+  await writeFile(join(folder, "index.html"), source);
+  const response = await (await serve(folder)).inject({ url: "/" });
+  expect(response.payload).toContain('<meta name="subtext-command" content="subtext" />');
+  await writeFile(join(folder, "index.html"), source.replace("npx subtext", "subtext"));
+  const same = await (await serve(folder)).inject({ url: "/" });
+  expect(same.headers.etag).toBe(response.headers.etag);
 });
 
 test("if recordings are stored elsewhere, only the player may load from there", async () => {

@@ -25,9 +25,9 @@ beforeAll(async () => {
   await writeFile(join(home, "meeting.mp4"), "not media");
   await writeFile(join(home, ".curlrc"), "fail-with-body\nsilent\nshow-error\n");
   for (const name of ["bin", "backups"]) await mkdir(join(home, name));
-  const npx = `#!/bin/sh\nshift\nexec "${process.execPath}" "${SERVER}/bin/subtext.js" "$@"\n`;
-  await writeFile(join(home, "bin/npx"), npx);
-  await chmod(join(home, "bin/npx"), 0o755);
+  const subtext = `#!/bin/sh\nexec "${process.execPath}" "${SERVER}/bin/subtext.js" "$@"\n`;
+  await writeFile(join(home, "bin/subtext"), subtext);
+  await chmod(join(home, "bin/subtext"), 0o755);
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
   env = {
@@ -104,9 +104,7 @@ test("the commands of docs/quickstart.md lead to a transcript", async () => {
 const allPermissions = "create_video,get_video,delete_video,manage_webhooks";
 
 test("the commands of every other page run unchanged, in order", async () => {
-  const json = await runScript(
-    `npx subtext keys create --env Production --permissions ${allPermissions} --json`,
-  );
+  const json = await runScript(`subtext keys create --env Production --permissions ${allPermissions} --json`);
   ({ key } = JSON.parse(json) as { key: string });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const created = await fetch(`${url}/api/v1/webhook-endpoints`, {

@@ -1,9 +1,10 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { ENGINE_CHOICES } from "../engines/registry.ts";
+import { commandPrefix, SPEECH_PROGRAM } from "../lib/command-prefix.ts";
 import { addModelCommands } from "./model-commands.ts";
 import { type FileOutcome, renderOutcome } from "./outcome.ts";
-import { CALLED_AS, type Options, parseSeconds, readModelSettings, readSettings } from "./settings.ts";
+import { type Options, parseSeconds, readModelSettings, readSettings } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { stopSignal, transcribeFiles } from "./transcribe-files.ts";
 
@@ -38,7 +39,7 @@ Environment variables:
   SPEECH_SERVER_KEYS              API key for --server, or one for each server, separated by commas
   MODEL_HUB_URL, MODEL_HUB_TOKEN  server from which \`models pull\` downloads`;
 
-function createProgram(terminal: Terminal, onExit: (exitCode: number) => void): Command {
+export function createProgram(terminal: Terminal, onExit: (exitCode: number) => void): Command {
   const program = new Command("subtext-speech")
     .description("Transcribes recordings, with the time of each word.")
     .version(packageJson.version)
@@ -74,7 +75,7 @@ function createProgram(terminal: Terminal, onExit: (exitCode: number) => void): 
   addModelCommands(program, {
     terminal,
     settings: (command) => readModelSettings(command.optsWithGlobals<Options>(), terminal.env),
-    calledAs: `${CALLED_AS} models`,
+    calledAs: `${commandPrefix(SPEECH_PROGRAM)} models`,
     wantedBy: "the default",
   });
   return program;

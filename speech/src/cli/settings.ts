@@ -9,12 +9,10 @@ import {
   type EngineSpec,
   readConfiguredEngines,
 } from "../engines/registry.ts";
+import { commandPrefix, SPEECH_PROGRAM } from "../lib/command-prefix.ts";
 import { DEFAULT_MODEL_NAME } from "../models/catalog.ts";
 import type { ModelSettings } from "./model-commands.ts";
 import type { Terminal } from "./terminal.ts";
-
-/** The command of this program in messages. */
-export const CALLED_AS = "npx subtext-speech";
 
 const MAX_DEFAULT_THREADS = 4;
 const PUBLIC_HUB = "https://huggingface.co";
@@ -36,7 +34,9 @@ export interface Options {
 }
 
 export interface TranscribeSettings {
-  /** The command in messages: `npx subtext-speech`. */
+  /** The name before messages: `subtext-speech`. */
+  program: string;
+  /** How users run the program, for messages: `npx subtext-speech`. */
   calledAs: string;
   engine: EngineChoice;
   /** Name or absolute folder of the model; null if not given. */
@@ -75,7 +75,8 @@ export function readSettings(options: Options, env: Env, fail: (message: string)
     fail("--model is only for Whisper models; for servers, use --server-model");
   }
   return {
-    calledAs: CALLED_AS,
+    program: "subtext-speech",
+    calledAs: commandPrefix(SPEECH_PROGRAM),
     form: json ? "json" : words ? "words" : "text",
     engine,
     model: model === undefined ? null : /[\\/]|^\.+$/.test(model) ? resolve(model) : model,

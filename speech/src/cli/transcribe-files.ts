@@ -44,7 +44,7 @@ export async function transcribeFiles(
   stop: AbortSignal,
   onOutcome: (file: string, outcome: FileOutcome) => void | Promise<void>,
 ): Promise<number> {
-  const program = settings.calledAs.replace("npx ", "");
+  const { program } = settings;
   const note = (text: string) => {
     if (!settings.quiet) terminal.err(`${program}: ${text}\n`);
   };
@@ -82,7 +82,7 @@ async function openSpeech(
   stop: AbortSignal,
   note: (text: string) => void,
 ): Promise<Speech> {
-  const { threads, memoryLimitBytes, ffmpegPath, quiet, calledAs } = settings;
+  const { threads, memoryLimitBytes, ffmpegPath, quiet, program } = settings;
   const parts = await findEngines(settings);
   const limit = terminal.memoryLimit();
   stop.throwIfAborted();
@@ -97,7 +97,7 @@ async function openSpeech(
   });
   stop.addEventListener("abort", () => void speech.close(), { once: true });
   const screen = quiet ? null : screenOf(terminal);
-  const display = screen && openProgressBar(calledAs.replace("npx ", ""), screen);
+  const display = screen && openProgressBar(program, screen);
   try {
     display?.show({ share: null, text: "loading engines" });
     const { engines } = await speech.describe();

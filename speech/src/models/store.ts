@@ -2,6 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
+import { commandPrefix, SPEECH_PROGRAM } from "../lib/command-prefix.ts";
 import { KNOWN_MODELS, type KnownModel, knownModel } from "./catalog.ts";
 import { hashFile } from "./content-hash.ts";
 import { DOWNLOAD_RETRY_POLICY, type DownloadRetryPolicy } from "./download.ts";
@@ -68,7 +69,7 @@ const LOCK_POLL_MS = 300;
 
 export function openModelStore({
   folder,
-  calledAs = "npx subtext-speech models",
+  calledAs = `${commandPrefix(SPEECH_PROGRAM)} models`,
   now = () => new Date(),
 }: {
   /** Absolute path; created when the first model is installed. */

@@ -8,6 +8,7 @@ import { signIn as texts } from "../../messages/en/sign-in.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, Form, TextField } from "../../ui/forms/controls.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
+import { serverCommand } from "../../ui/server-command.ts";
 import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 
 export function SignInPage() {
@@ -56,7 +57,7 @@ export function SignInPage() {
         </Button>
       </Form>
       <p className={controls.hint}>
-        <RichText parts={texts.forgotPassword(<code>npx subtext operators reset-password</code>)} />
+        <RichText parts={texts.forgotPassword(<code>{serverCommand()} operators reset-password</code>)} />
       </p>
     </SignedOutPage>
   );

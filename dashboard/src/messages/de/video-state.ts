@@ -30,13 +30,12 @@ export const videoState: typeof english = {
     },
     language_unsupported: {
       problem: "Das installierte Modell unterstützt die gesprochene Sprache nicht.",
-      remedy: "Installieren Sie ein mehrsprachiges: npx subtext models pull",
+      remedy: "Installieren Sie ein mehrsprachiges: {command} models pull",
     },
     language_undetermined: {
       problem:
         "Das installierte Modell hat in der Aufnahme nichts erkannt. Sie ist möglicherweise in einer anderen Sprache.",
-      remedy:
-        "Installieren Sie ein mehrsprachiges Modell und versuchen Sie es erneut: npx subtext models pull",
+      remedy: "Installieren Sie ein mehrsprachiges Modell und versuchen Sie es erneut: {command} models pull",
     },
     decoder_unavailable: {
       problem: "Es ist kein Mediendecoder installiert.",
@@ -48,11 +47,11 @@ export const videoState: typeof english = {
     },
     model_unusable: {
       problem: "Eine Datei des Sprachmodells fehlt oder ist beschädigt.",
-      remedy: "Führen Sie npm ci aus oder laden Sie das Modell erneut herunter.",
+      remedy: "Installieren Sie Subtext neu oder laden Sie das Modell erneut herunter.",
     },
     model_not_found: {
       problem: "Das Sprachmodell ist nicht installiert.",
-      remedy: "Führen Sie npx subtext models list aus und laden Sie eines herunter.",
+      remedy: "Führen Sie {command} models list aus und laden Sie eines herunter.",
     },
     model_download_failed: {
       problem: "Das Sprachmodell konnte nicht heruntergeladen werden.",

@@ -34,11 +34,11 @@ export const videoState = translated("videoState", {
     },
     language_unsupported: {
       problem: "The spoken language isn't supported by the installed model.",
-      remedy: "Install a multilingual one: npx subtext models pull",
+      remedy: "Install a multilingual one: {command} models pull",
     },
     language_undetermined: {
       problem: "The installed model recognized nothing in the speech. It may be in another language.",
-      remedy: "Install a multilingual one, then try again: npx subtext models pull",
+      remedy: "Install a multilingual one, then try again: {command} models pull",
     },
     decoder_unavailable: {
       problem: "No media decoder is installed.",
@@ -50,11 +50,11 @@ export const videoState = translated("videoState", {
     },
     model_unusable: {
       problem: "A file of the speech model is missing or damaged.",
-      remedy: "Run npm ci, or pull the model again.",
+      remedy: "Reinstall Subtext, or pull the model again.",
     },
     model_not_found: {
       problem: "The speech model is not installed.",
-      remedy: "Run npx subtext models list, then pull one.",
+      remedy: "Run {command} models list, then pull one.",
     },
     model_download_failed: {
       problem: "The speech model could not be downloaded.",

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { openProgressBar } from "@subtext/speech/cli/terminal";
 import type { Command } from "commander";
 import type { BackupView } from "../../backup/backups.ts";
+import { commandLine } from "../../lib/command-line.ts";
 import { configOf, type Terminal } from "../context.ts";
 import { connect, type InternalClient } from "../internal-client.ts";
 import { properties, time } from "../text.ts";
@@ -67,7 +68,7 @@ function describe({ folder, manifest }: BackupView): string {
       "missing",
       missingCount === 0
         ? null
-        : `files of ${missingCount} videos, which were missing before the backup; see npx subtext doctor`,
+        : `files of ${missingCount} videos, which were missing before the backup; see ${commandLine("doctor")}`,
     ],
     ["note", "It contains every secret of the service, including signing secrets. Protect it accordingly."],
   ]);

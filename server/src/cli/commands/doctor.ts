@@ -2,6 +2,7 @@ import { type Command, CommanderError } from "commander";
 import type { Config } from "../../config/config.ts";
 import type { EffectiveSetting } from "../../config/settings-reader.ts";
 import type { Finding } from "../../health/doctor.ts";
+import { commandLine } from "../../lib/command-line.ts";
 import { configOf, type Terminal } from "../context.ts";
 import { connectOverHttp, findRunning, type InternalClient, openInProcess } from "../internal-client.ts";
 import { table } from "../text.ts";
@@ -58,12 +59,12 @@ async function runChecks(config: Config, { files }: { files: boolean }): Promise
 
 /** Returns the next step toward the first transcript. */
 async function nextStep(client: InternalClient, config: Config, isRunning: boolean): Promise<string> {
-  if (!isRunning) return "Start the service: npx subtext serve";
+  if (!isRunning) return `Start the service: ${commandLine("serve")}`;
   const { data: operators } = await client.send("GET /operators");
   const { data: environments } = await client.send("GET /environments");
   if (operators.length === 0 && environments.length === 0)
     return "Open the link that the service printed when it started. It makes you the owner.";
-  if (environments.length === 0) return "Create an environment: npx subtext env create <name>";
+  if (environments.length === 0) return `Create an environment: ${commandLine("env create <name>")}`;
   return `Upload a video at ${config.publicUrl}, or with the API: ${config.publicUrl}/docs`;
 }
 

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { EnvironmentView } from "../../admin/contract/environment.ts";
 import { MAX_RETENTION_DAYS, MAX_WEIGHT, RETENTION_DELETES, type RetentionPolicy } from "../../db/enums.ts";
+import { commandLine } from "../../lib/command-line.ts";
 import { chooseEnvironment, transcriptionSwitch } from "../arguments.ts";
 import { ask, type Terminal } from "../context.ts";
 import type { InternalClient } from "../internal-client.ts";
@@ -31,7 +32,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
         table(
           ["name", "id", "transcription", "created"],
           environments.map((each) => [each.name, each.id, onOff(each.aiTranscription), time(each.createdAt)]),
-          "There are no environments yet. Create one: npx subtext env create <name>",
+          `There are no environments yet. Create one: ${commandLine("env create <name>")}`,
         ),
       );
     });

@@ -1,6 +1,7 @@
 import { PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
 import type { Command } from "commander";
 import type { ApiKeyView } from "../../admin/contract/api-key.ts";
+import { commandLine } from "../../lib/command-line.ts";
 import { chooseEnvironment, environmentOption, parseDuration, parseList } from "../arguments.ts";
 import { ask, type Terminal } from "../context.ts";
 import { properties, table, time } from "../text.ts";
@@ -34,7 +35,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
               stateOf(key),
               time(key.lastUsedAt),
             ]),
-            "There are no keys yet. Create one: npx subtext keys create --env <environment>",
+            `There are no keys yet. Create one: ${commandLine("keys create --env <environment>")}`,
           ),
       );
     });

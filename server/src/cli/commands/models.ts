@@ -1,6 +1,7 @@
 import { addModelCommands } from "@subtext/speech/cli/model-commands";
 import type { Command } from "commander";
 import type { Config } from "../../config/config.ts";
+import { commandLine } from "../../lib/command-line.ts";
 import { configOf, type Terminal } from "../context.ts";
 import { connectOverHttp, findRunning } from "../internal-client.ts";
 
@@ -15,7 +16,7 @@ export function addModels(program: Command, terminal: Terminal): void {
         wanted: whisperModel,
       };
     },
-    calledAs: "npx subtext models",
+    calledAs: commandLine("models"),
     wantedBy: "the model in WHISPER_MODEL",
     inUse: {
       force: "even if the running service uses it",

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { openProgressBar } from "@subtext/speech/cli/terminal";
 import type { Command } from "commander";
+import { commandLine } from "../../lib/command-line.ts";
 import type { FileCount } from "../../move/copy-files.ts";
 import type { MoveProgress, MoveResult } from "../../move/move.ts";
 import type { Plan } from "../../move/plan.ts";
@@ -82,7 +83,7 @@ function describePreview({ from, places }: Plan, { files, database, isRunning }:
         `${count(files.remaining)}, in about ${length(files.seconds)}, during which the service may run`,
     ],
     ["downtime", database && `about ${length(database.seconds)} for the database`],
-    ["next", isRunning || files ? "npx subtext move" : "Stop the service, then run: npx subtext move"],
+    ["next", isRunning || files ? commandLine("move") : `Stop the service, then run: ${commandLine("move")}`],
   ]);
 }
 
@@ -96,7 +97,7 @@ function describeResult(
       ["files", copied],
       [
         "next",
-        "Stop the service, then run `npx subtext move` again. It copies new files and completes the move.",
+        `Stop the service, then run \`${commandLine("move")}\` again. It copies new files and completes the move.`,
       ],
     ]);
   }
@@ -109,7 +110,7 @@ function describeResult(
         `${tables.length} tables, ${rows?.toLocaleString("en")} rows → PostgreSQL at ${places.database}; counts and checksums match`,
     ],
     ["files", copied],
-    ["next", "Start the service with these settings: npx subtext serve"],
+    ["next", `Start the service with these settings: ${commandLine("serve")}`],
     ["later", `Remove ${left.join(", ")} from ${from} when you are sure that the service works.`],
   ]);
 }

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { openProgressBar } from "@subtext/speech/cli/terminal";
 import type { Command } from "commander";
+import { commandLine } from "../../lib/command-line.ts";
 import { actAsOwner } from "../act-as-owner.ts";
 import { configOf, type Terminal } from "../context.ts";
 import { properties, time } from "../text.ts";
@@ -31,7 +32,10 @@ export function addRestore(program: Command, terminal: Terminal): void {
         const facts = properties([
           ["restored to", dataFolder],
           ["created", time(manifest.madeAt)],
-          ["next", "Stop the original service for good. Then run npx subtext serve with the same settings."],
+          [
+            "next",
+            `Stop the original service for good. Then run ${commandLine("serve")} with the same settings.`,
+          ],
         ]);
         out(json ? `${JSON.stringify(manifest, null, 2)}\n` : `${facts}\n`);
       } finally {

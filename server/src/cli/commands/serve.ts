@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import { SETUP_PATH } from "../../admin/contract/pages.ts";
 import type { Config } from "../../config/config.ts";
 import { SETTINGS } from "../../config/settings.ts";
+import { commandLine } from "../../lib/command-line.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { actAsOwner } from "../act-as-owner.ts";
 import { configOf, type Terminal } from "../context.ts";
@@ -115,7 +116,7 @@ Subtext is running. Its data is in ${place}.
   1. Open this link. It makes you the owner, and works once, until the next start:
      ${publicUrl}${SETUP_PATH}#${setUpToken}
   2. Drop a video onto the page, or upload it with the API: ${publicUrl}/docs
-  3. If something does not work, run: npx subtext doctor
+  3. If something does not work, run: ${commandLine("doctor")}
 
 `;
 }

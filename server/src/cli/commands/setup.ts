@@ -1,6 +1,7 @@
 import { megabytes } from "@subtext/speech/cli/download-display";
 import type { Command } from "commander";
 import type { EngineOptionView } from "../../admin/contract/system.ts";
+import { commandLine } from "../../lib/command-line.ts";
 import { checkEmail, checkName, checkPassword } from "../../operators/operators.ts";
 import { transcriptionSwitch } from "../arguments.ts";
 import { ask, configOf, type Terminal } from "../context.ts";
@@ -38,7 +39,7 @@ export function addSetup(program: Command, terminal: Terminal): void {
         async (client) => {
           const { needed, hasEnvironment, engines } = await client.send("GET /setup");
           if (!needed) {
-            throw new Error("Subtext is set up already. To add people: npx subtext operators invite");
+            throw new Error(`Subtext is set up already. To add people: ${commandLine("operators invite")}`);
           }
           const questions = openQuestions(terminal);
           try {

@@ -8,6 +8,7 @@ import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
 import { readMemoryLimit } from "@subtext/speech/processes/memory-limit";
 import type { Transcript } from "@subtext/speech/transcript";
 import { type Command, CommanderError } from "commander";
+import { programCommand } from "../../lib/command-line.ts";
 import { renderTranscript } from "../../transcription/render.ts";
 import { configOf, type Terminal } from "../context.ts";
 
@@ -27,7 +28,8 @@ export function addTranscribe(program: Command, terminal: Terminal): void {
       const { engine, configuredEngines, whisperModel, modelsFolder, ...config } = configOf(terminal);
       if (!force) await requireNoConflict(files.flatMap(transcriptPaths));
       const settings = {
-        calledAs: "npx subtext",
+        program: "subtext",
+        calledAs: programCommand(),
         engine,
         // Null selects the best installed model.
         model: whisperModel === DEFAULT_MODEL_NAME ? null : whisperModel,

@@ -6,6 +6,7 @@ import {
 } from "@subtext/client/contract/webhook";
 import type { Delivery, WebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 import type { Command } from "commander";
+import { commandLine } from "../../lib/command-line.ts";
 import { chooseEnvironment, environmentOption, parseJsonObject, parseList } from "../arguments.ts";
 import { ask, type Terminal } from "../context.ts";
 import { properties, table, time } from "../text.ts";
@@ -32,7 +33,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
           table(
             ["url", "id", "events", "state"],
             endpoints.map((each) => [each.url, each.id, shortNames(each.eventTypes), stateOf(each)]),
-            "There are no endpoints yet. Create one: npx subtext webhooks create --env <environment> --url <url>",
+            `There are no endpoints yet. Create one: ${commandLine("webhooks create --env <environment> --url <url>")}`,
           ),
       );
     });

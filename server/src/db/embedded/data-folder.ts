@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
+import { commandLine } from "../../lib/command-line.ts";
 import { AppError } from "../../lib/errors.ts";
 import { upgradeAdvice } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
@@ -43,7 +44,7 @@ export async function requireEmbeddedDatabase(folder: string): Promise<void> {
   if (existsSync(join(folder, "PG_VERSION")) || existsSync(upgradedFolder(folder))) return;
   throw new AppError(
     "installation_missing",
-    `There is no Subtext installation in ${dirname(folder)}. Check DATA_DIR; \`npx subtext serve\` creates one.`,
+    `There is no Subtext installation in ${dirname(folder)}. Check DATA_DIR; \`${commandLine("serve")}\` creates one.`,
   );
 }
 

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { PGlite } from "@electric-sql/pglite";
+import { commandLine } from "../../lib/command-line.ts";
 import { AppError } from "../../lib/errors.ts";
 
 /** The last PGlite version for each PostgreSQL major version. A folder can only be opened by its own major version. */
@@ -21,7 +22,7 @@ export function upgradeAdvice(databaseFolder: string, major: string, ours: strin
     return (
       `${mismatch}These two commands upgrade it and keep the old folder:\n` +
       `  npm install --prefix ${prefix} @electric-sql/pglite@${version}\n` +
-      "  npx subtext upgrade-database"
+      `  ${commandLine("upgrade-database")}`
     );
   }
   return Number(major) > Number(ours)

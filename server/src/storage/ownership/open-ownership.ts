@@ -1,3 +1,4 @@
+import { commandLine } from "../../lib/command-line.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { StoresOptions } from "../stores.ts";
 import { checkStore, claimStore } from "./claim-store.ts";
@@ -34,6 +35,6 @@ export function guardRemoval<T extends { remove(name: string): Promise<void> }>(
 export function noInstallation({ name, setting }: StoreLocation): AppError {
   return new AppError(
     "installation_missing",
-    `There is no Subtext installation in ${name}. Check ${setting}; \`npx subtext serve\` creates one.`,
+    `There is no Subtext installation in ${name}. Check ${setting}; \`${commandLine("serve")}\` creates one.`,
   );
 }

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Db } from "../../db/schema.ts";
 import type { StoreRecordRow } from "../../db/tables/stored-files.ts";
+import { commandLine } from "../../lib/command-line.ts";
 import { AppError } from "../../lib/errors.ts";
 import { advanceStoreRecord, changedSinceAdvance, readStoreRecord, restartUploadExpiry } from "./queries.ts";
 import type { StoreLocation } from "./store-location.ts";
@@ -143,7 +144,7 @@ export class StoreOwnership {
         "this one was restored, copied or moved.",
       other_store: `${name} is not recorded as the store of this database.`,
     }[reason];
-    return `${what} No stored file is deleted until you run \`npx subtext storage accept\`.`;
+    return `${what} No stored file is deleted until you run \`${commandLine("storage accept")}\`.`;
   }
 }
 

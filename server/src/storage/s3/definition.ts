@@ -1,3 +1,4 @@
+import { commandLine } from "../../lib/command-line.ts";
 import type { SettingsSource } from "../../lib/setting.ts";
 import type { BackendDefinition } from "../backend-definition.ts";
 import type { S3Config } from "./client-config.ts";
@@ -71,7 +72,7 @@ export const s3 = {
   settingsByError: {
     InvalidAccessKeyId: "S3_ACCESS_KEY_ID: the key does not exist",
     SignatureDoesNotMatch: "S3_SECRET_ACCESS_KEY: the secret does not match S3_ACCESS_KEY_ID",
-    NoSuchBucket: "S3_BUCKET: the bucket does not exist; create it with `npx subtext storage create-bucket`",
+    NoSuchBucket: `S3_BUCKET: the bucket does not exist; create it with \`${commandLine("storage create-bucket")}\``,
   },
 } as const satisfies BackendDefinition<S3Config>;
 

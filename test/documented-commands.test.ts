@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { codeSpans, documentedPages, OTHER_PAGES, readBlocks } from "./support/documented-blocks.ts";
+import { findCallFault, findCalls } from "./support/documented-commands.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const pages = [...documentedPages(), ...OTHER_PAGES].filter((page) => page !== "CHANGELOG.md");
+
+describe("the README and the docs", () => {
+  test("call only commands that exist, with their own options and arguments", () => {
+    const texts = [...codeSpans(pages), ...pages.flatMap(readBlocks)];
+    const calls = texts.flatMap(({ page, text }) => findCalls(text).map((call) => ({ page, call })));
+    expect(calls.length).toBeGreaterThan(80);
+    const faults = calls.map(({ page, call }) => ({ page, fault: findCallFault(call) }));
+    expect(faults.filter(({ fault }) => fault !== null)).toEqual([]);
+  });
+
+  test("name the program as it is installed, because one sentence says how to start it elsewhere", () => {
+    const texts = [...codeSpans(pages), ...pages.flatMap(readBlocks)];
+    const withNpx = texts.filter(({ text }) => /npx subtext(?:-speech)? \S/.test(text));
+    expect(withNpx).toEqual([]);
+  });
+});
+
+describe("the messages of the service and the command line", () => {
+  const sources = ["server/src", "speech/src"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => ({ file: `${folder}/${name}`, text: readFileSync(join(ROOT, folder, name), "utf8") })),
+  );
+
+  test("name only commands that exist, with their own options", () => {
+    const calls = sources.flatMap(({ text }) =>
+      [...text.matchAll(/\bcommandLine\(["`]([^"`]+)["`]\)/g)].map(([, words = ""]) => `subtext ${words}`),
+    );
+    expect(calls.length).toBeGreaterThan(20);
+    expect(
+      calls
+        .flatMap(findCalls)
+        .map(findCallFault)
+        .filter((fault) => fault !== null),
+    ).toEqual([]);
+  });
+
+  test("do not assume how the program was started", () => {
+    const lines = sources.flatMap(({ file, text }) =>
+      text.split("\n").map((line) => ({ file, line: line.trim() })),
+    );
+    const assumed = lines.filter(({ line }) => /npx subtext/.test(line) && !/^(\*|\/[*/])/.test(line));
+    expect(assumed).toEqual([]);
+  });
+});
+
+describe("the check of commands", () => {
+  const faultsOf = (code: string) => findCalls(code).map(findCallFault);
+
+  test.each([
+    ["subtext keys make", "subtext keys has no command make"],
+    ["npx subtext doctr", "subtext has no command doctr"],
+    ["npx subtext-transcription doctor --file", "--file is not an option of subtext doctor"],
+    ["DATA_DIR=/srv subtext restore one two", "subtext restore takes no two"],
+    [
+      "docker compose exec subtext subtext backup --forced /backups",
+      "--forced is not an option of subtext backup",
+    ],
+    ["docker compose run --rm subtext restor /backups", "subtext has no command restor"],
+    ["sh -c 'cd /etc/subtext && subtext env liste'", "subtext env has no command liste"],
+    ["subtext serve \\\n  --roles api", "--roles is not an option of subtext serve"],
+    ["subtext-speech -osrt talk.mp4", "-osrt is not an option of subtext-speech"],
+    [
+      "export KEY=…   # subtext keys create --environment A",
+      "--environment is not an option of subtext keys create",
+    ],
+  ])("reports %j", (code, fault) => {
+    expect(faultsOf(code)).toEqual([fault]);
+  });
+
+  test.each([
+    "npx subtext doctor --files --json",
+    "subtext keys create --env Production --permissions create_video",
+    "subtext transcribe one.mp4 two.mp4 --force | cat",
+    "subtext-speech models pull whisper-tiny",
+    "docker compose exec subtext subtext --version",
+    "sudo systemctl enable --now subtext",
+  ])("accepts %j", (code) => {
+    expect(faultsOf(code).filter((fault) => fault !== null)).toEqual([]);
+  });
+});
