@@ -6,6 +6,7 @@ import { buildPackage as buildClient } from "../client/build/build.ts";
 import { copyDependencies } from "./dependencies.ts";
 import { copyModules } from "./modules.ts";
 import { PUBLISHED_NAMES } from "./names.ts";
+import { renderReadme } from "./readme.ts";
 import { bundleParts, PLATFORMS, writeManifest, writeRuntime } from "./speech-parts.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -78,10 +79,10 @@ function bundleDependencies(target: string) {
 
 function writeClient(target: string): void {
   buildClient(target);
-  for (const name of ["package.json", "README.md"]) {
-    const file = join(target, name);
-    writeFileSync(file, usePublishedNames(readFileSync(file, "utf8")));
-  }
+  const manifest = join(target, "package.json");
+  const { name, ...rest } = JSON.parse(readFileSync(manifest, "utf8"));
+  writeManifest(target, { name: PUBLISHED_NAMES[name], ...rest });
+  writeFileSync(join(target, "README.md"), renderReadme(name));
 }
 
 /**
@@ -135,10 +136,6 @@ function writePackage(
 
 function readWorkspace(workspace: string): Workspace {
   return JSON.parse(readFileSync(join(ROOT, workspace, "package.json"), "utf8"));
-}
-
-function usePublishedNames(text: string): string {
-  return text.replaceAll(/@subtext\/\w+/g, (name) => PUBLISHED_NAMES[name] ?? name);
 }
 
 function pack(source: string, destination: string): void {

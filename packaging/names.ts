@@ -1,3 +1,4 @@
+/** The documentation spells these names out; a test compares them. */
 const MAIN = "subtext-transcription";
 
 /** The npm package of each published workspace. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PUBLISHED_NAMES } from "../../packaging/names.ts";
 import { createTenant, shareService } from "../../server/test/support/service.ts";
 import { blocksRunBy } from "../../test/support/documented-blocks.ts";
 import { EVENTS } from "../src/contract/examples.ts";
@@ -29,13 +30,13 @@ const client = `
 /** The code blocks of each page, in order. */
 const SNIPPETS: Record<string, Snippet> = {
   quickStart: {
-    page: "client/README.md",
+    page: "docs/client.md",
     language: "ts",
     before: "",
     after: "console.log(transcription.status);",
   },
   webhook: {
-    page: "client/README.md",
+    page: "docs/client.md",
     language: "ts",
     before: `declare global { function enqueue(id: string, videoId: string): Promise<void>; }
       globalThis.enqueue = async (...args) => console.log(args.join(" "));`,
@@ -44,7 +45,7 @@ const SNIPPETS: Record<string, Snippet> = {
       console.log((await POST(new Request("http://127.0.0.1/", init))).status);`,
   },
   page: {
-    page: "client/README.md",
+    page: "docs/client.md",
     language: "ts",
     before: `${client}
       const file = await openAsBlob("meeting.mp4");
@@ -87,7 +88,8 @@ beforeAll(async () => {
   await copyFile(join(ROOT, "demo/sample/sample.mp4"), join(project, "meeting.mp4"));
   await writeFile(join(project, "package.json"), '{ "type": "module" }');
   for (const page of new Set(Object.values(SNIPPETS).map((snippet) => snippet.page))) {
-    const text = await readFile(join(ROOT, page), "utf8");
+    const published = PUBLISHED_NAMES["@subtext/client"]!;
+    const text = (await readFile(join(ROOT, page), "utf8")).replaceAll(published, "@subtext/client");
     const its = Object.entries(SNIPPETS).filter(([, snippet]) => snippet.page === page);
     const [, first] = its[0]!;
     const blocks = [...text.matchAll(/```(ts|js|tsx|jsx|typescript|javascript)\n(.*?)```/gs)];
@@ -168,7 +170,7 @@ describe("the programs in the documentation", () => {
   test("include all blocks that the documentation says this test runs", () => {
     const pages = Object.values(SNIPPETS).map(({ page }) => page);
     for (const { page, language } of blocksRunBy(import.meta.filename)) {
-      expect([page, language]).toEqual([page, "js"]);
+      expect([page, language]).toEqual([page, page === "docs/client.md" ? "ts" : "js"]);
       expect(pages).toContain(page);
     }
   });
