@@ -80,6 +80,21 @@ describe("a code block of the README and the docs", () => {
   });
 });
 
+test("the README fits on a screen: one picture, and three figures next to programs of the same run", () => {
+  const readme = read("README.md");
+  expect(readme.split("\n").length).toBeLessThan(75);
+  expect(readme.match(/^!\[/gm)).toHaveLength(1);
+  const figures = readme.slice(readme.indexOf("generated: figures"), readme.indexOf("end of generated"));
+  const rows = [...figures.matchAll(/^\|(.*)\|$/gm)].map(([, row = ""]) => row.split("|"));
+  expect(rows.slice(2)).toHaveLength(3);
+  expect(
+    rows
+      .slice(2)
+      .flat()
+      .filter((cell) => cell.trim() === ""),
+  ).toEqual([]);
+});
+
 describe("the README and the docs", () => {
   test("link only to files and headings that exist", () => {
     const broken: string[] = [];

@@ -10,47 +10,38 @@ export function renderFigures(name: string, titles?: readonly string[]): string 
     .join("\n")}`;
 }
 
-/** Renders the key figures in the README, each next to a baseline. */
+/** Renders the key figures in the README, each next to a program that the same run measured. */
 export function renderKeyFigures(): string {
   const speed = readFigures("speed");
   const idle = readFigures("idle");
   const reads = readFigures("reads");
-  const accuracy = readFigures("accuracy");
   const hour = (column: string) => cell(speed, "From the completed upload", "1 h", column);
   const memory = (row: string) => cell(idle, "At rest", row, "memory, MiB");
   const perSecond = (column: string) =>
     Number(cell(reads, "GET transcription", "64", column)).toLocaleString("en");
-  const word = (column: string) => cell(accuracy, "English, bundled engine", "all", column);
-  const [minutes = "", , words = ""] = findTable(accuracy, "Audio without speech").rows.at(-1) ?? [];
   const rows = [
     [
-      "one hour of speech, from the finished upload to COMPLETED",
+      "one hour of speech, from the finished upload to the transcript",
       `${hour("took")}, ${hour("real time")} real time`,
-      `${hour("ffmpeg decoding alone")} as long as ffmpeg decodes it`,
+      `ffmpeg, which only decodes it, is ${hour("ffmpeg decoding alone")} as fast`,
     ],
     [
-      "the idle service with the embedded database",
+      "memory of the idle service with its embedded database",
       `${memory("the service")} MiB`,
-      `${memory("a bare pglite process")} MiB for PGlite without a service`,
+      `PGlite without a service: ${memory("a bare pglite process")} MiB`,
     ],
     [
       "reads of a transcription per second, 64 at a time",
       perSecond("service"),
-      `${perSecond("bare route")} from a bare route with one SELECT, because reads share queries`,
+      `a Fastify route with one SELECT: ${perSecond("bare route")}`,
     ],
-    [
-      "start of a word, synthetic speech, three quarters of it with noise or music",
-      `${word("start median")} off (p50), ${word("start p90")} (p90)`,
-      "careful annotators differ by about 20 ms",
-    ],
-    ["hallucinated words without speech", `${words} in ${minutes.replace("all ", "")}`, ""],
   ];
-  const runs = Map.groupBy([speed, idle, reads, accuracy], describeCircumstances);
+  const runs = Map.groupBy([speed, idle, reads], describeCircumstances);
   const sources = [...runs].map(
     ([circumstances, figures]) =>
-      `- ${circumstances}: ${figures.map(({ command }) => `\`${command}\``).join(", ")}\n`,
+      `${circumstances} (${figures.map(({ command }) => `\`${command}\``).join(", ")})`,
   );
-  return `${renderTable(["", "Subtext", "for comparison"], rows)}\nMeasured with these benchmarks:\n\n${sources.join("")}`;
+  return `${renderTable(["", "Subtext", "in the same run"], rows)}\nMeasured on ${sources.join("; on ")}.\n`;
 }
 
 /** Renders the figures of the bundled engine, and of the Whisper engine with the tests' model. */
