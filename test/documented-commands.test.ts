@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { PUBLISHED_NAMES } from "../packaging/names.ts";
 import { codeSpans, documentedPages, OTHER_PAGES, readBlocks } from "./support/documented-blocks.ts";
 import { findCallFault, findCalls } from "./support/documented-commands.ts";
 
@@ -20,6 +21,35 @@ describe("the README and the docs", () => {
     const texts = [...codeSpans(pages), ...pages.flatMap(readBlocks)];
     const withNpx = texts.filter(({ text }) => /npx subtext(?:-speech)? \S/.test(text));
     expect(withNpx).toEqual([]);
+  });
+});
+
+describe("instructions for the installation", () => {
+  const texts = [...codeSpans(pages), ...pages.flatMap(readBlocks)];
+
+  test("use the published names of the packages", () => {
+    const names = texts.flatMap(({ page, text }) =>
+      [...text.matchAll(/\bsubtext-transcription[\w-]*/g)].map(([name]) => ({
+        page,
+        name: name.replace(/-\d.*/, ""),
+      })),
+    );
+    expect(names.length).toBeGreaterThan(3);
+    const published = Object.values(PUBLISHED_NAMES);
+    expect(names.filter(({ name }) => !published.includes(name))).toEqual([]);
+    const install = /\bnpm install (?:--\S+ )*(?!--)([\w@-][^\s`]*)/g;
+    const installed = texts.flatMap(({ text }) => [...text.matchAll(install)].map(([, name = ""]) => name));
+    expect(installed).toContain(PUBLISHED_NAMES["@subtext/server"]);
+    expect(installed.filter((name) => name.startsWith("@subtext/"))).toEqual([]);
+  });
+
+  test("use npm ci and npm start only in a clone", () => {
+    const sections = documentedPages()
+      .filter((page) => !page.startsWith("docs/decisions/"))
+      .flatMap((page) => readFileSync(join(ROOT, page), "utf8").split(/^(?=#{1,4} )/m));
+    const forClones = sections.filter((section) => /`npm (?:ci|start)|^npm (?:ci|start)/m.test(section));
+    expect(forClones.length).toBeGreaterThan(2);
+    expect(forClones.filter((section) => !/\bclone\b/i.test(section))).toEqual([]);
   });
 });
 

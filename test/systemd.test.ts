@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../server/src/config/config.ts";
 import { blocksRunBy } from "./support/documented-blocks.ts";
@@ -82,8 +82,12 @@ describe.skipIf(!hasSystemd || !isRoot)(
       run(upgrade, machine);
       expect(existsSync(path("opt/subtext"))).toBe(true);
       run(remove, machine);
-      for (const each of ["opt/subtext", "etc/systemd/system/subtext.service", "etc/tmpfiles.d/subtext.conf"])
-        expect(existsSync(path(each)), each).toBe(false);
+      const [link, ...installed] = [
+        "usr/local/bin/subtext",
+        ...["opt/subtext", "etc/systemd/system/subtext.service", "etc/tmpfiles.d/subtext.conf"],
+      ];
+      for (const each of installed) expect(existsSync(path(each)), each).toBe(false);
+      expect(readdirSync(dirname(path(link!)))).toEqual([]);
       run(install, machine);
 
       expect(readFileSync(path("etc/subtext/.env"), "utf8")).toBe(`${settings}PORT=8081\n`);
@@ -149,7 +153,8 @@ function installProgram(machine: string, script: string): void {
 /** Runs commands with their absolute paths moved into the folder `machine`. Records the calls of systemctl. */
 function run(commands: string, machine: string): string {
   const programs = join(machine, "programs");
-  mkdirSync(programs, { recursive: true });
+  const bin = join(machine, "usr/local/bin");
+  for (const folder of [programs, bin]) mkdirSync(folder, { recursive: true });
   // The user and the group exist only in the folder.
   const user = existsSync(join(machine, "etc/passwd")) ? readUid("subtext", machine) : "subtext";
   const stubs = {
@@ -163,12 +168,16 @@ function run(commands: string, machine: string): string {
   };
   for (const [name, script] of Object.entries(stubs))
     writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  return execFileSync("bash", ["-euc", commands.replaceAll(/([ "])\/(etc|opt|var)\//g, `$1${machine}/$2/`)], {
-    cwd: ROOT,
-    env: { ...process.env, PATH: `${programs}:${process.env.PATH}` },
-    stdio: ["ignore", "pipe", "pipe"],
-    encoding: "utf8",
-  });
+  return execFileSync(
+    "bash",
+    ["-euc", commands.replaceAll(/([ "])\/(etc|opt|var|usr\/local)\//g, `$1${machine}/$2/`)],
+    {
+      cwd: ROOT,
+      env: { ...process.env, PATH: `${programs}:${bin}:${process.env.PATH}` },
+      stdio: ["ignore", "pipe", "pipe"],
+      encoding: "utf8",
+    },
+  );
 }
 
 function readUid(user: string, machine: string): number {

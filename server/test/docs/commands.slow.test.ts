@@ -20,8 +20,7 @@ let env: Record<string, string>;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "subtext-docs-"));
   await cp(inject("templateDataFolder"), join(home, "data"), { recursive: true });
-  await mkdir(join(home, "demo/sample"), { recursive: true });
-  await copyFile(join(SERVER, "../demo/sample/sample.mp4"), join(home, "demo/sample/sample.mp4"));
+  await copyFile(join(SERVER, "../demo/sample/sample.mp4"), join(home, "talk.mp4"));
   await writeFile(join(home, "meeting.mp4"), "not media");
   await writeFile(join(home, ".curlrc"), "fail-with-body\nsilent\nshow-error\n");
   for (const name of ["bin", "backups"]) await mkdir(join(home, name));
