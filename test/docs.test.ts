@@ -195,6 +195,15 @@ describe("the README and the docs", () => {
   });
 });
 
+test("the architecture page names every workspace and every folder of the server", () => {
+  const page = read("docs/architecture.md");
+  const folders = readdirSync(join(ROOT, "server/src"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+  expect(folders.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  expect(packageJson.workspaces.filter((name) => !page.includes(`\`${name}/\``))).toEqual([]);
+});
+
 test("the lint of prose reports phrases and long sentences, but not code", () => {
   const long = `${"word ".repeat(46)}end.`;
   expect(findProseFaults(`You can not do this.\n\n${long}`)).toEqual([

@@ -59,8 +59,7 @@ describe("the README", () => {
   );
 
   test("has commands that run, and shows what --json prints", async () => {
-    // npx would only look for what is on the path already, half a second each time.
-    const script = ["set -e", 'npx() { "$@"; }', ...inLanguage("sh")].join("\n");
+    const script = ["set -e", ...inLanguage("sh")].join("\n");
     const { stdout } = await run("sh", ["-c", script], { cwd: folder, env });
     expect(stdout).toContain("whisper-tiny removed");
     const lines = stdout.split("\n").filter((line) => line.startsWith('{"file"'));
