@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PUBLISHED_NAMES } from "../packaging/names.ts";
 import { codeSpans, documentedPages, OTHER_PAGES, readBlocks } from "./support/documented-blocks.ts";
-import { findCallFault, findCalls } from "./support/documented-commands.ts";
+import { findCallFault, findCalls, findOptionFaults } from "./support/documented-commands.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const pages = [...documentedPages(), ...OTHER_PAGES].filter((page) => page !== "CHANGELOG.md");
@@ -15,6 +15,15 @@ describe("the README and the docs", () => {
     expect(calls.length).toBeGreaterThan(80);
     const faults = calls.map(({ page, call }) => ({ page, fault: findCallFault(call) }));
     expect(faults.filter(({ fault }) => fault !== null)).toEqual([]);
+  });
+
+  test("name only options of the command beside them", () => {
+    const faults = pages
+      .filter((page) => page !== "docs/cli.md")
+      .flatMap((page) =>
+        findOptionFaults(readFileSync(join(ROOT, page), "utf8")).map((fault) => `${page}: ${fault}`),
+      );
+    expect(faults).toEqual([]);
   });
 
   test("name the program as it is installed, because one sentence says how to start it elsewhere", () => {
@@ -104,6 +113,21 @@ describe("the check of commands", () => {
     ],
   ])("reports %j", (code, fault) => {
     expect(faultsOf(code)).toEqual([fault]);
+  });
+
+  test.each([
+    ["`subtext doctor` checks; with `--force`, more.", "--force is not an option of subtext doctor"],
+    ["With `-osrt`, `subtext-speech` writes captions.", "-osrt is not an option of subtext-speech"],
+    ["| `subtext env set` | `--retention` |", "--retention is not an option of subtext env set"],
+    [
+      "## One\n\n```sh\nsubtext move\n```\n\n## Two\n\nAdd `--dry`.",
+      "--dry is not an option of subtext move",
+    ],
+    ["Run `npm run bench:accuracy` with `--quik`.", "--quik is not an option of npm run bench:accuracy"],
+    ["Add `--files`.", "--files is not an option of a command"],
+  ])("reports an option beside the wrong command: %j", (markdown, fault) => {
+    expect(findOptionFaults(markdown)).toEqual([fault]);
+    expect(findOptionFaults("`subtext doctor` checks; with `--files`, also files.")).toEqual([]);
   });
 
   test.each([

@@ -1,6 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
 import { PUBLISHED_NAMES } from "../../packaging/names.ts";
 import { createProgram } from "../../server/src/cli/program.ts";
 import { createProgram as createSpeechProgram } from "../../speech/src/cli/program.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
 
 type Command = ReturnType<typeof createProgram>;
 
@@ -90,4 +95,73 @@ function findOption(command: Command, word: string): { takesValue: boolean } | n
 
 function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}
+
+/** The owner of options in a text: a command of this project, or another program. */
+interface OptionOwner {
+  name: string;
+  has(option: string): boolean;
+}
+
+/** Options of npm that the documentation names. */
+const NPM_OPTIONS = ["--omit", "--prefix"];
+const SCRIPTS: Partial<Record<string, string>> = packageJson.scripts;
+const OTHER_PROGRAM = /(?:^|\s)(npm (?:install|ci)\b|npm run ([\w:-]+)|node ([\w/-]+\.ts))/gm;
+
+/**
+ * Returns the options in code spans, such as `--force`, that the command beside them does not have. That is the last
+ * command before the span in the same section, otherwise the next one in it, otherwise the last one of the page.
+ */
+export function findOptionFaults(markdown: string): string[] {
+  const faults: string[] = [];
+  let last: OptionOwner | null = null;
+  for (const section of markdown.split(/^(?=#{1,6} )/m)) {
+    const parts = [...section.matchAll(/^\s*```[^\n]*\n([\s\S]*?)^\s*```\s*$|`([^`\n]+)`/gm)].map(
+      ([, block, span]) => block ?? span ?? "",
+    );
+    const owners = parts.map(findOwners);
+    let current = owners.find((found) => found.length > 0)?.[0] ?? last;
+    for (const [index, part] of parts.entries()) {
+      if (/^-{1,2}[A-Za-z]/.test(part)) {
+        const [option = ""] = part.split(/[\s=]/);
+        if (!current?.has(option))
+          faults.push(`${option} is not an option of ${current?.name ?? "a command"}`);
+      }
+      current = last = owners[index]!.at(-1) ?? current;
+    }
+  }
+  return faults;
+}
+
+/** Returns the programs that a code block or span calls, in order. */
+function findOwners(code: string): OptionOwner[] {
+  const isName = Object.hasOwn(PROGRAMS, code);
+  const own = (isName ? [{ program: code, words: [], index: 0 }] : findCalls(code)).map((call) => {
+    const command = findCommand(call);
+    const has = (option: string) => findOption(command, option) !== null;
+    return { index: call.index, name: pathOf(command), has };
+  });
+  const others = [...code.matchAll(OTHER_PROGRAM)].map(({ index, 1: name = "", 2: script, 3: path }) => {
+    const file = path ?? SCRIPTS[script ?? ""]?.match(/node ([\w/-]+\.ts)$/)?.[1];
+    const options = file ? optionsIn(readFileSync(join(ROOT, file), "utf8")) : NPM_OPTIONS;
+    return { index, name, has: (option: string) => options.includes(option) };
+  });
+  return [...own, ...others].sort((one, other) => one.index - other.index);
+}
+
+/** Returns the options that a program defines for `parseArgs`. */
+function optionsIn(source: string): string[] {
+  const definitions = source.matchAll(/"?\b([a-z][\w-]*)"?: (?:text\(|\{ type: "(?:boolean|string)")/g);
+  return [...definitions].map(([, name]) => `--${name}`);
+}
+
+/** Returns the command that the words start with. */
+function findCommand({ program, words }: DocumentedCall): Command {
+  let command = PROGRAMS[program]!;
+  for (const word of words) {
+    const next = command.commands.find((each) => each.name() === word);
+    if (!next) break;
+    command = next;
+  }
+  return command;
 }

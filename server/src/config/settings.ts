@@ -57,7 +57,7 @@ export const SETTING_GROUPS = {
   "Several processes": {
     ROLE: {
       description:
-        "The role of this process. `all`: everything. `api`: requests and uploads. `worker`: transcriptions and webhooks, with only `/healthz` and `/readyz` on its port. `api` and `worker` need `DATABASE_URL` and a bucket. Same as the option `--role`.",
+        "The role of this process. `all`: everything. `api`: requests and uploads. `worker`: transcriptions and webhooks, with only `/healthz` and `/readyz` on its port. `api` and `worker` need `DATABASE_URL` and a bucket. Same as `subtext serve --role`.",
       choices: ["all", "api", "worker"],
       example: "worker",
       default: "all",
