@@ -33,6 +33,18 @@ describe("the README and the docs", () => {
   });
 });
 
+test("shell commands use only programs and options that macOS has as well", () => {
+  const blocks = pages.flatMap(readBlocks).filter(({ language }) => ["", "sh"].includes(language));
+  // Commands with sudo are for Linux services.
+  const portable = blocks.filter(({ text }) => !/^sudo /m.test(text.replaceAll(/&& sudo .*/g, "")));
+  const linuxOnly =
+    /\bstat -c|(?<!openssl )\bbase64 -|\/proc\/|\bdate --|\bmkdir --|\breadlink -f|\bgrep -P|\bsed -i |\buuidgen/;
+  expect(portable.length).toBeGreaterThan(30);
+  expect(
+    portable.filter(({ text }) => linuxOnly.test(text)).map(({ page, line }) => `${page}:${line}`),
+  ).toEqual([]);
+});
+
 describe("instructions for the installation", () => {
   const texts = [...codeSpans(pages), ...pages.flatMap(readBlocks)];
 
