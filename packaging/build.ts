@@ -127,10 +127,7 @@ function writePackage(
     ...more,
     dependencies: { ...Object.fromEntries(dependencies), ...more.dependencies },
   });
-  writeFileSync(
-    join(target, "README.md"),
-    `# ${PUBLISHED_NAMES[name]}\n\n${description} A part of Subtext, self-hosted transcription of every uploaded video.\n`,
-  );
+  writeFileSync(join(target, "README.md"), renderReadme(name));
   cpSync(join(ROOT, "LICENSE"), join(target, "LICENSE"));
 }
 

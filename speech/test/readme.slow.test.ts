@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PUBLISHED_NAMES } from "../../packaging/names.ts";
 import { KNOWN_MODELS } from "../src/models/catalog.ts";
 import { ModelHub } from "./support/model-hub.ts";
 
@@ -58,8 +59,12 @@ describe("the README", () => {
     },
   );
 
+  test("names the published package", () => {
+    expect(inLanguage("sh")[0]).toBe(`npm install --global ${PUBLISHED_NAMES["@subtext/speech"]}\n`);
+  });
+
   test("has commands that run, and shows what --json prints", async () => {
-    const script = ["set -e", ...inLanguage("sh")].join("\n");
+    const script = ["set -e", ...inLanguage("sh").slice(1)].join("\n");
     const { stdout } = await run("sh", ["-c", script], { cwd: folder, env });
     expect(stdout).toContain("whisper-tiny removed");
     const lines = stdout.split("\n").filter((line) => line.startsWith('{"file"'));

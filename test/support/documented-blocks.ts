@@ -8,6 +8,7 @@ export const OTHER_PAGES = [
   "CONTRIBUTING.md",
   "client/README.md",
   "speech/README.md",
+  "server/README.md",
   "captions/README.md",
   "examples/README.md",
   "CHANGELOG.md",

@@ -120,7 +120,7 @@ export function findOptionFaults(markdown: string): string[] {
       ([, block, span]) => block ?? span ?? "",
     );
     const owners = parts.map(findOwners);
-    let current = owners.find((found) => found.length > 0)?.[0] ?? last;
+    let current: OptionOwner | null = owners.find((found) => found.length > 0)?.[0] ?? last;
     for (const [index, part] of parts.entries()) {
       if (/^-{1,2}[A-Za-z]/.test(part)) {
         const [option = ""] = part.split(/[\s=]/);
