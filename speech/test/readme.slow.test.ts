@@ -63,7 +63,7 @@ describe("the README", () => {
     expect(inLanguage("sh")[0]).toBe(`npm install --global ${PUBLISHED_NAMES["@subtext/speech"]}\n`);
   });
 
-  test("has commands that run, and shows what --json prints", async () => {
+  test("has commands that run, and shows what --json prints", { timeout: 240_000 }, async () => {
     const script = ["set -e", ...inLanguage("sh").slice(1)].join("\n");
     const { stdout } = await run("sh", ["-c", script], { cwd: folder, env });
     expect(stdout).toContain("whisper-tiny removed");
