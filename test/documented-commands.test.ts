@@ -149,6 +149,7 @@ describe("the check of commands", () => {
     "subtext-speech models pull whisper-tiny",
     "docker compose exec subtext subtext --version",
     "sudo systemctl enable --now subtext",
+    "docker compose exec subtext node --version",
   ])("accepts %j", (code) => {
     expect(faultsOf(code).filter((fault) => fault !== null)).toEqual([]);
   });

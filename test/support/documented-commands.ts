@@ -25,7 +25,7 @@ const PROGRAMS: Readonly<Record<string, Command>> = {
 const BUILT_IN = ["--help", "-h", "--version", "-V"];
 
 /** What can precede a program: a prompt for another shell, a variable, a container, or the folder that contains it. */
-const BEFORE = String.raw`(?:^[ \t]*|npx |&& |\| |; |\$\(|# |-- |exec (?:-T )?subtext |exec |run --rm |\b[A-Z_]+=\S+ |\.bin/)`;
+const BEFORE = String.raw`(?:^[ \t]*|npx |&& |\| |; |\$\(|# |-- |exec (?:-T )?subtext |(?<!docker |compose )exec |run --rm |\b[A-Z_]+=\S+ |\.bin/)`;
 const CALL = new RegExp(
   String.raw`${BEFORE}(${Object.keys(PROGRAMS).join("|")})(?= (?!subtext)[^ \\])((?:"[^"\n]*"|'[^'\n]*'|[^|;\n&)"'])*)`,
   "gm",
