@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, LaunchOptions, Page } from "playwright-core";
 import { startChromium } from "../../captions/test/chromium.ts";
 import { readConfig } from "../../server/src/config/config.ts";
 import { createEnvironment } from "../../server/src/environments/environments.ts";
@@ -26,6 +26,7 @@ export interface MeasuredDashboard {
 export async function withDashboard(
   measure: (dashboard: MeasuredDashboard) => Promise<void>,
   env: Record<string, string> = {},
+  browserOptions: LaunchOptions = {},
 ): Promise<void> {
   const folder = await buildDashboard();
   const dataFolder = await mkdtemp(join(tmpdir(), "subtext-measured-"));
@@ -37,7 +38,7 @@ export async function withDashboard(
     ...env,
   });
   const service = await openService({ config, log: createLog("silent"), dashboardFolder: folder });
-  const browser = await startChromium();
+  const browser = await startChromium(browserOptions);
   try {
     await service.start();
     const { operators, database, clock } = service.parts;

@@ -1,16 +1,20 @@
 import { format as texts } from "../messages/en/format.ts";
 import { LOCALE } from "../messages/locale.ts";
 
+const BYTES = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"].map(
+  (unit, power) =>
+    new Intl.NumberFormat(LOCALE, {
+      style: "unit",
+      unit,
+      unitDisplay: power === 0 ? "long" : "short",
+      maximumFractionDigits: power > 1 ? 1 : 0,
+    }),
+);
+
 /** Returns e.g. `4.2 MB`. */
 export function formatBytes(count: number): string {
-  const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
-  const power = Math.min(Math.floor(Math.log10(Math.max(count, 1)) / 3), units.length - 1);
-  return new Intl.NumberFormat(LOCALE, {
-    style: "unit",
-    unit: units[power]!,
-    unitDisplay: power === 0 ? "long" : "short",
-    maximumFractionDigits: power > 1 ? 1 : 0,
-  }).format(count / 1000 ** power);
+  const power = Math.min(Math.floor(Math.log10(Math.max(count, 1)) / 3), BYTES.length - 1);
+  return BYTES[power]!.format(count / 1000 ** power);
 }
 
 const PERCENT = new Intl.NumberFormat(LOCALE, { style: "percent" });
@@ -63,12 +67,14 @@ export function formatDuration(seconds: number): string {
   return texts.days(Math.floor(hours / 24));
 }
 
+const LANGUAGES = new Intl.DisplayNames(LOCALE, { type: "language" });
+
 /** @param code as in the API: ISO 639, `zxx` for no speech, `und` for an undetermined language */
 export function languageName(code: string): string {
   if (code === "zxx") return texts.noSpeech;
   if (code === "und") return texts.languageNotRecognized;
   try {
-    return new Intl.DisplayNames(LOCALE, { type: "language" }).of(code) ?? code;
+    return LANGUAGES.of(code) ?? code;
   } catch {
     return code;
   }

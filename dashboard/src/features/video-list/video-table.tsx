@@ -2,7 +2,7 @@ import type { VideoView } from "@subtext/server/admin/contract/video";
 import type { VideoSort } from "@subtext/server/db/enums";
 import { Link, useSearch } from "@tanstack/react-router";
 import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useLayoutEffect, useRef, useSyncExternalStore } from "react";
+import { memo, useCallback, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { VideoListView } from "../../admin-client/video-list-view.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { videoList as texts } from "../../messages/en/video-list.ts";
@@ -47,7 +47,7 @@ export function VideoTable({
     scrollMargin: body.current?.offsetTop ?? 0,
     scrollPaddingStart: 4 * rowHeight,
     scrollPaddingEnd: rowHeight,
-    getItemKey: (index) => ids[index]!,
+    getItemKey: useCallback((index: number) => ids[index]!, [ids]),
     // The focused row must stay, or it would lose the focus when it scrolls out of view.
     rangeExtractor: (range) => {
       const rows = defaultRangeExtractor(range);
@@ -79,22 +79,19 @@ export function VideoTable({
         ref={body}
         style={{ height: virtualizer.getTotalSize() + (isComplete ? 0 : rowHeight) }}
       >
-        {rows.map(({ index, key, start }) => (
-          <tr
+        {rows.map(({ index, key }, position) => (
+          <Row
             key={key}
-            className={css.row}
-            aria-rowindex={index + 2}
-            data-selected={selection.has(ids[index]!) || undefined}
-            style={{ transform: `translateY(${start - virtualizer.options.scrollMargin}px)` }}
-          >
-            <td className={css.select}>
-              <SelectBox video={videos[index]!} selection={selection} />
-            </td>
-            <VideoRow video={videos[index]!} now={now} />
-          </tr>
+            video={videos[index]!}
+            index={index}
+            top={(index - 1 - (rows[position - 1]?.index ?? -1)) * rowHeight}
+            isSelected={selection.has(ids[index]!)}
+            onToggle={selection.toggle}
+            now={now}
+          />
         ))}
         {!isComplete && (
-          <tr className={css.row} style={{ transform: `translateY(${virtualizer.getTotalSize()}px)` }}>
+          <tr className={css.row} style={{ marginTop: (videos.length - 1 - last) * rowHeight }}>
             <td className={css.select} />
             <SkeletonCells />
           </tr>
@@ -103,6 +100,41 @@ export function VideoTable({
     </table>
   );
 }
+
+/**
+ * Most rows have no style of their own: with a different one for each row, browsers spend most of a frame on computing
+ * styles.
+ * @param props.top height of the rows above that are not rendered
+ */
+const Row = memo(function Row({
+  video,
+  index,
+  top,
+  isSelected,
+  onToggle,
+  now,
+}: {
+  video: VideoView;
+  index: number;
+  top: number;
+  isSelected: boolean;
+  onToggle: Selection["toggle"];
+  now: number;
+}) {
+  return (
+    <tr
+      className={css.row}
+      aria-rowindex={index + 2}
+      data-selected={isSelected || undefined}
+      style={top > 0 ? { marginTop: top } : undefined}
+    >
+      <td className={css.select}>
+        <SelectBox video={video} isSelected={isSelected} onToggle={onToggle} />
+      </td>
+      <VideoRow video={video} now={now} />
+    </tr>
+  );
+});
 
 const SKELETON_ROWS = [1, 2, 3, 4, 5, 6, 7, 8];
 
@@ -123,18 +155,25 @@ export function TableSkeleton() {
 }
 
 /** After a click, the row's link has the focus, so that the keys of the list work. */
-function SelectBox({ video, selection }: { video: VideoView; selection: Selection }) {
-  const { id } = video;
+function SelectBox({
+  video,
+  isSelected,
+  onToggle,
+}: {
+  video: VideoView;
+  isSelected: boolean;
+  onToggle: Selection["toggle"];
+}) {
   return (
     <label className={css.box}>
       <input
         type="checkbox"
         tabIndex={-1}
         aria-label={texts.select(videoName(video))}
-        checked={selection.has(id)}
+        checked={isSelected}
         onChange={() => {}}
         onClick={(event) => {
-          selection.toggle(id, event.shiftKey);
+          onToggle(video.id, event.shiftKey);
           const row = event.currentTarget.closest("tr");
           row?.querySelector<HTMLElement>("a[data-video]")?.focus({ preventScroll: true });
         }}
@@ -163,7 +202,7 @@ function SelectLoaded({ selection, total }: { selection: Selection; total: numbe
   );
 }
 
-function Header({ selection, total }: { selection: Selection; total: number }) {
+const Header = memo(function Header({ selection, total }: { selection: Selection; total: number }) {
   const view = useSearch({ from: "/signed-in/environments/$environmentId/videos" });
   return (
     <thead className={css.header}>
@@ -184,7 +223,7 @@ function Header({ selection, total }: { selection: Selection; total: number }) {
       </tr>
     </thead>
   );
-}
+});
 
 function SortLink({ name, sort, view }: { name: string; sort: VideoSort; view: VideoListView }) {
   const state = sortState(view, sort);
@@ -220,14 +259,17 @@ function useScrollAnchor(ids: readonly string[], rowHeight: number, top: number)
 }
 
 function useRowHeight(): number {
+  const [cards] = useState(() => matchMedia(CARDS));
+  const [rem] = useState(() => Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
   const areCards = useSyncExternalStore(
-    (onChange) => {
-      const cards = matchMedia(CARDS);
-      cards.addEventListener("change", onChange);
-      return () => cards.removeEventListener("change", onChange);
-    },
-    () => matchMedia(CARDS).matches,
+    useCallback(
+      (onChange) => {
+        cards.addEventListener("change", onChange);
+        return () => cards.removeEventListener("change", onChange);
+      },
+      [cards],
+    ),
+    () => cards.matches,
   );
-  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   return (areCards ? ROW_REM.cards : ROW_REM.table) * rem;
 }

@@ -1,0 +1,39 @@
+import type { Page } from "playwright-core";
+
+/** An interval between frames that is longer than the median of an idle page by this factor has dropped a frame. */
+const DROPPED = 1.5;
+
+/** Returns the intervals between the frames of the page during an action, in milliseconds. */
+export async function frameIntervals(page: Page, action: () => Promise<unknown>): Promise<number[]> {
+  await page.evaluate(`{
+    const frames = (window.frames_ = { times: [], isRunning: true });
+    requestAnimationFrame(function record(time) {
+      frames.times.push(time);
+      if (frames.isRunning) requestAnimationFrame(record);
+    });
+  }`);
+  await action();
+  const times = await page.evaluate<number[]>(`(frames_.isRunning = false, frames_.times)`);
+  return times.slice(1).map((time, index) => time - times[index]!);
+}
+
+/** @returns frames, median ms, p95 ms, longest ms, and dropped frames */
+export function describeFrames(intervals: number[], idleMedianMs: number): string[] {
+  const sorted = [...intervals].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!;
+  const late = intervals.filter((ms) => ms > DROPPED * idleMedianMs);
+  const lost = late.reduce((sum, ms) => sum + Math.round(ms / idleMedianMs) - 1, 0);
+  const share = ((100 * late.length) / intervals.length).toFixed(1);
+  return [
+    String(intervals.length),
+    at(0.5).toFixed(1),
+    at(0.95).toFixed(1),
+    at(1).toFixed(0),
+    `${late.length} (${share} %)`,
+    String(lost),
+  ];
+}
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
