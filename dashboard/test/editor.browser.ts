@@ -26,6 +26,17 @@ const links = (page: Page) =>
   page.getByRole("complementary").getByRole("navigation").getByRole("link").allTextContents();
 const pages = async (page: Page) => (await links(page)).map((text) => text.trim());
 
+/** Opens the command palette and returns what it offers. */
+async function commands(page: Page): Promise<string[]> {
+  await page.keyboard.press("Control+k");
+  const palette = page.getByRole("dialog", { name: "Command palette" });
+  await palette.getByRole("option", { name: "Sign out" }).waitFor();
+  const names = await palette.getByRole("option").allTextContents();
+  await page.keyboard.press("Escape");
+  await palette.waitFor({ state: "detached" });
+  return names;
+}
+
 test("an owner invites an editor to one environment", async () => {
   const { page } = await dashboard.visit();
   await signIn(page, dashboard, OWNER);
@@ -56,6 +67,8 @@ test("an editor sees the videos of one environment, retries one, and sees no pag
   await signIn(page, dashboard, EDITOR);
   await page.getByRole("button", { name: "Upload videos" }).waitFor();
   expect(await pages(page)).toEqual(["Videos", "Account"]);
+  const themes = expect.stringMatching(/^Switch to (dark|light) theme$/);
+  expect(await commands(page)).toEqual(["Upload videos", themes, "Sign out", "Videos", "Search", "Account"]);
   expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Environment: Staging. Switch" }).click();
   await page.getByRole("menuitem").first().waitFor();
@@ -140,6 +153,9 @@ test("an owner makes the editor a viewer of all environments", async () => {
   await viewer.goto(`${dashboard.url}/environments/${productionId}/videos`);
   await viewer.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
   expect(await viewer.getByRole("button", { name: "Upload videos" }).count()).toBe(0);
+  const offered = await commands(viewer);
+  expect(offered).toEqual(expect.arrayContaining(["Sign out", "API keys", "Operators", "Staging"]));
+  for (const name of ["Upload videos", "Create API key", "Audit log"]) expect(offered).not.toContain(name);
   await viewer.getByRole("button", { name: "Menu" }).click();
   const links = viewer.getByRole("dialog").getByRole("navigation").getByRole("link");
   await links.first().waitFor();
