@@ -22,7 +22,7 @@ import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
 import { countWorkers, type DatabaseSession, openSession } from "./db/session.ts";
 import { diagnose } from "./health/doctor.ts";
-import { countQueue } from "./health/queries.ts";
+import { countQueue, lacksTextIndex } from "./health/queries.ts";
 import { openSystem } from "./health/system.ts";
 import type { ConnectionLimits } from "./http/app.ts";
 import { closeApp, localUrl } from "./http/listening.ts";
@@ -410,7 +410,10 @@ async function wire(
 }
 
 /** @throws if the database does not respond */
-export async function describeDatabase(database: Database<Schema>): Promise<string> {
+export async function describeDatabase(
+  database: Database<Schema>,
+): Promise<{ version: string; lacksTextIndex: boolean }> {
   await database.check();
-  return `${database.kind === "postgres" ? "PostgreSQL" : "embedded PostgreSQL"} ${database.version}`;
+  const kind = database.kind === "postgres" ? "PostgreSQL" : "embedded PostgreSQL";
+  return { version: `${kind} ${database.version}`, lacksTextIndex: await lacksTextIndex(database.kysely) };
 }

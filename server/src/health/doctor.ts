@@ -32,7 +32,7 @@ export interface Finding {
 
 /** Each check returns the details of its finding, or throws if the part is missing. */
 export interface HealthChecks {
-  database(): Promise<string>;
+  database(): Promise<{ version: string; lacksTextIndex: boolean }>;
   storage(): Promise<void>;
   engine(): Promise<{ text: string; warnings: string[] }>;
   /** How many speech processes fit into memory. Throws if none fits. */
@@ -81,7 +81,7 @@ export async function diagnose(config: Config, checks: HealthChecks): Promise<Fi
           examineModel(config, checks),
         ]
       : []),
-    examine("database", () => checks.database(), databaseRemedy(config)),
+    examineDatabase(config, checks),
     examine(
       "storage",
       async () => {
@@ -207,6 +207,27 @@ async function examineDecoders(config: Config): Promise<Finding> {
     remedy: decoders.flatMap(({ name, advice }) => (advice === null ? [] : [`${name}: ${advice}`])).join(" "),
   };
 }
+
+async function examineDatabase(config: Config, { database }: HealthChecks): Promise<Finding> {
+  let lacksIndex = false;
+  const check = async () => {
+    const { version, lacksTextIndex } = await database();
+    lacksIndex = lacksTextIndex;
+    return version;
+  };
+  const finding = await examine("database", check, databaseRemedy(config));
+  if (!lacksIndex) return finding;
+  return {
+    ...finding,
+    status: "warning",
+    detail: `${finding.detail}; finding videos by text is slow with many videos, because an index is missing`,
+    remedy: `Run as a superuser: ${CREATE_TEXT_INDEX}`,
+  };
+}
+
+/** Migration 0010 does the same if the role is allowed to. */
+const CREATE_TEXT_INDEX =
+  "create extension if not exists pg_trgm; create index video_metadata_text on video using gin ((metadata::text) gin_trgm_ops);";
 
 function databaseRemedy({ databaseUrl, dataFolder }: Config): string {
   return databaseUrl === null

@@ -16,6 +16,15 @@ export async function countQueue(
   };
 }
 
+/** Returns whether the tables exist but lack the index for the text search of the video list. */
+export async function lacksTextIndex(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ lacks: boolean }>`
+    select to_regclass('video') is not null and to_regclass('video_metadata_text') is null as lacks`.execute(
+    db,
+  );
+  return rows[0]!.lacks;
+}
+
 /** Slow with many videos, because it reads every row. */
 export async function sumUploads(db: Db): Promise<{ videos: number; bytes: number }> {
   const { rows } = await sql<{ videos: number; bytes: number }>`

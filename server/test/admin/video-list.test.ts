@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { seedEveryState } from "../../../dashboard/test/seed-videos.ts";
 import type { VideoFilterValuesView, VideoPageView, VideoView } from "../../src/admin/contract/video.ts";
 import { SORT_DIRECTIONS, VIDEO_SORTS, type VideoSort } from "../../src/db/enums.ts";
+import type { Db } from "../../src/db/schema.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { listFilterValues, listMatchingVideos } from "../../src/videos/list-view.ts";
 import { insertVideo } from "../../src/videos/queries.ts";
@@ -194,6 +196,18 @@ describe("with many videos", () => {
       }
     },
   );
+
+  test.each([
+    ["a part of its name", createHash("md5").update("77").digest("hex").slice(3, 20)],
+    ["its id", `video_${"77".padStart(26, "0")}`],
+    ["the id of its transcription", `transcription_${"77".padStart(26, "0")}`],
+  ])("a video is found by %s without reading every video", async (_, text) => {
+    const order = { by: "uploaded", direction: "desc" } as const;
+    const search = (db: Db) =>
+      listMatchingVideos(db, many, { filter: { text }, order, after: null, limit: LIMIT });
+    expect(await search(open())).toMatchObject([{ metadata: { filename: expect.any(String) } }]);
+    expect(await countRowsRead(open(), search)).toBeLessThan(LIMIT);
+  });
 
   test("the languages are found without reading every transcription", async () => {
     const read = await countRowsRead(open(), (db) => listFilterValues(db, many));

@@ -83,6 +83,17 @@ test("the doctor does not report that files are fine while the database does not
   }
 });
 
+test("the doctor says how to create the index for the text search if the role was not allowed to", async () => {
+  const config = readConfig({ DATA_DIR: await temporaryFolder() });
+  const database = async () => ({ version: "PostgreSQL 17", lacksTextIndex: true });
+  const findings = await diagnose(config, { ...HEALTHY_CHECKS, database });
+  expect(findings.find(({ name }) => name === "database")).toMatchObject({
+    status: "warning",
+    detail: expect.stringContaining("PostgreSQL 17; "),
+    remedy: expect.stringContaining("create extension if not exists pg_trgm; create index"),
+  });
+});
+
 test("the doctor names the setting that the database or the storage rejects", async () => {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
   const refused = (cause: Error) => () => Promise.reject(new Error("It does not answer.", { cause }));

@@ -12,7 +12,7 @@ export const HEALTHY_CHECKS: HealthChecks = {
     hint: null,
     nextTryAt: null,
   }),
-  database: async () => "PostgreSQL",
+  database: async () => ({ version: "PostgreSQL", lacksTextIndex: false }),
   storage: async () => {},
   workers: async () => ({ running: 1, waiting: 0 }),
   files: async () => null,

@@ -1,4 +1,5 @@
 import { PGlite } from "@electric-sql/pglite";
+import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import { AppError } from "../../lib/errors.ts";
 import { COLUMN_PARSERS } from "../column-types.ts";
 import { DurableNodeFs } from "./durable-node-fs.ts";
@@ -72,6 +73,8 @@ export async function startPglite(folder: string, hooks: PgliteHooks): Promise<P
       startParams: START_PARAMETERS,
       initDbStartParams: [`--wal-segsize=${WAL_SEGMENT_MEGABYTES}`],
       parsers: COLUMN_PARSERS,
+      // The search of the video list uses it.
+      extensions: { pg_trgm },
       onStderr(line) {
         if (!line.includes("STATEMENT:")) {
           fatal = /(?:FATAL|PANIC):\s+(.*)/.exec(line)?.[1] ?? fatal;
