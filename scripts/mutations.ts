@@ -84,6 +84,14 @@ export const mutations: Mutation[] = [
     ["dashboard/test/queue-text.test.ts"],
     [["position > MAX_SHOWN_POSITION", "position >= MAX_SHOWN_POSITION"]],
   ),
+  ...of(
+    "server/src/corrections/etag.ts",
+    ["server/test/corrections/etag.test.ts"],
+    [
+      ["etags.includes(wordsEtag(row))", "etags.length > 0"],
+      ['etags.includes("*") || ', ""],
+    ],
+  ),
   // The list of videos
   ...of(
     "server/src/videos/list-view.ts",
