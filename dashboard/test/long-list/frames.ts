@@ -34,6 +34,14 @@ export function describeFrames(intervals: number[], idleMedianMs: number): strin
   ];
 }
 
+/** Waits until an expression is true in a frame. Playwright's own function is refused by the Content-Security-Policy. */
+export async function untilTrue(page: Page, expression: string): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => {
+    const check = () => (${expression} ? resolve() : requestAnimationFrame(check));
+    check();
+  })`);
+}
+
 export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

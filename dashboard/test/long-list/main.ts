@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { printTable } from "../../../bench/src/table.ts";
 import { type MeasuredDashboard, withDashboard } from "../measured-dashboard.ts";
-import { describeFrames, frameIntervals, median } from "./frames.ts";
+import { describeFrames, frameIntervals, median, untilTrue } from "./frames.ts";
 import { seededVideoId, seedManyVideos } from "./seed.ts";
 
 /*
@@ -157,7 +157,7 @@ async function measureViews(page: Page, list: string): Promise<void> {
       await page.evaluate("performance.clearResourceTimings()");
       const start = performance.now();
       await change(run);
-      await page.waitForFunction(SHOWN, undefined, { polling: "raf" });
+      await untilTrue(page, SHOWN);
       shown.push(performance.now() - start);
       served.push(await page.evaluate<number>(`${LIST_REQUEST}.duration`));
     }

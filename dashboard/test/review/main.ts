@@ -4,6 +4,7 @@ import { printTable } from "../../../bench/src/table.ts";
 import { confidenceKey, filePrefix } from "../../../server/src/storage/transcript-files.ts";
 import { seedTranscript } from "../../../server/test/support/seed-transcript.ts";
 import { writeRecording } from "../../../server/test/support/stored-recording.ts";
+import { untilTrue } from "../long-list/frames.ts";
 import { withDashboard } from "../measured-dashboard.ts";
 
 /*
@@ -78,8 +79,8 @@ await withDashboard(async ({ service, browser, environmentId, url, signIn }) => 
 /** Waits until the part around the word has been played. @returns how long it took in milliseconds */
 async function listen(page: Page): Promise<number> {
   const start = performance.now();
-  await page.waitForFunction("!document.querySelector('video').paused", undefined, { polling: 20 });
-  await page.waitForFunction("document.querySelector('video').paused", undefined, { polling: 20 });
+  await untilTrue(page, "!document.querySelector('video').paused");
+  await untilTrue(page, "document.querySelector('video').paused");
   return performance.now() - start;
 }
 
