@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "../../../server/src/db/schema.ts";
+import type { Db } from "../../src/db/schema.ts";
 
 const BATCH = 10_000;
 
