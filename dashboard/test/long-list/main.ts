@@ -20,9 +20,9 @@ const STATIC_ROWS = 600;
 /** Below the arrow button of the scroll bar. */
 const THUMB_Y = 22;
 
-/** The finished request for the first page of the changed view. */
+/** The finished request for the first page of the changed view. The page also refetches the view before the change. */
 const LIST_REQUEST = `performance.getEntriesByType("resource").find(
-  ({ name, responseEnd }) => new URL(name).pathname.endsWith("/videos") && responseEnd > 0)`;
+  ({ name, responseEnd }) => responseEnd > 0 && /\\/videos\\?(.*&)?(text|state|sort)=/.test(name))`;
 const SHOWN = `${LIST_REQUEST} !== undefined && document.querySelector("main table[aria-hidden]") === null`;
 
 const { DATABASE_URL } = process.env;
