@@ -10,6 +10,7 @@ import {
   renderSilenceFigures,
 } from "./reference/figures.ts";
 import { renderProcessMetrics, renderStateMetrics, renderWorkMetrics } from "./reference/metrics.ts";
+import { renderMeasuredModels, renderModelFigures } from "./reference/model-figures.ts";
 import { renderModels } from "./reference/models.ts";
 import { renderEnvExample, renderSettings } from "./reference/settings.ts";
 
@@ -19,6 +20,7 @@ const ROOT = join(import.meta.dirname, "..");
 const FILES: Record<string, () => string> = {
   ".env.example": renderEnvExample,
   "docs/cli.md": renderCommandLine,
+  "speech/src/models/model-figures.ts": renderModelFigures,
 };
 
 /** Sections of pages, between `<!-- generated: NAME -->` and `<!-- end of generated -->`. */
@@ -35,7 +37,7 @@ const PARTS: Record<string, Record<string, () => string>> = {
   },
   "docs/errors.md": { errors: renderErrors, failures: renderFailures },
   "docs/metrics.md": { state: renderStateMetrics, work: renderWorkMetrics, process: renderProcessMetrics },
-  "docs/models.md": { models: renderModels },
+  "docs/models.md": { models: renderModels, measured: renderMeasuredModels },
   "docs/scaling.md": {
     costs: renderCosts,
     capacity: renderCapacity,

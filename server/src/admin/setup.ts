@@ -21,7 +21,7 @@ export interface SetupDeps {
   clock: Clock;
   operators: Operators;
   config: Pick<Config, "isEngineSet" | "modelDownload">;
-  models: Pick<Models, "choose">;
+  models: Pick<Models, "choose" | "machineSpeed">;
 }
 
 /** Setup of the service and acceptance of invitations. The callers have a secret link but no account. */
@@ -60,7 +60,7 @@ export function setupHandlers(deps: SetupDeps) {
       return {
         needed,
         hasEnvironment: environments.length > 0,
-        engines: needed ? engineOptions(config) : [],
+        engines: needed ? engineOptions(config, models.machineSpeed()) : [],
       };
     },
 

@@ -2,6 +2,8 @@ import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { EngineChoice, EngineSpec } from "@subtext/speech/engines/registry";
+import type { SpeechPriority } from "@subtext/speech/models/estimated-speed";
+import type { EncoderChoice } from "@subtext/speech/processes/encoder-choice";
 import ipaddr from "ipaddr.js";
 import { BUCKET_SETTING, type ObjectStorageConfig, readObjectStorage } from "../storage/backends.ts";
 import { ConfigError } from "./config-error.ts";
@@ -38,6 +40,10 @@ export interface Config {
   configuredEngines: EngineSpec[];
   /** Name of a Whisper model in the catalog, or the absolute path of a folder that contains one. */
   whisperModel: string;
+  /** What recognizes clear English. */
+  speechPriority: SpeechPriority;
+  /** Precision of the encoder of the next download. */
+  whisperEncoder: EncoderChoice;
   /** Absolute path of the folder for models. */
   modelsFolder: string;
   /** Whether to download a missing model. */
@@ -128,6 +134,8 @@ function readAll(settings: SettingsReader): Config {
     bucket,
     ...readEngines(settings),
     whisperModel: readWhisperModel(settings),
+    speechPriority: settings.oneOf("SPEECH_PRIORITY"),
+    whisperEncoder: settings.oneOf("WHISPER_ENCODER"),
     modelsFolder,
     modelDownload: settings.oneOf("MODEL_DOWNLOAD") === "auto",
     modelHubUrl: readModelHubUrl(settings),

@@ -1,5 +1,7 @@
 import { ENGINE_CHOICES, ENGINE_SETTINGS } from "@subtext/speech/engines/registry";
 import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
+import { SPEECH_PRIORITIES } from "@subtext/speech/models/estimated-speed";
+import { ENCODER_CHOICES } from "@subtext/speech/processes/encoder-choice";
 import type { SettingFacts } from "../lib/setting.ts";
 import { BACKEND_SETTINGS } from "../storage/backends.ts";
 
@@ -87,6 +89,20 @@ export const SETTING_GROUPS = {
       value: "name or absolute path",
       example: "whisper-base",
       default: DEFAULT_MODEL_NAME,
+    },
+    SPEECH_PRIORITY: {
+      description:
+        "What recognizes clear English if a Whisper model is installed; see [engines](engines.md#how-engines-are-chosen). `quality`: the model, if it is more accurate than the bundled engine. `speed`: the bundled engine. `auto`: the model if the machine is estimated to reach at least 4 × real time with it, otherwise the bundled engine.",
+      choices: SPEECH_PRIORITIES,
+      example: "speed",
+      default: "auto",
+    },
+    WHISPER_ENCODER: {
+      description:
+        "Precision of the encoder that is downloaded with a model; see [models](models.md#precision-of-the-encoder). `auto` measures the machine before the download. An installed model keeps its encoder until `npx subtext models pull --encoder` replaces it.",
+      choices: ENCODER_CHOICES,
+      example: "fp32",
+      default: "auto",
     },
     MODELS_DIR: {
       description: "The folder for models. Several services can share one.",

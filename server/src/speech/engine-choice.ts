@@ -1,4 +1,5 @@
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS } from "@subtext/speech/models/catalog";
+import { type EncoderSpeed, estimateSpeed } from "@subtext/speech/models/estimated-speed";
 import type { EngineOptionView } from "../admin/contract/system.ts";
 import type { Config } from "../config/config.ts";
 import type { Db, Tx } from "../db/schema.ts";
@@ -10,15 +11,21 @@ export const BUNDLED = "bundled";
 type ChoiceConfig = Pick<Config, "isEngineSet" | "modelDownload">;
 
 /** Returns no options if settings determine the engine, or if the service may not download models. */
-export function engineOptions({ isEngineSet, modelDownload }: ChoiceConfig): EngineOptionView[] {
+export function engineOptions(
+  { isEngineSet, modelDownload }: ChoiceConfig,
+  machine: EncoderSpeed | null,
+): EngineOptionView[] {
   if (isEngineSet || !modelDownload) return [];
-  const models = KNOWN_MODELS.map(({ name, languageCount, downloadBytes }) => ({
-    name,
-    languages: languageCount,
-    downloadBytes,
-    isDefault: name === DEFAULT_MODEL_NAME,
+  const models = KNOWN_MODELS.map((model) => ({
+    name: model.name,
+    languages: model.languageCount,
+    downloadBytes: model.downloadBytes,
+    memoryBytes: model.memoryBytes,
+    estimatedSpeed: machine && estimateSpeed(model, machine),
+    isDefault: model.name === DEFAULT_MODEL_NAME,
   }));
-  return [{ name: BUNDLED, languages: 1, downloadBytes: 0, isDefault: false }, ...models];
+  const bundled = { name: BUNDLED, languages: 1, downloadBytes: 0, isDefault: false };
+  return [{ ...bundled, memoryBytes: null, estimatedSpeed: null }, ...models];
 }
 
 /** Returns null if nothing was chosen. */
@@ -29,7 +36,7 @@ export async function readEngineChoice(db: Db): Promise<string | null> {
 
 /** @throws AppError `invalid_request` if the engine cannot be chosen */
 export async function storeEngineChoice(tx: Tx, config: ChoiceConfig, engine: string): Promise<void> {
-  const names = engineOptions(config).map(({ name }) => name);
+  const names = engineOptions(config, null).map(({ name }) => name);
   if (!names.includes(engine)) {
     const expected =
       names.length === 0

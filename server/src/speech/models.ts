@@ -5,8 +5,11 @@ import { SpeechError } from "@subtext/speech/errors";
 import { DEFAULT_MODEL_NAME, type KnownModel, knownModel } from "@subtext/speech/models/catalog";
 import type { DownloadRetryPolicy } from "@subtext/speech/models/download";
 import type { DownloadProgress } from "@subtext/speech/models/download-progress";
+import { asInstalled, bundledTakesEnglish, type EncoderSpeed } from "@subtext/speech/models/estimated-speed";
 import { type FoundModel, openModelStore } from "@subtext/speech/models/store";
 import { isStillThere } from "@subtext/speech/models/stored-model";
+import { chosenEncoder } from "@subtext/speech/processes/encoder-choice";
+import { machineSpeed } from "@subtext/speech/processes/machine-speed";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -47,8 +50,10 @@ export interface Models {
   stillInstalled(): FoundModel | null;
   /** Whether to wait for the model, because a download is running or will start soon and has not taken too long. */
   isExpected(): boolean;
-  /** Whether the bundled engine recognizes English at least as well as the installed model. */
+  /** Whether the bundled engine recognizes clear English instead of the installed model. */
   prefersBundledForEnglish(): boolean;
+  /** Null until it has been measured. */
+  machineSpeed(): EncoderSpeed | null;
   /**
    * Calls the listener when the model has been installed, or with null when the installation has failed or the bundled
    * engine was chosen.
@@ -66,7 +71,14 @@ const MAX_WAIT_MS = 6 * 3_600_000;
 
 export type ModelsConfig = Pick<
   Config,
-  "whisperModel" | "modelsFolder" | "modelDownload" | "modelHubUrl" | "modelHubToken"
+  | "whisperModel"
+  | "whisperEncoder"
+  | "speechPriority"
+  | "speechThreads"
+  | "modelsFolder"
+  | "modelDownload"
+  | "modelHubUrl"
+  | "modelHubToken"
 >;
 
 export function createModels({
@@ -78,6 +90,7 @@ export function createModels({
   readChoice,
   wait = async (ms, signal) => await delay(ms, undefined, { signal, ref: false }),
   retryPolicy,
+  measure = () => machineSpeed(config.modelsFolder, config.speechThreads),
 }: {
   config: ModelsConfig;
   /** Whether the configured engine uses a Whisper model. */
@@ -91,6 +104,8 @@ export function createModels({
   /** Rejects when aborted. Tests pass a wait that they end. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
   retryPolicy?: DownloadRetryPolicy;
+  /** Measures the machine. */
+  measure?: () => Promise<EncoderSpeed>;
 }): Models {
   let name = wanted ? config.whisperModel : null;
   const store = openModelStore({ folder: config.modelsFolder, calledAs: commandLine("models") });
@@ -101,6 +116,8 @@ export function createModels({
   let superseded = new AbortController();
   let running: Promise<void> | undefined;
   let installed: FoundModel | null = null;
+  let measured: EncoderSpeed | null = null;
+  let measuring: Promise<EncoderSpeed> | null = null;
   let checkNow = () => {};
   /** Whether a download starts after the next check. */
   let isDue = downloadable !== undefined;
@@ -180,6 +197,7 @@ export function createModels({
     isAnnounced = installed !== null;
     for (;;) {
       await refresh();
+      await measureIfUseful();
       if (installed === null && downloadable && (isDue || clock.now().getTime() >= nextTry)) {
         const { signal: other } = superseded;
         const failed = await download(downloadable, AbortSignal.any([signal, other]));
@@ -211,6 +229,19 @@ export function createModels({
     }
   }
 
+  /** Setup shows estimates before a download, and the speed decides which engine takes English. */
+  async function measureIfUseful(): Promise<void> {
+    const isKnown = installed !== null && knownModel(installed.name) !== undefined;
+    if (measured !== null || (!downloadable && !isKnown)) return;
+    await measureOnce().catch((error) => log.warn({ err: error }, "the speed of the machine is unknown"));
+  }
+
+  async function measureOnce(): Promise<EncoderSpeed> {
+    measuring ??= measure();
+    measured = await measuring;
+    return measured;
+  }
+
   async function pause(ms: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const woken = new AbortController();
@@ -232,6 +263,7 @@ export function createModels({
       await store.install(model, {
         hub: { url: config.modelHubUrl, token: config.modelHubToken },
         signal,
+        encoder: chosenEncoder(config.whisperEncoder, measureOnce),
         ...(retryPolicy && { retryPolicy }),
         onProgress(progress) {
           if (signal.aborted) return;
@@ -300,9 +332,12 @@ export function createModels({
       return isWanted && clock.now().getTime() - missingSince < MAX_WAIT_MS;
     },
     prefersBundledForEnglish() {
-      const known = installed && knownModel(installed.manifest?.name ?? installed.name);
-      return known?.englishNoBetterThanBundled ?? false;
+      if (installed === null) return false;
+      const known = knownModel(installed.manifest?.name ?? installed.name);
+      const model = known === undefined ? null : asInstalled(known, installed.manifest);
+      return bundledTakesEnglish(model, config.speechPriority, measured);
     },
+    machineSpeed: () => measured,
     onChange(listener) {
       listeners.push(listener);
     },

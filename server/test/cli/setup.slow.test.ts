@@ -70,7 +70,9 @@ test.each(["beside a running service", "without one"])(
     const environments = JSON.parse((await run(["env", "list", "--json"])).out);
     expect(environments).toMatchObject([{ name: "Production", aiTranscription: true }]);
 
-    expect(err).toMatch(/^whisper-small +99 languages +downloads 252 MB$/m);
+    expect(err).toMatch(
+      /^whisper-small \(recommended\) +99 languages +252 MB +2\.\d GB +(–|[\d.]+ × real time)$/m,
+    );
     const { findings } = JSON.parse((await run(["doctor", "--json"])).out);
     expect(findings).toContainEqual(
       expect.objectContaining({ name: "languages", status: "ok", detail: "English" }),

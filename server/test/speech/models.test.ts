@@ -8,6 +8,7 @@ import type { ModelView } from "@subtext/speech/cli/model-commands";
 import { KNOWN_MODELS, type KnownModel } from "@subtext/speech/models/catalog";
 import { DOWNLOAD_RETRY_POLICY, type DownloadRetryPolicy } from "@subtext/speech/models/download";
 import type { DownloadProgress } from "@subtext/speech/models/download-progress";
+import type { EncoderSpeed } from "@subtext/speech/models/estimated-speed";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ModelHub } from "../../../speech/test/support/model-hub.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -42,7 +43,12 @@ interface Outcome {
 async function run(args: string[], env: Record<string, string>): Promise<Outcome> {
   const child = spawn(process.execPath, [SUBTEXT, ...args], {
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      WHISPER_ENCODER: "int8",
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -145,6 +151,7 @@ async function service(
     wanted?: boolean;
     retryPolicy?: DownloadRetryPolicy;
     readChoice?: () => Promise<string | null>;
+    measure?: () => Promise<EncoderSpeed>;
   } = {},
 ): Promise<Started> {
   const modelsFolder = await temporaryFolder();
@@ -170,6 +177,7 @@ async function service(
     clock,
     terminal: null,
     retryPolicy: DOWNLOAD_RETRY_POLICY,
+    measure: async () => ({ int8: 100, fp32: 1 }),
     ...options,
     wait: (_ms, signal) =>
       new Promise<void>((resolve, reject) => {

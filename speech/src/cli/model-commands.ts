@@ -1,8 +1,10 @@
-import { type Command, CommanderError } from "commander";
+import { type Command, CommanderError, Option } from "commander";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, type KnownModel, knownModel } from "../models/catalog.ts";
 import type { Hub } from "../models/hub.ts";
-import { type ModelStore, openModelStore } from "../models/store.ts";
+import { type InstallOptions, type ModelStore, openModelStore } from "../models/store.ts";
 import type { StoredModel } from "../models/stored-model.ts";
+import { chosenEncoder, ENCODER_CHOICES, type EncoderChoice } from "../processes/encoder-choice.ts";
+import { machineSpeed } from "../processes/machine-speed.ts";
 import { drawBar, megabytes, writeLines } from "./download-display.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -15,6 +17,10 @@ export interface ModelSettings {
   hub: Hub;
   /** Name or absolute path of the model to pull by default. */
   wanted: string;
+  /** Unless `--encoder` is given. */
+  encoder: EncoderChoice;
+  /** Number of threads of a speech process, for which an encoder is chosen. */
+  threads: number;
 }
 
 export interface ModelCommandsOptions {
@@ -76,10 +82,19 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
   group
     .command("pull [model]")
     .description(`download a model or resume its download; ${wantedBy} by default`)
-    .action(async (name: string | undefined, _options: object, command: Command) => {
+    .addOption(
+      new Option(
+        "--encoder <precision>",
+        "precision of the encoder, which replaces an installed one; auto measures this machine for two seconds",
+      ).choices(ENCODER_CHOICES),
+    )
+    .action(async (name: string | undefined, options: { encoder?: EncoderChoice }, command: Command) => {
       const chosen = settings(command);
       const model = chooseModel(name ?? chosen.wanted);
-      const { folder, wasInstalled } = await pull(openStore(chosen), model, chosen.hub, terminal);
+      const encoder = chosenEncoder(options.encoder ?? chosen.encoder, () =>
+        machineSpeed(chosen.folder, chosen.threads),
+      );
+      const { folder, wasInstalled } = await pull(openStore(chosen), model, { ...chosen, encoder }, terminal);
       const text = wasInstalled ? "is already installed" : "installed";
       print(command, { name: model.name, folder, wasInstalled }, `${model.name} ${text}: ${folder}`);
     });
@@ -182,7 +197,7 @@ function chooseModel(name: string): KnownModel {
 async function pull(
   store: ModelStore,
   model: KnownModel,
-  hub: Hub,
+  options: Pick<InstallOptions, "hub" | "encoder">,
   { err, errColumns }: ModelCommandsOptions["terminal"],
 ): Promise<{ folder: string; wasInstalled: boolean }> {
   const display =
@@ -191,7 +206,8 @@ async function pull(
       : drawBar(model.name, { write: err, columns: () => errColumns() ?? 80 });
   try {
     const installed = await store.install(model, {
-      hub,
+      hub: options.hub,
+      ...(options.encoder && { encoder: options.encoder }),
       // Ctrl-C ends the process. The next download resumes.
       signal: new AbortController().signal,
       onProgress: (progress) => display.show(progress),

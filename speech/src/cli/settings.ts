@@ -82,12 +82,16 @@ export function readSettings(options: Options, env: Env, fail: (message: string)
     model: model === undefined ? null : /[\\/]|^\.+$/.test(model) ? resolve(model) : model,
     modelsFolder: modelsFolder(options, env),
     configured,
-    threads: options.threads ?? Math.min(availableParallelism(), MAX_DEFAULT_THREADS),
+    threads: threadsOf(options),
     memoryLimitBytes: options.memoryLimit * 1024 ** 2,
     ffmpegPath: options.ffmpeg ?? null,
     maxDurationSeconds: options.maxDuration,
     quiet: options.quiet ?? false,
   };
+}
+
+function threadsOf({ threads }: Options): number {
+  return threads ?? Math.min(availableParallelism(), MAX_DEFAULT_THREADS);
 }
 
 /** Command-line options that replace engine settings. */
@@ -127,6 +131,8 @@ export function readModelSettings(options: Options, env: Env): ModelSettings {
     folder: modelsFolder(options, env),
     hub: { url, token: env.MODEL_HUB_TOKEN?.trim() || null },
     wanted: options.model ?? DEFAULT_MODEL_NAME,
+    encoder: "auto",
+    threads: threadsOf(options),
   };
 }
 

@@ -28,8 +28,8 @@ export interface EngineDefinition<Spec extends AnyEngineSpec> {
     spec: Spec,
     options: { threads: number; batchShare?: number; prepared: Promise<unknown> },
   ): Promise<Engine>;
-  /** Total size of the model files that a process loads, from which its memory is estimated. */
-  modelFileBytes(spec: Spec): Promise<number>;
+  /** Estimates the memory of the weights that each worker loads, from the sizes of the model's files. */
+  weightBytes(spec: Spec): Promise<number>;
   modelName(spec: Spec): string;
 }
 

@@ -1,3 +1,6 @@
+import { MODEL_FIGURES } from "./model-figures.ts";
+import { PRECISIONS, type Precision } from "./precision.ts";
+
 export interface KnownModel {
   /** Also the name of the folder: `whisper-small`. */
   name: string;
@@ -8,11 +11,15 @@ export interface KnownModel {
   repository: string;
   /** Branch, tag or commit. It is resolved to a commit when a download starts. */
   revision: string;
+  /** Precision of the encoder in `files`. */
+  encoder: Precision;
+  /** Precisions of the encoders that can be installed. */
+  encoders: readonly Precision[];
   /** Paths inside the repository and inside the model's folder. */
   files: readonly string[];
   /** Approximate download size. */
   downloadBytes: number;
-  /** Approximate memory of a process with this model. */
+  /** Peak memory of a speech process with this model, as measured. */
   memoryBytes: number;
   /** Whether the bundled engine transcribes English as accurately and many times faster. */
   englishNoBetterThanBundled: boolean;
@@ -23,93 +30,103 @@ export const DEFAULT_MODEL_NAME = "whisper-small";
 
 const MB = 1e6;
 
+const JSON_FILES = ["config.json", "generation_config.json", "preprocessor_config.json", "tokenizer.json"];
+const DECODER_FILE = "onnx/decoder_model_merged_quantized.onnx";
+
 /**
- * All files that the engine reads. Of the 8-bit graphs, `_quantized` works best on CPUs: onnxruntime does not support the
- * signed convolution weights of `_int8`. Half precision would be converted to single precision, which is slower.
+ * File names of the hub's ONNX community. Of the 8-bit graphs, `_quantized` works best on CPUs: onnxruntime does not
+ * support the signed convolution weights of `_int8`.
  */
-const FILES = [
-  "config.json",
-  "generation_config.json",
-  "preprocessor_config.json",
-  "tokenizer.json",
-  "onnx/encoder_model_quantized.onnx",
-  "onnx/decoder_model_merged_quantized.onnx",
-] as const;
+const ENCODER_FILES: Record<Precision, string> = {
+  int8: "onnx/encoder_model_quantized.onnx",
+  fp16: "onnx/encoder_model_fp16.onnx",
+  fp32: "onnx/encoder_model.onnx",
+};
+/** Protobuf files must be smaller than 2 GB, so larger encoders have their weights in a second file. */
+const MAX_PROTOBUF_BYTES = 2e9;
+
+interface Listing extends Pick<KnownModel, "languageCount" | "repository"> {
+  /** With the 8-bit encoder. */
+  downloadBytes: number;
+  englishNoBetterThanBundled?: true;
+}
 
 /**
  * The Whisper models, smallest first. `_timestamped` exports output the cross-attention, from which word times are
  * computed. For other exports, the outputs are added when the graph is loaded. OpenAI publishes the weights under the MIT
- * license. `docs/models.md` explains which sizes were measured.
+ * license. `docs/models.md` explains how memory was measured.
  */
-export const KNOWN_MODELS: readonly KnownModel[] = [
-  {
-    name: "whisper-tiny",
+const LISTINGS: Readonly<Record<string, Listing>> = {
+  "whisper-tiny": {
     languageCount: 99,
-    license: "MIT",
     repository: "onnx-community/whisper-tiny_timestamped",
-    revision: "main",
-    files: FILES,
     downloadBytes: 43 * MB,
-    memoryBytes: 400 * MB,
     englishNoBetterThanBundled: true,
   },
-  {
-    name: "whisper-base",
+  "whisper-base": {
     languageCount: 99,
-    license: "MIT",
     repository: "onnx-community/whisper-base_timestamped",
-    revision: "main",
-    files: FILES,
     downloadBytes: 82 * MB,
-    memoryBytes: 600 * MB,
     englishNoBetterThanBundled: true,
   },
-  {
-    name: "whisper-small",
+  "whisper-small": {
     languageCount: 99,
-    license: "MIT",
     repository: "onnx-community/whisper-small_timestamped",
-    revision: "main",
-    files: FILES,
     downloadBytes: 252 * MB,
-    memoryBytes: 1_100 * MB,
-    englishNoBetterThanBundled: false,
   },
-  {
-    name: "whisper-medium",
+  "whisper-medium": {
     languageCount: 99,
-    license: "MIT",
     repository: "onnx-community/whisper-medium_timestamped",
-    revision: "main",
-    files: FILES,
     downloadBytes: 780 * MB,
-    memoryBytes: 2_400 * MB,
-    englishNoBetterThanBundled: false,
   },
-  {
-    name: "whisper-large-v3-turbo",
+  "whisper-large-v3-turbo": {
     languageCount: 100,
-    license: "MIT",
     repository: "onnx-community/whisper-large-v3-turbo_timestamped",
-    revision: "main",
-    files: FILES,
     downloadBytes: 1_085 * MB,
-    memoryBytes: 2_600 * MB,
-    englishNoBetterThanBundled: false,
   },
-  {
-    name: "whisper-large-v3",
+  "whisper-large-v3": {
     languageCount: 100,
-    license: "MIT",
     repository: "Xenova/whisper-large-v3",
-    revision: "main",
-    files: FILES,
     downloadBytes: 1_563 * MB,
-    memoryBytes: 4_500 * MB,
-    englishNoBetterThanBundled: false,
   },
-];
+};
+
+/** With 8-bit encoders. */
+export const KNOWN_MODELS: readonly KnownModel[] = Object.entries(LISTINGS).map(([name, listing]) =>
+  describe(name, listing, "int8"),
+);
 
 export function knownModel(name: string): KnownModel | undefined {
   return KNOWN_MODELS.find((model) => model.name === name);
+}
+
+/** @returns the model with an encoder of another precision; the same model if no such encoder can be installed */
+export function withEncoder(model: KnownModel, encoder: Precision): KnownModel {
+  const listing = LISTINGS[model.name];
+  return listing === undefined || !model.encoders.includes(encoder)
+    ? model
+    : describe(model.name, listing, encoder);
+}
+
+function describe(name: string, listing: Listing, encoder: Precision): KnownModel {
+  const figures = MODEL_FIGURES[name]!;
+  const [measured, eightBits] = [figures[encoder]!, figures.int8!];
+  return {
+    name,
+    ...listing,
+    license: "MIT",
+    revision: "main",
+    encoder,
+    // Only encoders whose memory was measured.
+    encoders: PRECISIONS.filter((each) => figures[each] !== undefined),
+    files: [...JSON_FILES, ...encoderFiles(encoder, measured.encoderBytes), DECODER_FILE],
+    downloadBytes: listing.downloadBytes + measured.encoderBytes - eightBits.encoderBytes,
+    memoryBytes: measured.memoryBytes,
+    englishNoBetterThanBundled: listing.englishNoBetterThanBundled ?? false,
+  };
+}
+
+function encoderFiles(encoder: Precision, bytes: number): string[] {
+  const file = ENCODER_FILES[encoder];
+  return bytes > MAX_PROTOBUF_BYTES ? [file, `${file}_data`] : [file];
 }

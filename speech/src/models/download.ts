@@ -48,6 +48,11 @@ export class SourceChanged extends Error {
   override name = "SourceChanged";
 }
 
+/** The hub does not have the file. */
+export class FileMissing extends SourceChanged {
+  override name = "FileMissing";
+}
+
 const MAX_DELAY_MS = 30_000;
 /** An attempt that receives this much counts as progress even if it fails, so unreliable connections succeed eventually. */
 const PROGRESS_BYTES = 1 << 20;
@@ -191,7 +196,7 @@ function requireSuccess(response: HubResponse, file: HubFile, hub: Hub): void {
     throw new BusyError(`the server responded with ${status}`, Number.isFinite(seconds) ? seconds * 1000 : 0);
   }
   if (status === 404 || status === 410) {
-    throw new SourceChanged(`${hub.url} has no ${file.path} in ${file.repository} (${file.revision})`);
+    throw new FileMissing(`${hub.url} has no ${file.path} in ${file.repository} (${file.revision})`);
   }
   const advice = status === 401 || status === 403 ? " If it requires a token, set MODEL_HUB_TOKEN." : "";
   throw new SpeechError(

@@ -118,7 +118,8 @@ async function describe(
   return record;
 }
 
-function describesModel({ source, files }: DownloadRecord, model: KnownModel): boolean {
+/** Returns whether the record is of this version and these files of the model. */
+export function describesModel({ source, files }: DownloadRecord, model: KnownModel): boolean {
   return (
     source.repository === model.repository &&
     source.revision === model.revision &&

@@ -3,15 +3,16 @@ import { basename, isAbsolute, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
 import { commandPrefix, SPEECH_PROGRAM } from "../lib/command-prefix.ts";
-import { KNOWN_MODELS, type KnownModel, knownModel } from "./catalog.ts";
+import { KNOWN_MODELS, type KnownModel, knownModel, withEncoder } from "./catalog.ts";
 import { hashFile } from "./content-hash.ts";
-import { DOWNLOAD_RETRY_POLICY, type DownloadRetryPolicy } from "./download.ts";
+import { DOWNLOAD_RETRY_POLICY, type DownloadRetryPolicy, FileMissing } from "./download.ts";
 import { type DownloadProgress, ProgressMeter } from "./download-progress.ts";
 import { isFolder, makeFolders, storeError } from "./file-system.ts";
 import type { Hub } from "./hub.ts";
-import { downloadModel, removeSetAside, setAside } from "./install.ts";
-import { MANIFEST_NAME, type Manifest, readManifest } from "./manifest.ts";
+import { describesModel, downloadModel, removeSetAside, setAside } from "./install.ts";
+import { MANIFEST_NAME, type Manifest, readDownloadRecord, readManifest } from "./manifest.ts";
 import { type ModelLock, tryModelLock } from "./model-lock.ts";
+import type { Precision } from "./precision.ts";
 import { inspectInstalled, inspectPartial, PARTIAL, type StoredModel, wrongSize } from "./stored-model.ts";
 
 export interface FoundModel {
@@ -22,11 +23,18 @@ export interface FoundModel {
   manifest: Manifest | null;
 }
 
+export type EncoderChooser = (model: KnownModel) => Promise<Precision>;
+
 export interface InstallOptions {
   hub: Hub;
   signal: AbortSignal;
   onProgress?: (progress: DownloadProgress) => void;
   retryPolicy?: DownloadRetryPolicy;
+  /**
+   * Precision of the encoder, which replaces another one. A function chooses it if no encoder is installed and no
+   * download is resumed. By default, that of `model`.
+   */
+  encoder?: EncoderChooser | Precision;
 }
 
 /**
@@ -43,7 +51,8 @@ export interface ModelStore {
    */
   find(nameOrFolder: string): Promise<FoundModel>;
   /**
-   * Downloads a model unless it is installed and undamaged. Waits if another process is downloading it.
+   * Downloads a model unless it is installed and undamaged. If an encoder that a function chose is missing on the hub, the
+   * encoder of `model` is downloaded. Waits if another process is downloading it.
    * @returns `wasInstalled`: whether the model was installed before
    * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`
    * @throws the reason of `signal`; the partial download is kept
@@ -119,13 +128,13 @@ export function openModelStore({
 
   async function install(
     model: KnownModel,
-    { hub, signal, onProgress = () => {}, retryPolicy = DOWNLOAD_RETRY_POLICY }: InstallOptions,
+    { hub, signal, onProgress = () => {}, retryPolicy = DOWNLOAD_RETRY_POLICY, encoder }: InstallOptions,
   ): Promise<{ model: StoredModel; wasInstalled: boolean }> {
     requireName(model.name);
     const paths = { folder: folderOf(model.name), partialFolder: folderOf(model.name) + PARTIAL };
     const whole = async () => {
       const found = await inspectInstalled(model.name, paths.folder);
-      return found?.state === "installed" ? found : null;
+      return found?.state === "installed" && hasEncoder(found, model, encoder) ? found : null;
     };
     const before = await whole();
     if (before) return { model: before, wasInstalled: true };
@@ -140,13 +149,20 @@ export function openModelStore({
     try {
       const meanwhile = await whole();
       if (meanwhile) return { model: meanwhile, wasInstalled: true };
-      await downloadModel(
-        { hub, retryPolicy, signal },
-        model,
-        paths,
-        (received, total) => onProgress(meter.progress(received, total, false)),
-        now,
-      );
+      const download = (chosen: KnownModel) =>
+        downloadModel(
+          { hub, retryPolicy, signal },
+          chosen,
+          paths,
+          (received, total) => onProgress(meter.progress(received, total, false)),
+          now,
+        );
+      const chosen = await chooseEncoder(model, encoder, paths.partialFolder);
+      await download(chosen).catch(async (error) => {
+        const isMissing = error instanceof SpeechError && error.cause instanceof FileMissing;
+        if (!isMissing || typeof encoder !== "function" || chosen === model) throw error;
+        await download(model);
+      });
       const installed = await whole();
       if (installed) return { model: installed, wasInstalled: false };
       throw new SpeechError("model_store_failed", `${paths.folder} was changed by another program.`);
@@ -212,6 +228,30 @@ export function openModelStore({
   }
 
   return { folder, list, find, install, verify, remove };
+}
+
+/** A model without a manifest was copied manually and is not replaced. */
+function hasEncoder(
+  { manifest }: StoredModel,
+  model: KnownModel,
+  encoder: InstallOptions["encoder"],
+): boolean {
+  if (typeof encoder !== "string" || manifest === null) return true;
+  const installed = manifest.files.map(({ path }) => path);
+  return withEncoder(model, encoder).files.every((path) => installed.includes(path));
+}
+
+/** Prefers the encoder of a partial download, so that it can be resumed. */
+async function chooseEncoder(
+  model: KnownModel,
+  encoder: InstallOptions["encoder"],
+  partialFolder: string,
+): Promise<KnownModel> {
+  if (typeof encoder !== "function") return encoder === undefined ? model : withEncoder(model, encoder);
+  const partial = await readDownloadRecord(partialFolder);
+  const variants = model.encoders.map((each) => withEncoder(model, each));
+  const resumed = variants.find((variant) => partial !== null && describesModel(partial, variant));
+  return resumed ?? withEncoder(model, await encoder(model));
 }
 
 async function findFolder(folder: string): Promise<FoundModel> {

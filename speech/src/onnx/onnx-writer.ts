@@ -4,6 +4,10 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 export const ELEMENT = { float32: 1, uint8: 2, int64: 7, bool: 9, float16: 10 } as const;
 export type ElementType = keyof typeof ELEMENT;
 
+/** Field numbers of onnx.proto. */
+export const GRAPH_INITIALIZER = 5;
+export const TENSOR_RAW_DATA = 9;
+
 const ATTRIBUTE_TYPE = { integer: 2, text: 3, graph: 5, integers: 7 } as const;
 
 /** An attribute of an operator: an integer, integers, text, or the graph of a branch. */
@@ -52,23 +56,15 @@ export class GraphWriter {
 
   /** Adds a constant and returns its name. */
   constant(
-    type: "float32" | "int64" | "uint8",
+    type: ConstantType,
     dims: readonly number[],
     values: Iterable<number>,
     name = `${this.#prefix}constant_${this.#values++}`,
   ): string {
-    const data =
-      type === "uint8"
-        ? Uint8Array.from(values)
-        : type === "float32"
-          ? Float32Array.from(values)
-          : BigInt64Array.from([...values].map(BigInt));
-    const writer = new BinaryWriter();
-    for (const dim of dims) writer.tag(1, WireType.Varint).int64(dim);
-    writer.tag(2, WireType.Varint).int32(ELEMENT[type]);
-    writer.tag(8, WireType.LengthDelimited).string(name);
-    writer.tag(9, WireType.LengthDelimited).bytes(new Uint8Array(data.buffer));
-    this.#writer.tag(5, WireType.LengthDelimited).bytes(writer.finish());
+    const { buffer } = arrayOf(type, values);
+    const writer = tensorHeader(name, type, dims);
+    writer.tag(TENSOR_RAW_DATA, WireType.LengthDelimited).bytes(new Uint8Array(buffer));
+    this.#writer.tag(GRAPH_INITIALIZER, WireType.LengthDelimited).bytes(writer.finish());
     return name;
   }
 
@@ -84,6 +80,29 @@ export class GraphWriter {
   finish(): Uint8Array {
     return this.#writer.finish();
   }
+}
+
+type ConstantType = Exclude<ElementType, "bool">;
+
+function arrayOf(type: ConstantType, values: Iterable<number>) {
+  switch (type) {
+    case "float32":
+      return Float32Array.from(values);
+    case "float16":
+      return Float16Array.from(values);
+    case "uint8":
+      return Uint8Array.from(values);
+    case "int64":
+      return BigInt64Array.from([...values].map(BigInt));
+  }
+}
+
+/** Encodes a `TensorProto` without its data. */
+export function tensorHeader(name: string, type: ElementType, dims: readonly number[]): BinaryWriter {
+  const writer = new BinaryWriter();
+  for (const dim of dims) writer.tag(1, WireType.Varint).int64(dim);
+  writer.tag(2, WireType.Varint).int32(ELEMENT[type]);
+  return writer.tag(8, WireType.LengthDelimited).string(name);
 }
 
 export function onnxModel(graph: GraphWriter): Uint8Array {

@@ -2,9 +2,6 @@ import { type EngineSelection, engineDefinition } from "../engines/registry.ts";
 import { SpeechError } from "../errors.ts";
 import type { MemoryLimit } from "./memory-limit.ts";
 
-/** Measured memory of a loaded model per byte of its files. The runtime copies and repacks the weights. */
-const BUNDLED_PER_FILE_BYTE = 9.6;
-const WHISPER_PER_FILE_BYTE = 4;
 /** Memory of a full batch, as measured. */
 const BUNDLED_BATCH_BYTES = 130_000_000;
 /** Maximum memory of a full batch. */
@@ -26,7 +23,7 @@ const THREADS_INCLUDED = 2;
 
 /**
  * Returns the memory that a speech process may use in addition to `memoryLimitBytes`.
- * @param modelBytes size of the files of its Whisper model; 0 without Whisper
+ * @param modelBytes memory of the weights of its Whisper model; 0 without Whisper
  */
 export function additionalBytes(threads: number, modelBytes: number): number {
   const forThreads = Math.max(0, threads - THREADS_INCLUDED) * BYTES_PER_THREAD;
@@ -57,18 +54,18 @@ export async function planParallelism(
 ): Promise<Parallelism> {
   const loadsBundled = engines.bundled && (engines.multilingual === null || engines.bundledTakesEnglish);
   const bundledBytes = loadsBundled
-    ? await engineDefinition({ kind: "moonshine" }).modelFileBytes({ kind: "moonshine" })
+    ? await engineDefinition({ kind: "moonshine" }).weightBytes({ kind: "moonshine" })
     : 0;
-  const modelBytes = await modelFileBytes(engines);
+  const modelBytes = await modelWeightBytes(engines);
   return fitParallelism({ processes, threads, modelBytes, bundledBytes }, memory);
 }
 
-/** Returns the size of the multilingual model's files; 0 if there is none. */
-export async function modelFileBytes({ multilingual }: EngineSelection): Promise<number> {
-  return multilingual === null ? 0 : await engineDefinition(multilingual).modelFileBytes(multilingual);
+/** Returns the memory of the multilingual model's weights; 0 if there is none. */
+export async function modelWeightBytes({ multilingual }: EngineSelection): Promise<number> {
+  return multilingual === null ? 0 : await engineDefinition(multilingual).weightBytes(multilingual);
 }
 
-/** Sizes of model files; 0 for a model that is not loaded. */
+/** Memory of weights, for each thread of the bundled engine; 0 for a model that is not loaded. */
 interface ModelBytes {
   bundledBytes: number;
   modelBytes: number;
@@ -107,12 +104,11 @@ function neededBytes(
   { bundledBytes, modelBytes }: ModelBytes,
   { threads, batchShare }: { threads: number; batchShare: number },
 ): number {
-  const threadBytes =
-    bundledBytes === 0 ? 0 : bundledBytes * BUNDLED_PER_FILE_BYTE + BUNDLED_BATCH_BYTES * batchShare;
+  const threadBytes = bundledBytes === 0 ? 0 : bundledBytes + BUNDLED_BATCH_BYTES * batchShare;
   return PROCESS_BYTES + DECODER_BYTES + threads * threadBytes + whisperBytes(modelBytes, batchShare);
 }
 
 function whisperBytes(modelBytes: number, batchShare: number): number {
   if (modelBytes === 0) return 0;
-  return modelBytes * WHISPER_PER_FILE_BYTE + WHISPER_ENCODER_BYTES + WHISPER_BATCH_BYTES * batchShare;
+  return modelBytes + WHISPER_ENCODER_BYTES + WHISPER_BATCH_BYTES * batchShare;
 }

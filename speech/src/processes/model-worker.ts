@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { EngineSpec } from "../engines/registry.ts";
 import { SpeechError } from "../errors.ts";
+import type { EncoderSpeed } from "../models/estimated-speed.ts";
 import type { VoiceActivityDetector } from "../vad/voice-activity.ts";
 import { fromErrorMessage } from "./process-messages.ts";
 import type {
@@ -133,7 +134,18 @@ function crash(message: string, cause?: unknown): SpeechError {
  * @throws SpeechError
  */
 export async function prepareInWorker(spec: EngineSpec): Promise<unknown> {
-  const workerData: WorkerSpec = { kind: "prepare", spec };
+  return await runOnce({ kind: "prepare", spec });
+}
+
+/**
+ * Measures for two seconds how fast the machine runs an encoder, in a separate thread.
+ * @throws SpeechError
+ */
+export async function measureEncoderSpeedInWorker(threads: number): Promise<EncoderSpeed> {
+  return (await runOnce({ kind: "encoderSpeed", threads })) as EncoderSpeed;
+}
+
+async function runOnce(workerData: WorkerSpec): Promise<unknown> {
   const worker = new Worker(MAIN, { workerData });
   try {
     const [message] = (await once(worker, "message")) as [FromWorker];

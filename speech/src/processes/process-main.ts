@@ -5,7 +5,7 @@ import type { Engines } from "../recognition/recognizer.ts";
 import { transcribe } from "../transcribe.ts";
 import type { TranscribeProgress } from "../transcript.ts";
 import type { VoiceActivityDetector } from "../vad/voice-activity.ts";
-import { modelFileBytes } from "./memory.ts";
+import { modelWeightBytes } from "./memory.ts";
 import { openVoiceActivityWorker } from "./model-worker.ts";
 import { openEngines } from "./open-engines.ts";
 import {
@@ -94,7 +94,7 @@ class Transcriber {
 }
 
 async function load({ engines, threads, batchShare, ffmpegPath }: SpeechProcessConfig): Promise<LoadedParts> {
-  send({ type: "loading", modelBytes: await modelFileBytes(engines) });
+  send({ type: "loading", modelBytes: await modelWeightBytes(engines) });
   const [decoder, voiceActivity, opened] = await Promise.all([
     openDecoder(ffmpegPath === null ? {} : { ffmpegPath }),
     openVoiceActivityWorker(),

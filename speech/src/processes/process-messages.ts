@@ -52,7 +52,7 @@ export interface Checkpointing {
 
 /** Messages from a speech process to the service. */
 export type FromSpeechProcess =
-  /** Sent before the models are loaded, with the size of their files. */
+  /** Sent before the models are loaded, with the memory of their weights. */
   | { type: "loading"; modelBytes: number }
   | { type: "ready"; description: SpeechDescription }
   /** Heartbeat, sent every second from the start. */

@@ -3,6 +3,7 @@ import { flushCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Engine } from "../engines/engine.ts";
 import { engineDefinition } from "../engines/registry.ts";
+import { measureEncoderSpeed } from "../onnx/encoder-speed.ts";
 import { release } from "../onnx/tensors.ts";
 import type { Utterance } from "../vad/utterances.ts";
 import { openVoiceActivityDetector, type VoiceActivityDetector } from "../vad/voice-activity.ts";
@@ -28,7 +29,7 @@ interface Loaded {
   voiceActivity: VoiceActivityDetector | null;
 }
 
-async function load(spec: Exclude<WorkerSpec, { kind: "prepare" }>): Promise<Loaded> {
+async function load(spec: Exclude<WorkerSpec, { kind: "prepare" | "encoderSpeed" }>): Promise<Loaded> {
   if (spec.kind === "voiceActivity") {
     return { engine: null, voiceActivity: await openVoiceActivityDetector({ threads: 1 }) };
   }
@@ -122,6 +123,8 @@ try {
     // Before the result is sent, because this thread is ended then.
     flushCompileCache();
     send({ type: "prepared", prepared });
+  } else if (spec.kind === "encoderSpeed") {
+    send({ type: "prepared", prepared: await measureEncoderSpeed(spec.threads) });
   } else {
     serve(await load(spec));
     flushCompileCache();

@@ -6,6 +6,8 @@ export type WorkerSpec =
   | { kind: "voiceActivity" }
   /** Runs only the engine's `prepare` and posts the result. */
   | { kind: "prepare"; spec: EngineSpec }
+  /** Measures the machine and posts the result. */
+  | { kind: "encoderSpeed"; threads: number }
   /** If the engine has a `prepare`, its result follows as a message. */
   | { kind: "engine"; spec: EngineSpec; threads: number; batchShare?: number };
 

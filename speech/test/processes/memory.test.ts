@@ -70,7 +70,7 @@ describe("parallelism", () => {
     source: "the limit",
     reservedBytes: 500 * MB,
   });
-  const asked = { processes: 4, threads: 2, modelBytes: 0, bundledBytes: 28 * MB };
+  const asked = { processes: 4, threads: 2, modelBytes: 0, bundledBytes: 9.6 * 28 * MB };
 
   test("is as asked for if it fits", () => {
     expect(fitParallelism(asked, budget(6000))).toMatchObject({ processes: 4, threads: 2 });
@@ -83,7 +83,7 @@ describe("parallelism", () => {
 
   test("has smaller batches before a recording is refused", () => {
     expect(fitParallelism(asked, budget(1260))).toMatchObject({ processes: 1, threads: 1, batchShare: 0.5 });
-    const large = { ...asked, modelBytes: 300 * MB };
+    const large = { ...asked, modelBytes: 4 * 300 * MB };
     expect(fitParallelism(large, budget(3400))).toMatchObject({ processes: 1, threads: 1, batchShare: 1 });
     expect(fitParallelism(large, budget(2900))).toMatchObject({ processes: 1, threads: 1, batchShare: 0.25 });
   });
@@ -101,7 +101,7 @@ describe("parallelism", () => {
   });
 
   test("fails with the size that would do if not even one thread fits", () => {
-    const failing = () => fitParallelism({ ...asked, modelBytes: 500 * MB }, budget(2000));
+    const failing = () => fitParallelism({ ...asked, modelBytes: 4 * 500 * MB }, budget(2000));
     expect(failing).toThrow(expect.objectContaining({ code: "insufficient_memory", retryable: false }));
     expect(failing).toThrow(/needs 3432 MiB of memory, but the limit is 1907 MiB\. Raise it to 3432 MiB/);
   });

@@ -19,6 +19,8 @@ export const MODEL: KnownModel = {
   license: "MIT",
   repository: REPOSITORY,
   revision: "main",
+  encoder: "int8",
+  encoders: ["int8"],
   files: ["config.json", "onnx/encoder.onnx", "onnx/decoder.onnx"],
   downloadBytes: 5 * MIB,
   memoryBytes: 1,

@@ -7,7 +7,7 @@ import { request } from "../../admin-client/request.ts";
 import { environments } from "../../messages/en/environments.ts";
 import { forms } from "../../messages/en/forms.ts";
 import { setup as texts } from "../../messages/en/setup.ts";
-import { formatBytes } from "../../ui/format.ts";
+import { formatBytes, formatDecimal } from "../../ui/format.ts";
 import { NameField, NewPasswordField } from "../../ui/forms/account-fields.tsx";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Form, Switch, TextField } from "../../ui/forms/controls.tsx";
@@ -128,8 +128,14 @@ function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
   );
 }
 
-/** Returns e.g. `whisper-small – 252 MB`. */
-function describeEngine({ name, downloadBytes }: SetUpView["engines"][number]): string {
+/** Returns e.g. `whisper-small – download 252 MB, memory 2.2 GB, about 8 × real time (estimate)`. */
+function describeEngine(engine: SetUpView["engines"][number]): string {
+  const { name, downloadBytes, memoryBytes, estimatedSpeed } = engine;
   if (downloadBytes === 0) return texts.bundledEngine;
-  return `${name} – ${formatBytes(downloadBytes)}`;
+  const parts = [
+    texts.download(formatBytes(downloadBytes)),
+    ...(memoryBytes === null ? [] : [texts.memory(formatBytes(memoryBytes))]),
+    ...(estimatedSpeed === null ? [] : [texts.estimatedSpeed(formatDecimal(estimatedSpeed))]),
+  ];
+  return `${name} – ${parts.join(", ")}`;
 }

@@ -22,5 +22,8 @@ export const setup: typeof english = {
   engineHint:
     "Whisper-Modelle beherrschen 99 Sprachen. Bis eines heruntergeladen ist, wird nur Englisch transkribiert. Für Ihren eigenen Transkriptionsserver setzen Sie SPEECH_SERVERS.",
   bundledEngine: "Mitgeliefert – nur Englisch",
+  download: (size: string) => `Download ${size}`,
+  memory: (size: string) => `Speicher ${size}`,
+  estimatedSpeed: (speed: string) => `etwa ${speed} × Echtzeit (Schätzung)`,
   finish: "Einrichtung abschließen",
 };

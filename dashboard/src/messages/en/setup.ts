@@ -22,5 +22,8 @@ export const setup = translated("setup", {
   engineHint:
     "Whisper models support 99 languages. Until one is downloaded, only English is transcribed. For your own transcription server, set SPEECH_SERVERS.",
   bundledEngine: "Bundled – English only",
+  download: (size: string) => `download ${size}`,
+  memory: (size: string) => `memory ${size}`,
+  estimatedSpeed: (speed: string) => `about ${speed} × real time (estimate)`,
   finish: "Finish setup",
 });

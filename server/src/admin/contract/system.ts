@@ -74,6 +74,10 @@ export interface EngineOptionView {
   languages: number;
   /** Approximate; 0 for the bundled engine. */
   downloadBytes: number;
+  /** Memory of a speech process with the model; null for the bundled engine. */
+  memoryBytes: number | null;
+  /** Estimated multiple of real time on this machine; null for the bundled engine, and until the machine is measured. */
+  estimatedSpeed: number | null;
   isDefault: boolean;
 }
 

@@ -9,11 +9,14 @@ export function addModels(program: Command, terminal: Terminal): void {
   addModelCommands(program, {
     terminal,
     settings() {
-      const { modelsFolder, modelHubUrl, modelHubToken, whisperModel } = configOf(terminal);
+      const config = configOf(terminal);
+      const { modelsFolder, modelHubUrl, modelHubToken, whisperModel } = config;
       return {
         folder: modelsFolder,
         hub: { url: modelHubUrl, token: modelHubToken },
         wanted: whisperModel,
+        encoder: config.whisperEncoder,
+        threads: config.speechThreads,
       };
     },
     calledAs: commandLine("models"),

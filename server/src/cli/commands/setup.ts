@@ -87,12 +87,14 @@ async function askForEngine(
 ): Promise<string | null> {
   const preset = engines.find(({ isDefault }) => isDefault);
   if (!preset) return null;
-  const rows = engines.map(({ name, languages, downloadBytes }) => [
-    name,
+  const rows = engines.map(({ name, languages, downloadBytes, memoryBytes, estimatedSpeed, isDefault }) => [
+    isDefault ? `${name} (recommended)` : name,
     languages === 1 ? "English" : `${languages} languages`,
-    downloadBytes === 0 ? "comes with Subtext" : `downloads ${megabytes(downloadBytes)}`,
+    downloadBytes === 0 ? "comes with Subtext" : megabytes(downloadBytes),
+    memoryBytes === null ? "–" : megabytes(memoryBytes),
+    estimatedSpeed === null ? "–" : `${estimatedSpeed.toFixed(1)} × real time`,
   ]);
-  err(`${table(["engine", "languages", ""], rows, "")}\n`);
+  err(`${table(["engine", "languages", "download", "memory", "estimated speed"], rows, "")}\n`);
   const check = oneOf(engines.map(({ name }) => name));
   return await questions.ask("Speech engine", { preset: preset.name, check });
 }

@@ -42,7 +42,7 @@ export const openAi = {
   },
   workers: () => null,
   open: async (spec) => (await import("./openai.ts")).openOpenAi(spec),
-  modelFileBytes: async () => 0,
+  weightBytes: async () => 0,
   modelName: ({ model }) => model,
 } as const satisfies EngineDefinition<OpenAiSpec>;
 

@@ -13,6 +13,6 @@ export const whisper: EngineDefinition<WhisperSpec> = {
     const { openWhisper } = await import("./whisper.ts");
     return await openWhisper({ folder, threads, batchShare });
   },
-  modelFileBytes: async ({ folder }) => (await import("./graph-files.ts")).graphFileBytes(folder),
+  weightBytes: async ({ folder }) => (await import("./graph-files.ts")).graphWeightBytes(folder),
   modelName: ({ folder }) => folder,
 };

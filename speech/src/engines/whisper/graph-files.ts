@@ -27,6 +27,9 @@ const VARIANTS: ReadonlyMap<string, string> = new Map([
 /** Graphs are next to the other files or, in models of the hub's ONNX community, in `onnx/`. */
 const FOLDERS = ["onnx", "."];
 
+const DECODER = "decoder_model_merged";
+const SPLIT_DECODER = /(?:^|\/)decoder_(?:with_past_)?model[^/]*\.onnx$/;
+
 /** A `ModelProto` begins with `ir_version`, which is field 1 with the wire type varint. */
 const ONNX_FIRST_BYTE = 0x08;
 
@@ -46,6 +49,12 @@ export async function findGraphs(folder: string, variant: string | undefined): P
   const find = async (graph: string) => {
     const wanted = endings.flatMap((ending) => FOLDERS.map((inner) => join(inner, `${graph}${ending}.onnx`)));
     const found = wanted.find((name) => present.has(name));
+    if (found === undefined && graph === DECODER && [...present].some((name) => SPLIT_DECODER.test(name))) {
+      throw new SpeechError(
+        "model_unusable",
+        `The model in ${folder} has separate decoders for the first and the later steps. Export it with a merged decoder, ${DECODER}.onnx.`,
+      );
+    }
     if (found === undefined) {
       throw new SpeechError(
         "model_unusable",
@@ -57,22 +66,50 @@ export async function findGraphs(folder: string, variant: string | undefined): P
     await expectOnnx(path);
     return path;
   };
-  return { encoderPath: await find("encoder_model"), decoderPath: await find("decoder_model_merged") };
+  return { encoderPath: await find("encoder_model"), decoderPath: await find(DECODER) };
 }
 
 /**
- * Returns the size of the graphs and of their external weights (`encoder_model.onnx_data`, `encoder_model.onnx_data_1`,
- * …).
+ * Measured memory per byte of a graph's files, or slightly more. The runtime copies weights while it loads them, repacks
+ * them for each branch of a decoder, and converts half to single precision.
+ */
+const MEMORY_PER_BYTE = {
+  encoder: { eightBits: 2.5, fp16: 6, fp32: 1.5 },
+  decoder: { eightBits: 6, fp16: 6, fp32: 4 },
+};
+
+export function weightBytesOf(
+  graph: "encoder" | "decoder",
+  weights: "eightBits" | "fp16" | "fp32",
+  fileBytes: number,
+): number {
+  return fileBytes * MEMORY_PER_BYTE[graph][weights];
+}
+
+/**
+ * Estimates the memory of the loaded graphs from the sizes of their files, including external weights
+ * (`encoder_model.onnx_data`, `encoder_model.onnx_data_1`, …).
  * @throws SpeechError `model_unusable`
  */
-export async function graphFileBytes(folder: string): Promise<number> {
+export async function graphWeightBytes(folder: string): Promise<number> {
   const { encoderPath, decoderPath } = await findGraphs(folder, undefined);
   let bytes = 0;
-  for (const path of [encoderPath, decoderPath]) {
+  for (const [graph, path] of [
+    ["encoder", encoderPath],
+    ["decoder", decoderPath],
+  ] as const) {
     const names = (await readdir(dirname(path))).filter((name) => name.startsWith(basename(path)));
-    for (const name of names) bytes += (await stat(join(dirname(path), name))).size;
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(dirname(path), name))).size));
+    const fileBytes = sizes.reduce((sum, size) => sum + size, 0);
+    bytes += weightBytesOf(graph, weightsOf(path), fileBytes);
   }
   return bytes;
+}
+
+function weightsOf(path: string): "eightBits" | "fp16" | "fp32" {
+  const [, suffix] = /_(quantized|uint8|int8|q4|fp16|q4f16|bnb4)\.onnx$/.exec(path) ?? [];
+  if (suffix === undefined) return "fp32";
+  return suffix === "fp16" ? "fp16" : "eightBits";
 }
 
 async function filesOf(folder: string, inner: string): Promise<string[]> {

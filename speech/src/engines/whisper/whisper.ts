@@ -5,7 +5,6 @@ import {
   decodeSequences,
   probabilitiesAfterStart,
 } from "../../onnx/decode-sequences.ts";
-import type { Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
 import { concatRows, selectRows } from "../../onnx/tensors.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, LanguageProbabilities, RecognitionResult, RecognizeOptions } from "../engine.ts";
@@ -29,7 +28,7 @@ const MIN_CONTINUED_SECONDS = 2;
 
 const MAX_BATCH = 16;
 /** Limits the caches of a batch. A row needs 18 MB in the tiny model and 490 MB in the largest. */
-const MAX_BATCH_BYTES = 512 * 2 ** 20;
+export const MAX_BATCH_BYTES = 512 * 2 ** 20;
 
 export interface WhisperOptions {
   /** Contains a model in the layout of the hub's ONNX community. */
@@ -83,11 +82,14 @@ class Whisper implements Engine {
     // if there is no attention.
     this.#timestamps = tokens.firstTimestamp !== null && (!hasAttention || tokens.noTimestamps === null);
     this.#processLogits = createLogitsProcessor(model, this.#timestamps);
-    this.#batchRows = rowsWithin(maxBatchBytes, {
-      model,
-      decoder: graphs.decoder,
-      heads: this.#wordTimes.heads.length,
+    const bytes = rowBytes({
+      decoderLayers: model.decoderLayers,
+      width: graphs.decoder.heads * graphs.decoder.headSize,
+      encoderFrames: model.window.encoderFrames,
+      maxTokens: model.maxTokens,
+      storedHeads: this.#wordTimes.heads.length,
     });
+    this.#batchRows = Math.min(MAX_BATCH, Math.max(1, Math.floor(maxBatchBytes / bytes)));
     this.name = model.name;
     this.languages = isMultilingual ? [...tokens.languages.keys()] : ["en"];
     this.maxUtteranceSeconds = model.window.seconds - MARGIN_SECONDS;
@@ -353,19 +355,21 @@ function remainderOf({ samples, start }: Utterance, fromSeconds: number): Uttera
   return { samples: samples.subarray(Math.round(fromSeconds * SAMPLE_RATE)), start: start + fromSeconds };
 }
 
-/** Returns the number of rows per batch. A row needs memory for its caches, before and after a step, and its attention. */
-function rowsWithin(bytes: number, { model, decoder, heads }: BatchShape): number {
-  const { encoderFrames } = model.window;
-  const floatsPerFrame = decoder.caches.length * 0.5 * decoder.heads * decoder.headSize;
-  const caches = floatsPerFrame * (encoderFrames + 2 * model.maxTokens);
-  const attention = heads * encoderFrames * model.maxTokens;
-  return Math.min(MAX_BATCH, Math.max(1, Math.floor(bytes / (4 * (caches + attention)))));
+export interface BatchShape {
+  decoderLayers: number;
+  /** Width of the decoder's states: heads × size of a head. */
+  width: number;
+  encoderFrames: number;
+  maxTokens: number;
+  /** Heads whose attention is stored. */
+  storedHeads: number;
 }
 
-interface BatchShape {
-  model: WhisperModel;
-  decoder: Seq2SeqDecoder;
-  heads: number;
+/** Returns the maximum size of a row of a batch: its caches, before and after a step, and its attention. */
+export function rowBytes(shape: BatchShape): number {
+  const { decoderLayers, width, encoderFrames, maxTokens, storedHeads } = shape;
+  const caches = 2 * decoderLayers * width * (encoderFrames + 2 * maxTokens);
+  return Float32Array.BYTES_PER_ELEMENT * (caches + storedHeads * encoderFrames * maxTokens);
 }
 
 function mostLikely(probabilities: LanguageProbabilities): string | null {

@@ -30,6 +30,8 @@ export interface MadeGraphs {
    * projection with the token embedding.
    */
   eightBitProjection: boolean;
+  /** Whether the positions of the tokens are an input, instead of being computed from the caches. */
+  takesPositions: boolean;
 }
 
 /**
@@ -82,6 +84,7 @@ export function madeDecoder(made: MadeGraphs): Uint8Array {
     graph.input(`past_key_values.${name}`, made.cacheType, ["batch_size", made.heads, length, made.headSize]);
   }
   graph.input("use_cache_branch", "bool", [1]);
+  if (made.takesPositions) graph.input("cache_position", "int64", ["decoder_sequence_length"]);
 
   const outputs = outputNames(made);
   graph.nodeWithOutputs(
@@ -166,7 +169,7 @@ function branch(made: MadeGraphs, which: "then" | "else"): Uint8Array {
   // [batch, tokens]: the script in effect at each position.
   const one = graph.constant("int64", [], [1]);
   const zero = graph.constant("int64", [], [0]);
-  const positions = graph.node("Range", [past, length, one]);
+  const positions = made.takesPositions ? "cache_position" : graph.node("Range", [past, length, one]);
   const visible = graph.node("LessOrEqual", [
     unsqueeze(graph, graph.node("Range", [zero, length, one]), 0),
     unsqueeze(graph, positions, 1),

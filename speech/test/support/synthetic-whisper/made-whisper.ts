@@ -37,6 +37,7 @@ export interface MadeWhisperOptions {
   valueType?: MadeGraphs["valueType"];
   cacheType?: MadeGraphs["cacheType"];
   eightBitProjection?: boolean;
+  takesPositions?: boolean;
   /** Of the graph files: `_quantized`, `_fp16`. */
   ending?: string;
   /** Where the graphs are: beside the other files (`.`) or in `onnx`. */
@@ -101,6 +102,7 @@ export async function writeMadeWhisper(folder: string, options: MadeWhisperOptio
     valueType: options.valueType ?? "float32",
     cacheType: options.cacheType ?? options.valueType ?? "float32",
     eightBitProjection: options.eightBitProjection ?? false,
+    takesPositions: options.takesPositions ?? false,
     attention: options.attention ?? "tensors",
     attentionName:
       options.attentionName ?? ((layer) => `/model/decoder/layers.${layer}/encoder_attn/Softmax_output_0`),

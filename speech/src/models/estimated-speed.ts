@@ -1,0 +1,47 @@
+import { type KnownModel, withEncoder } from "./catalog.ts";
+import type { Manifest } from "./manifest.ts";
+import { BENCHMARK_SPEED, MODEL_FIGURES } from "./model-figures.ts";
+
+/** Speed of one encoder layer on a machine, 10⁹ operations per second, keyed by the precision of its weights. */
+export interface EncoderSpeed {
+  int8: number;
+  fp32: number;
+}
+
+/** What recognizes clear English if the bundled engine and a more accurate but slower model could. */
+export type SpeechPriority = "auto" | "quality" | "speed";
+export const SPEECH_PRIORITIES: readonly [SpeechPriority, ...SpeechPriority[]] = ["auto", "quality", "speed"];
+
+/** With `auto`, a model that is slower than this multiple of real time does not recognize clear English. */
+const MIN_ENGLISH_SPEED = 4;
+
+/** Estimates the speed of a model in multiples of real time, in proportion to the machine of the benchmark. */
+export function estimateSpeed({ name, encoder }: KnownModel, machine: EncoderSpeed): number | null {
+  const measured = MODEL_FIGURES[name]?.[encoder];
+  // Half precision is converted to single precision.
+  const precision = encoder === "int8" ? "int8" : "fp32";
+  return measured ? (measured.speed * machine[precision]) / BENCHMARK_SPEED[precision] : null;
+}
+
+/**
+ * Returns whether the bundled engine recognizes clear English instead of the model.
+ * @param model null if the model is not in the catalog
+ * @param machine null if it was not measured
+ */
+export function bundledTakesEnglish(
+  model: KnownModel | null,
+  priority: SpeechPriority,
+  machine: EncoderSpeed | null,
+): boolean {
+  if (model?.englishNoBetterThanBundled) return true;
+  if (priority !== "auto") return priority === "speed";
+  const speed = model && machine && estimateSpeed(model, machine);
+  return speed !== null && speed < MIN_ENGLISH_SPEED;
+}
+
+/** Returns the model with the encoder that is installed. */
+export function asInstalled(model: KnownModel, manifest: Manifest | null): KnownModel {
+  const paths = new Set(manifest?.files.map(({ path }) => path));
+  const variants = model.encoders.map((encoder) => withEncoder(model, encoder));
+  return variants.find(({ files }) => files.every((path) => paths.has(path))) ?? model;
+}

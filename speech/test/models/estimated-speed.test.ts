@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { knownModel, withEncoder } from "../../src/models/catalog.ts";
+import {
+  asInstalled,
+  bundledTakesEnglish,
+  type EncoderSpeed,
+  estimateSpeed,
+} from "../../src/models/estimated-speed.ts";
+import type { Manifest } from "../../src/models/manifest.ts";
+import { BENCHMARK_SPEED, MODEL_FIGURES } from "../../src/models/model-figures.ts";
+
+const TINY = knownModel("whisper-tiny")!;
+const SMALL = knownModel("whisper-small")!;
+
+/** A machine that reaches this multiple of real time with `whisper-small`. */
+function machineWith(speed: number): EncoderSpeed {
+  const share = speed / MODEL_FIGURES["whisper-small"]!.int8!.speed;
+  return { int8: share * BENCHMARK_SPEED.int8, fp32: share * BENCHMARK_SPEED.fp32 };
+}
+
+test("the speed of a model is estimated in proportion to the machine of the benchmark", () => {
+  expect(estimateSpeed(SMALL, machineWith(6))).toBeCloseTo(6);
+  const { int8, fp32 } = BENCHMARK_SPEED;
+  expect(estimateSpeed(withEncoder(SMALL, "fp32"), { int8, fp32: 2 * fp32 })).toBeCloseTo(
+    2 * MODEL_FIGURES["whisper-small"]!.fp32!.speed,
+  );
+  expect(estimateSpeed({ ...SMALL, name: "whisper-mine" }, BENCHMARK_SPEED)).toBeNull();
+});
+
+test("by default, the model takes English if it reaches four times real time", () => {
+  expect(bundledTakesEnglish(SMALL, "auto", machineWith(4.1))).toBe(false);
+  expect(bundledTakesEnglish(SMALL, "auto", machineWith(3.9))).toBe(true);
+});
+
+test("a model whose speed is unknown takes English", () => {
+  expect(bundledTakesEnglish(SMALL, "auto", null)).toBe(false);
+  expect(bundledTakesEnglish(null, "auto", machineWith(0.1))).toBe(false);
+});
+
+test("the priority of the settings counts more than the speed", () => {
+  expect(bundledTakesEnglish(SMALL, "quality", machineWith(0.1))).toBe(false);
+  expect(bundledTakesEnglish(SMALL, "speed", machineWith(100))).toBe(true);
+  expect(bundledTakesEnglish(null, "speed", null)).toBe(true);
+});
+
+test("a model that is no better than the bundled engine never takes English", () => {
+  expect(bundledTakesEnglish(TINY, "quality", machineWith(100))).toBe(true);
+});
+
+test("the encoder of an installed model is that of its files", () => {
+  const files = withEncoder(SMALL, "fp32").files.map((path) => ({ path }));
+  expect(asInstalled(SMALL, { files } as Manifest).encoder).toBe("fp32");
+  expect(asInstalled(SMALL, null).encoder).toBe("int8");
+});
