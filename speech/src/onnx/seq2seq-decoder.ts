@@ -28,9 +28,13 @@ export interface Seq2SeqDecoder {
   caches: readonly CacheNames[];
   cacheType: FloatType;
   statesType: FloatType;
+  /** Whether the positions of the input tokens are an input, as in exports of newer versions of Optimum. */
+  takesPositions: boolean;
   /** Layers whose cross-attention is an output. */
   attentionLayers: readonly number[];
 }
+
+const CACHE_POSITION = "cache_position";
 
 /** @throws SpeechError `model_unusable` if the session is not a merged decoder with a key/value cache */
 export function describeDecoder(session: InferenceSession): Seq2SeqDecoder {
@@ -55,6 +59,14 @@ export function describeDecoder(session: InferenceSession): Seq2SeqDecoder {
   ) {
     throw new SpeechError("model_unusable", "The decoder is not a merged decoder with a key/value cache.");
   }
+  const inputs = [...expected, CACHE_POSITION, ...caches.map(({ past }) => past)];
+  const unknown = session.inputNames.filter((name) => !inputs.includes(name));
+  if (unknown.length > 0) {
+    throw new SpeechError(
+      "model_unusable",
+      `The decoder has unknown inputs: ${unknown.join(", ")}. Export it with Optimum for transformers.js.`,
+    );
+  }
   const layers = new Set(caches.map(({ past }) => Number.parseInt(past.slice(prefix.length), 10)));
   return {
     session,
@@ -67,6 +79,7 @@ export function describeDecoder(session: InferenceSession): Seq2SeqDecoder {
       tensorOf(session.inputMetadata, "encoder_hidden_states")?.type,
       "encoder_hidden_states",
     ),
+    takesPositions: session.inputNames.includes(CACHE_POSITION),
     attentionLayers: [...layers].filter((layer) => session.outputNames.includes(crossAttentionOutput(layer))),
   };
 }
@@ -122,6 +135,9 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
     input_ids: new Tensor("int64", BigInt64Array.from(inputTokens.flat(), BigInt), [rows, positions]),
     encoder_hidden_states: encoderStates,
     use_cache_branch: new Tensor("bool", [cached], [1]),
+    ...(decoder.takesPositions && {
+      [CACHE_POSITION]: positionsAfter(cachedPositions(decoder, cache), positions),
+    }),
   });
   const renewed = decoder.caches.filter(({ fixed }) => !cached || !fixed);
   const layers = [...new Set(attentionHeads.map(({ layer }) => layer))];
@@ -167,6 +183,17 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
       release(["logits", ...layers.map(crossAttentionOutput)].map((name) => outputs[name] as Tensor));
     },
   };
+}
+
+/** Number of tokens of earlier steps. */
+function cachedPositions({ caches }: Seq2SeqDecoder, cache: Cache): number {
+  const growing = caches.find(({ fixed }) => !fixed);
+  return (growing && cache[growing.past]?.dims[2]) ?? 0;
+}
+
+function positionsAfter(count: number, added: number): Tensor {
+  const positions = BigInt64Array.from({ length: added }, (_, index) => BigInt(count + index));
+  return new Tensor("int64", positions, [added]);
 }
 
 function floatsOfLength(

@@ -146,6 +146,7 @@ function readTokenList(files: readonly JsonFile[], key: string, vocabularySize: 
   return [...new Set(tokens)];
 }
 
+/** Distilled models may list the heads of their teacher, which has more layers. Those heads are ignored. */
 function readAlignmentHeads(generation: JsonFile, layers: number, heads: number): AttentionHead[] | null {
   const stated = generation.list("alignment_heads");
   if (!stated || stated.length === 0) return null;
@@ -153,12 +154,12 @@ function readAlignmentHeads(generation: JsonFile, layers: number, heads: number)
   const known = new Map<string, AttentionHead>();
   for (const pair of stated) {
     const [layer, head] = Array.isArray(pair) ? pair : [];
-    if (!isIntegerIn(layer, 0, layers - 1) || !isIntegerIn(head, 0, heads - 1)) {
+    if (!isIntegerIn(layer, 0, MAX_COUNT) || !isIntegerIn(head, 0, MAX_COUNT)) {
       throw generation.unusable(
-        `contains the alignment head ${shortened(pair)}, but the decoder has ${layers} layers with ${heads} heads`,
+        `contains the alignment head ${shortened(pair)}; expected a layer and a head`,
       );
     }
-    known.set(`${layer} ${head}`, { layer, head });
+    if (layer < layers && head < heads) known.set(`${layer} ${head}`, { layer, head });
   }
-  return [...known.values()];
+  return known.size === 0 ? null : [...known.values()];
 }

@@ -191,6 +191,18 @@ describe("word times", () => {
     ["half precision", { valueType: "float16" }],
     ["caches alone in half precision", { cacheType: "float16" }],
     ["an 8-bit output projection outside of the branches", { eightBitProjection: true }],
+    ["positions as an input", { takesPositions: true }],
+    [
+      "heads of a teacher with more layers",
+      {
+        generation: {
+          alignment_heads: [
+            [7, 0],
+            [10, 17],
+          ],
+        },
+      },
+    ],
     ["128 mel bins", { melBins: 128 }],
     ["a window of 10 s", { windowSeconds: 10 }],
   ])("come out of attention: %s", async (_, options) => {
@@ -335,6 +347,17 @@ describe("a model that is damaged", () => {
     const encoder = await readFile(join(folder, "onnx", "encoder_model.onnx"));
     await writeFile(join(folder, "onnx", "decoder_model_merged.onnx"), encoder);
     expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
+  });
+
+  test("is reported: a decoder with an input of unknown meaning", async () => {
+    await writeMadeWhisper(folder, { scripts: [{ says: hello }], takesPositions: true });
+    const path = join(folder, "onnx", "decoder_model_merged.onnx");
+    const decoder = await readFile(path, "latin1");
+    await writeFile(path, decoder.replaceAll("cache_position", "other_position"), "latin1");
+    await expect(openWhisper({ folder, threads: 1 })).rejects.toMatchObject({
+      code: "model_unusable",
+      message: expect.stringContaining("unknown inputs: other_position"),
+    });
   });
 
   test("is reported: a vocabulary of another size", async () => {

@@ -176,6 +176,13 @@ describe("a model that cannot be used is determined by its file", () => {
     expect(await refusal(join(work, "nowhere"))).toContain("config.json is missing");
   });
 
+  test("if the decoder is split into one for the first step and one for the later ones", async () => {
+    const { folder } = await made();
+    const decoder = join(folder, "onnx/decoder_model_merged.onnx");
+    await rename(decoder, join(folder, "onnx/decoder_model.onnx"));
+    expect(await refusal(folder)).toMatch(/separate decoders for the first and the later steps/);
+  });
+
   test("if one is empty, cut off or something else", async () => {
     for (const file of [
       "config.json",
@@ -198,7 +205,7 @@ describe("a model that cannot be used is determined by its file", () => {
       [{ preprocessor: { sampling_rate: 8_000 } }, /sample rate of 8000 Hz/],
       [{ config: { vocab_size: "many" } }, /config.json sets vocab_size to "many"/],
       [{ config: { max_source_positions: 9_999 } }, /max_source_positions/],
-      [{ generation: { alignment_heads: [[2, 0]] } }, /alignment head \[2,0\]/],
+      [{ generation: { alignment_heads: [[-1, 0]] } }, /alignment head \[-1,0\]/],
       [{ generation: { lang_to_id: { "<|en|>": -1 } } }, /language/],
       [{ generation: { lang_to_id: {} } }, /languages/],
     ];
@@ -247,6 +254,26 @@ describe("a model that cannot be used is determined by its file", () => {
     ];
     for (const [options, message] of sizes)
       expect(await refusal((await made(options)).folder)).toMatch(message);
+  });
+
+  test("unless only some heads are outside of the decoder's layers, as in distilled models", async () => {
+    const of = async (heads: number[][]) => {
+      const { folder } = await made({ generation: { alignment_heads: heads } });
+      return (await readWhisperModel(folder)).alignmentHeads;
+    };
+    expect(
+      await of([
+        [7, 0],
+        [1, 1],
+        [1, 19],
+      ]),
+    ).toEqual([{ layer: 1, head: 1 }]);
+    expect(
+      await of([
+        [7, 0],
+        [10, 17],
+      ]),
+    ).toBeNull();
   });
 
   test("unless it only says things twice", async () => {
