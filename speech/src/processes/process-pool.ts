@@ -7,7 +7,7 @@ import { type JobOptions, SpeechProcess } from "./speech-process.ts";
 const IDLE_MS = 10 * 60_000;
 /** Long enough to load the largest model from a slow disk. */
 const LOAD_TIMEOUT_MS = 10 * 60_000;
-/** Longer than a batch of the largest model on a slow CPU, and than all retries of a request to a server. */
+/** Longer than a batch of `whisper-small` on a slow CPU, and than all retries of a request to a server. */
 const STALL_TIMEOUT_MS = 20 * 60_000;
 /** Maximum work that a crash loses. Shorter recordings need no checkpoints. */
 const CHECKPOINT_INTERVAL_SECONDS = 30;
@@ -29,7 +29,7 @@ export interface SpeechOptions {
   heartbeatTimeoutMs: number;
   /** A process that takes longer to load its engines is killed; ten minutes by default. */
   loadTimeoutMs?: number;
-  /** A process without progress for this long is killed; twenty minutes by default. */
+  /** A process without progress for this long is killed; twenty minutes by default. See `stallLimitMs`. */
   stallTimeoutMs?: number;
   /** Seconds of work between two checkpoints; 30 by default. */
   checkpointIntervalSeconds?: number;

@@ -16,6 +16,7 @@ import {
   type ToSpeechProcess,
 } from "./process-messages.ts";
 import { environmentFor, heapFlags, nodeEndingWithParent } from "./spawn-options.ts";
+import { stallLimitMs } from "./stall-limit.ts";
 
 const MAIN = fileURLToPath(new URL("process-main.ts", import.meta.url));
 /** Competing with a busy process of normal priority for one core, the process gets a quarter of it (`sched(7)`). */
@@ -40,7 +41,7 @@ export interface SpeechProcessOptions {
   heartbeatTimeoutMs: number;
   /** The process is killed if it takes longer to load its engines. */
   loadTimeoutMs: number;
-  /** The process is killed after this long without progress. */
+  /** The process is killed after this long without progress. Large models and slow machines have more time. */
   stallTimeoutMs: number;
   checkpointIntervalSeconds: number;
   /** Receives the lines that the process writes to standard error. */
@@ -86,6 +87,8 @@ export class SpeechProcess {
   /** Null when the process is ready. */
   #loadingMs: number | null = 0;
   #modelBytes = 0;
+  /** Longest time between two reports of progress. */
+  #slowestStepMs = 0;
   #lastLine = "";
   /** Why the speech process was killed; null if it was not killed. */
   #fault: Error | null = null;
@@ -201,6 +204,7 @@ export class SpeechProcess {
     else if (message.type === "unusable") this.#kill(fromErrorMessage(message.error));
     else if (message.job === this.#job?.id) {
       if (message.type === "progress") {
+        this.#slowestStepMs = Math.max(this.#slowestStepMs, this.#job.stalledMs ?? 0);
         this.#job.stalledMs = 0;
         this.#job.onProgress?.(message.progress);
       } else if (message.type === "waveform") this.#job.onWaveform?.(message.waveform);
@@ -233,13 +237,22 @@ export class SpeechProcess {
     }
     if (this.#job !== null && this.#job.stalledMs !== null) {
       this.#job.stalledMs += WATCH_INTERVAL_MS;
-      if (this.#job.stalledMs > this.#options.stallTimeoutMs) {
+      if (this.#job.stalledMs > this.#stallLimitMs()) {
         const seconds = Math.round(this.#job.stalledMs / 1000);
         this.#kill(new SpeechError("engine_hung", `The engine made no progress for ${seconds} s.`));
       }
     }
     const residentBytes = await residentBytesOf(this.#process.pid);
     if (residentBytes !== null) this.#checkMemory(residentBytes);
+  }
+
+  #stallLimitMs(): number {
+    const { stallTimeoutMs, parts } = this.#options;
+    return stallLimitMs(stallTimeoutMs, {
+      threads: parts.threads,
+      modelBytes: this.#modelBytes,
+      slowestStepMs: this.#slowestStepMs,
+    });
   }
 
   #checkMemory(residentBytes: number): void {
