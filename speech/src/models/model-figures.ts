@@ -32,9 +32,11 @@ export const MODEL_FIGURES: Readonly<Record<string, Partial<Record<Precision, En
   },
   "whisper-medium": {
     int8: { encoderBytes: 312_863_968, memoryBytes: 3_466_895_360, speed: 3.19 },
+    fp32: { encoderBytes: 1_228_946_654, memoryBytes: 3_353_559_040, speed: 2.58 },
   },
   "whisper-large-v3-turbo": {
     int8: { encoderBytes: 644_409_426, memoryBytes: 3_135_913_984, speed: 2.46 },
+    fp32: { encoderBytes: 2_548_019_832, memoryBytes: 2_470_203_392, speed: 1.83 },
   },
   "whisper-large-v3": {
     int8: { encoderBytes: 644_409_426, memoryBytes: 5_628_145_664, speed: 1.6 },
