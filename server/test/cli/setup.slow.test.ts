@@ -71,7 +71,7 @@ test.each(["beside a running service", "without one"])(
     expect(environments).toMatchObject([{ name: "Production", aiTranscription: true }]);
 
     expect(err).toMatch(
-      /^whisper-small \(recommended\) +99 languages +252 MB +2\.\d GB +(–|[\d.]+ × real time)$/m,
+      /^whisper-small \(recommended\) +99 languages +252 MB +\d{4} MB +(–|[\d.]+ × real time)$/m,
     );
     const { findings } = JSON.parse((await run(["doctor", "--json"])).out);
     expect(findings).toContainEqual(
