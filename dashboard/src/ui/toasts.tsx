@@ -11,7 +11,7 @@ const SHOWN_MS = 6_000;
 const SHOWN_WITH_ACTION_MS = 20_000;
 const MAX_TOASTS = 3;
 
-export interface ToastAction {
+interface ToastAction {
   label: string;
   /** If it rejects, the toast shows the error until it is closed. */
   run(): Promise<unknown>;

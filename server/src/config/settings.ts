@@ -99,7 +99,7 @@ export const SETTING_GROUPS = {
     },
     WHISPER_ENCODER: {
       description:
-        "Precision of the encoder that is downloaded with a model; see [models](models.md#precision-of-the-encoder). `auto` measures the machine before the download. An installed model keeps its encoder until `npx subtext models pull --encoder` replaces it.",
+        "Precision of the encoder that is downloaded with a model; see [models](models.md#precision-of-the-encoder). `auto` measures the machine before the download. An installed model keeps its encoder until `subtext models pull --encoder` replaces it.",
       choices: ENCODER_CHOICES,
       example: "fp32",
       default: "auto",

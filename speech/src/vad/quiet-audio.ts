@@ -28,8 +28,9 @@ const TURN_MARGIN_DB = 6;
 const MIN_TURN_FRAMES = 1.5 * FRAMES_PER_SECOND;
 /** After a loud frame, reverberation fades out. */
 const REVERBERATION_FRAMES = 0.5 * FRAMES_PER_SECOND;
-/** The gain falls before a loud frame and rises after it. */
-const RAMP_FRAMES = 4;
+/** The gain of a turn rises after the last louder frame and falls before the next one. */
+const RISE_FRAMES = 0.25 * FRAMES_PER_SECOND;
+const FALL_FRAMES = 4;
 /** Share of a second's frames that are louder than its loud level. */
 const LOUD_SHARE = 0.1;
 /** Share of a second's frames that are louder than its quiet level. */
@@ -57,12 +58,10 @@ export function amplifyQuietAudio(samples: Float32Array): void {
       background.slice(statistics, end),
       turnDb - TURN_MARGIN_DB,
     );
-    const first = Array.from(
-      { length: REVERBERATION_FRAMES },
-      (_, frame) => turn[0]! * Math.min(1, frame / (REVERBERATION_FRAMES / 2)),
-    );
+    const first = new Array<number>(REVERBERATION_FRAMES).fill(turn[0]!);
     for (const [index, gain] of [...first, ...turn].entries()) {
-      gains[start + index] = Math.max(gains[start + index]!, gain);
+      const share = Math.min(1, index / RISE_FRAMES, (end - start - 1 - index) / FALL_FRAMES);
+      gains[start + index] = Math.max(gains[start + index]!, gain * share);
     }
   }
   if (gains.some((gain) => gain > 0)) applyGains(samples, levels, gains);
@@ -71,15 +70,21 @@ export function amplifyQuietAudio(samples: Float32Array): void {
 /** Returns the gain of each frame in decibels, given the levels of consecutive frames. */
 function gainsOf(levels: readonly number[], background: readonly boolean[], quietDb: number): number[] {
   const seconds = secondLevels(levels);
-  const gains = seconds.flatMap((_, second) => {
-    const [from, to] = [second * FRAMES_PER_SECOND, (second + 1) * FRAMES_PER_SECOND];
-    const around = seconds.slice(Math.max(0, second - CONTEXT_SECONDS), second + CONTEXT_SECONDS + 1);
-    const gain = background.slice(from, to).includes(false) ? gainOf(around, quietDb) : 0;
-    return new Array<number>(FRAMES_PER_SECOND).fill(gain);
+  const gains = seconds.map((_, second) => {
+    const frames = background.slice(second * FRAMES_PER_SECOND, (second + 1) * FRAMES_PER_SECOND);
+    if (!frames.includes(false)) return 0;
+    return gainOf(
+      seconds.slice(Math.max(0, second - CONTEXT_SECONDS), second + CONTEXT_SECONDS + 1),
+      quietDb,
+    );
   });
   // An incomplete last second is not measured.
-  while (gains.length < levels.length) gains.push(gains.at(-1) ?? 0);
-  return gains;
+  const gainAt = (second: number) => gains[second] ?? gains.at(-1) ?? 0;
+  return levels.map((_, frame) => {
+    const second = Math.floor(frame / FRAMES_PER_SECOND);
+    const share = (frame % FRAMES_PER_SECOND) / FRAMES_PER_SECOND;
+    return gainAt(second) + (gainAt(second + 1) - gainAt(second)) * share;
+  });
 }
 
 /** Finds gaps between frames at or above `turnDb` that are long enough for somebody else to speak. */
@@ -95,10 +100,9 @@ function findQuietTurns(levels: readonly number[], turnDb: number): { start: num
 }
 
 function applyGains(samples: Float32Array, levels: readonly number[], gains: readonly number[]): void {
-  const factors = gains.map((_, frame) => {
-    const gain = Math.min(...gains.slice(Math.max(0, frame - RAMP_FRAMES), frame + RAMP_FRAMES + 1));
-    return 10 ** (Math.max(0, Math.min(gain, MAX_RAISED_DB - levels[frame]!)) / 20);
-  });
+  const factors = gains.map(
+    (gain, frame) => 10 ** (Math.max(0, Math.min(gain, MAX_RAISED_DB - levels[frame]!)) / 20),
+  );
   for (const [frame, factor] of factors.entries()) {
     const step = ((factors[frame + 1] ?? factor) - factor) / FRAME_SAMPLES;
     if (factor === 1 && step === 0) continue;
