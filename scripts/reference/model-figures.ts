@@ -8,11 +8,10 @@ const BATCH = 4;
 
 /** Renders the figures of the catalog, which are part of the published package. */
 export function renderModelFigures(): string {
-  const { encoderSpeed, models, threads } = readModelFigures();
+  const { encoderSpeed, models } = readModelFigures();
   const offered = models.filter(({ decoder }) => decoder === DECODER);
   const entries = [...Map.groupBy(offered, ({ model }) => model)].map(
-    ([model, encoders]) =>
-      `  "${model}": {\n${encoders.map((each) => renderEncoder(each, threads)).join("")}  },\n`,
+    ([model, encoders]) => `  "${model}": {\n${encoders.map(renderEncoder).join("")}  },\n`,
   );
   return `import type { Precision } from "./precision.ts";
 
@@ -23,7 +22,7 @@ export interface EncoderFigures {
   encoderBytes: number;
   /** Peak memory of a speech process in all runs. */
   memoryBytes: number;
-  /** Multiple of real time on the machine of the benchmark if all of its threads were busy, from CPU time. */
+  /** Multiple of real time on the machine of the benchmark. */
   speed: number;
 }
 
@@ -36,11 +35,10 @@ ${entries.join("")}};
 `;
 }
 
-function renderEncoder({ encoder, encoderBytes, peakBytes, time }: MeasuredModel, threads: number): string {
+function renderEncoder({ encoder, encoderBytes, peakBytes, time }: MeasuredModel): string {
   const memoryBytes = Math.max(0, ...Object.values(peakBytes));
   if (memoryBytes === 0 || time === null) return "";
-  const speed = Number((threads / time.cpuPerSecond).toPrecision(3));
-  return `    ${encoder}: { encoderBytes: ${grouped(encoderBytes)}, memoryBytes: ${grouped(memoryBytes)}, speed: ${speed} },\n`;
+  return `    ${encoder}: { encoderBytes: ${grouped(encoderBytes)}, memoryBytes: ${grouped(memoryBytes)}, speed: ${time.speed} },\n`;
 }
 
 /** Renders all measured combinations. */

@@ -7,7 +7,7 @@ export interface EncoderFigures {
   encoderBytes: number;
   /** Peak memory of a speech process in all runs. */
   memoryBytes: number;
-  /** Multiple of real time on the machine of the benchmark if all of its threads were busy, from CPU time. */
+  /** Multiple of real time on the machine of the benchmark. */
   speed: number;
 }
 
@@ -17,28 +17,28 @@ export const BENCHMARK_SPEED = { int8: 226, fp32: 181 };
 /** Keyed by model and precision of the encoder. Decoders have 8 bits. */
 export const MODEL_FIGURES: Readonly<Record<string, Partial<Record<Precision, EncoderFigures>>>> = {
   "whisper-tiny": {
-    int8: { encoderBytes: 10_021_261, memoryBytes: 934_490_112, speed: 32.5 },
-    fp16: { encoderBytes: 16_431_143, memoryBytes: 1_062_744_064, speed: 31.8 },
-    fp32: { encoderBytes: 32_847_916, memoryBytes: 966_766_592, speed: 34.4 },
+    int8: { encoderBytes: 10_021_261, memoryBytes: 934_490_112, speed: 16.2 },
+    fp16: { encoderBytes: 16_431_143, memoryBytes: 1_062_744_064, speed: 9.55 },
+    fp32: { encoderBytes: 32_847_916, memoryBytes: 966_766_592, speed: 15.7 },
   },
   "whisper-base": {
-    int8: { encoderBytes: 23_047_763, memoryBytes: 1_143_574_528, speed: 20.7 },
-    fp16: { encoderBytes: 41_202_165, memoryBytes: 1_340_121_088, speed: 18 },
-    fp32: { encoderBytes: 82_383_356, memoryBytes: 1_157_058_560, speed: 19 },
+    int8: { encoderBytes: 23_047_763, memoryBytes: 1_143_574_528, speed: 11.4 },
+    fp16: { encoderBytes: 41_202_165, memoryBytes: 1_340_121_088, speed: 12.3 },
+    fp32: { encoderBytes: 82_383_356, memoryBytes: 1_157_058_560, speed: 10.1 },
   },
   "whisper-small": {
-    int8: { encoderBytes: 92_022_033, memoryBytes: 2_177_474_560, speed: 8.16 },
-    fp32: { encoderBytes: 352_657_411, memoryBytes: 2_303_086_592, speed: 7.07 },
+    int8: { encoderBytes: 92_022_033, memoryBytes: 2_177_474_560, speed: 4.43 },
+    fp32: { encoderBytes: 352_657_411, memoryBytes: 2_303_086_592, speed: 3.9 },
   },
   "whisper-medium": {
-    int8: { encoderBytes: 312_863_968, memoryBytes: 3_466_895_360, speed: 3.19 },
-    fp32: { encoderBytes: 1_228_946_654, memoryBytes: 3_353_559_040, speed: 2.58 },
+    int8: { encoderBytes: 312_863_968, memoryBytes: 3_445_112_832, speed: 1.29 },
+    fp32: { encoderBytes: 1_228_946_654, memoryBytes: 3_727_134_720, speed: 1.24 },
   },
   "whisper-large-v3-turbo": {
-    int8: { encoderBytes: 644_409_426, memoryBytes: 3_135_913_984, speed: 2.46 },
-    fp32: { encoderBytes: 2_548_019_832, memoryBytes: 2_470_203_392, speed: 1.83 },
+    int8: { encoderBytes: 644_409_426, memoryBytes: 3_135_913_984, speed: 0.948 },
+    fp32: { encoderBytes: 2_548_019_832, memoryBytes: 2_470_203_392, speed: 0.955 },
   },
   "whisper-large-v3": {
-    int8: { encoderBytes: 644_409_426, memoryBytes: 5_628_145_664, speed: 1.6 },
+    int8: { encoderBytes: 644_409_426, memoryBytes: 5_628_145_664, speed: 0.758 },
   },
 };
