@@ -426,9 +426,9 @@ describe("an invalid argument", () => {
   });
 });
 
-describe("the README of the package", () => {
+describe("docs/client.md, which is the README of the package,", () => {
   test("names every error of the client, and no other", async () => {
-    const text = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
+    const text = await readFile(join(import.meta.dirname, "../../docs/client.md"), "utf8");
     const named = [...text.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
     expect(named).toEqual(Object.keys(CLIENT_ERRORS));
   });
