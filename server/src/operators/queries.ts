@@ -12,7 +12,7 @@ export type Operator = OperatorRow & OperatorAccess;
 export interface NewOperator extends OperatorAccess {
   id: string;
   name: string;
-  /** In lower case. */
+  /** Lowercase. */
   email: string;
   passwordHash: string;
   now: Date;
@@ -25,13 +25,13 @@ export async function hasOperator(db: Db | Tx): Promise<boolean> {
 export async function listOperators(db: Db): Promise<Operator[]> {
   const rows = await db.selectFrom("operator").selectAll().orderBy("created_at").orderBy("id").execute();
   const memberships = Map.groupBy(await selectMemberships(db).execute(), (row) => row.operator_id);
-  return rows.map((row) => ({ ...row, environments: memberships.get(row.id)?.map(environmentRole) ?? [] }));
+  return rows.map((row) => ({ ...row, environments: memberships.get(row.id)?.map(toEnvironmentRole) ?? [] }));
 }
 
 /** Oldest environments first. */
 export async function listMemberships(db: Db, operatorId: string): Promise<EnvironmentRole[]> {
   const rows = await selectMemberships(db).where("operator_id", "=", operatorId).execute();
-  return rows.map(environmentRole);
+  return rows.map(toEnvironmentRole);
 }
 
 function selectMemberships(db: Db) {
@@ -43,7 +43,7 @@ function selectMemberships(db: Db) {
     .orderBy("environment.id");
 }
 
-function environmentRole({ id, name, role }: EnvironmentRole): EnvironmentRole {
+function toEnvironmentRole({ id, name, role }: EnvironmentRole): EnvironmentRole {
   return { id, name, role };
 }
 
@@ -104,7 +104,7 @@ export async function replaceAccess(
   return "changed";
 }
 
-/** Sets the operator's password and ends all sessions. */
+/** Replaces the operator's password and ends all their sessions. */
 export async function replacePassword(
   tx: Tx,
   { operatorId, passwordHash, now }: { operatorId: string; passwordHash: string; now: Date },
@@ -118,7 +118,10 @@ export async function replacePassword(
   await tx.deleteFrom("operator_session").where("operator_id", "=", operatorId).execute();
 }
 
-/** Deletes the operator and all sessions. If two owners delete each other, the second deletion fails. */
+/**
+ * Deletes the operator and all their sessions. If two owners delete each other at the same time, the second deletion
+ * fails.
+ */
 export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "unknown" | "last owner"> {
   if ((await lockLastOwner(tx)) === id) return "last owner";
   const { numDeletedRows } = await tx.deleteFrom("operator").where("id", "=", id).executeTakeFirstOrThrow();
@@ -126,8 +129,8 @@ export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "u
 }
 
 /**
- * Locks the owners of all environments until the transaction ends. Returns the id of the only one, or null if there are
- * several.
+ * Locks all operators with the role owner until the transaction ends. Returns the id of the owner if there is exactly
+ * one, otherwise null.
  */
 async function lockLastOwner(tx: Tx): Promise<string | null> {
   const owners = await tx
@@ -182,7 +185,7 @@ export async function takeSetUpToken(tx: Tx, tokenHash: string): Promise<boolean
   return numDeletedRows > 0n;
 }
 
-/** Replaces an earlier invitation to the same email. */
+/** Replaces any earlier invitation to the same email address. */
 export async function insertInvitation(db: Db, row: NewOperatorInvitation): Promise<OperatorInvitationRow> {
   return await db
     .insertInto("operator_invitation")

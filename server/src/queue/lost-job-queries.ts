@@ -14,11 +14,14 @@ export interface LostJob extends NamedJob {
   group: string | null;
 }
 
-/** Batch size. If the queue was emptied, every waiting row lacks a job. */
+/** Limits a batch, because after the queue is emptied, every waiting row lacks a job. */
 export const MAX_LOST_JOBS = 500;
 
 const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now())::float8 * 1000`;
-/** States of jobs that will run. pg-boss eventually deletes other jobs, but a row waits until its job has run. */
+/**
+ * States of jobs that are running or will run. pg-boss eventually deletes all others, but a row waits until its job has
+ * run.
+ */
 const LIVE_STATES = sql`('created', 'retry', 'active')`;
 
 export async function findTranscriptionsWithoutJob(db: Db): Promise<LostJob[]> {
@@ -47,7 +50,7 @@ export async function findDeliveriesWithoutJob(db: Db): Promise<LostJob[]> {
   return rows;
 }
 
-/** Sets the row's new job. Returns false if the row was updated meanwhile. */
+/** Gives the row a new job. Returns false if the row has changed in the meantime. */
 export async function replaceTranscriptionJob(
   tx: Tx,
   { id, jobId }: NamedJob,
@@ -64,7 +67,7 @@ export async function replaceTranscriptionJob(
   return row !== undefined;
 }
 
-/** Sets the row's new job. Returns false if the row was updated meanwhile. */
+/** Gives the row a new job. Returns false if the row has changed in the meantime. */
 export async function replaceDeliveryJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
   const row = await tx
     .updateTable("delivery")

@@ -4,8 +4,8 @@ import type { Clock } from "../lib/clock.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import { bringForward, endpointsWithWaiting, lockWaiting } from "./waiting-delivery-queries.ts";
 
-/** As in TCP's slow start, the number of requests doubles with each successful round. */
-const WAITING_PER_SUCCESS = 2;
+/** As in TCP slow start, the number of requests doubles with each successful round. */
+const RETRIES_PER_SUCCESS = 2;
 /** The concurrency limit of an endpoint. */
 const MAX_PER_ROUND = 32;
 
@@ -25,7 +25,7 @@ export async function bringWaitingForward(
   try {
     for (const endpointId of await endpointsWithWaiting(db, endpointIds, now)) {
       const successes = endpointIds.filter((id) => id === endpointId).length;
-      const limit = Math.min(successes * WAITING_PER_SUCCESS, MAX_PER_ROUND);
+      const limit = Math.min(successes * RETRIES_PER_SUCCESS, MAX_PER_ROUND);
       const count = await db.transaction().execute(async (tx) => {
         const chosen = await lockWaiting(tx, endpointId, { now, limit });
         for (const { id } of chosen) {

@@ -44,9 +44,10 @@ export function NewKey({ environmentId }: { environmentId: string }) {
       <ModalDialog
         title={created ? texts.keyCreated : texts.newApiKey}
         isOpen={isOpen}
-        onOpenChange={(opens) => {
-          if (!opens && created) setConfirming(true);
-          else if (!opens) close();
+        onOpenChange={(nextOpen) => {
+          if (nextOpen) return;
+          if (created) setConfirming(true);
+          else close();
         }}
       >
         {() =>
@@ -141,7 +142,7 @@ function CreatedKey({
   close(): void;
 }) {
   const text = useRef<HTMLParagraphElement>(null);
-  // The element with the focus was removed with the form.
+  // The focused element was removed along with the form.
   useEffect(() => text.current?.focus(), []);
   return (
     <>

@@ -66,8 +66,8 @@ function Filters({ filter, onFilter }: { filter: AuditFilter; onFilter(filter: A
         options={actions}
         value={action}
         onChange={(selected) => {
-          const valid = AUDIT_ACTIONS.find((value) => value === selected);
-          onFilter({ ...(valid && { action: valid }), ...(by !== ALL && { by }) });
+          const selectedAction = AUDIT_ACTIONS.find((each) => each === selected);
+          onFilter({ ...(selectedAction && { action: selectedAction }), ...(by !== ALL && { by }) });
         }}
       />
       <Select

@@ -77,7 +77,7 @@ function RoleForm({ operator, close }: { operator: OperatorView; close: () => vo
   const [choice, setChoice] = useState(() => toAccessChoice(operator));
   const body = toAccessRequest(choice);
   const params = { id: operator.id };
-  const accessOf = (from: OperatorView | undefined) => from && toAccessRequest(toAccessChoice(from));
+  const accessOf = (view: OperatorView | undefined) => view && toAccessRequest(toAccessChoice(view));
   const save = async (access: ReturnType<typeof accessOf>) => {
     const changed = await request("PATCH /operators/:id", { params, body: access ?? {} });
     await queryClient.invalidateQueries(operatorsQuery);

@@ -18,7 +18,7 @@ const OPTIONS = [
   { value: "video", ...texts.retentionOptions.video },
 ] as const;
 
-/** The server stops counting at this number. */
+/** The server stops counting here. */
 const MAX_COUNTED = 10_000;
 
 interface Preview {
@@ -34,7 +34,7 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
   const [deletes, setDeletes] = useState(optionOf(saved));
   const [days, setDays] = useState(daysOf(saved));
   const [preview, setPreview] = useState<Preview | null>(null);
-  const deleting = useChangeEnvironment(environment);
+  const changeForGood = useChangeEnvironment(environment);
   const change = useUndoableChange(environment, {
     text: () => texts.saved.retention,
     onUndone({ retention }) {
@@ -99,7 +99,7 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
               label={preview.videos > 0 ? texts.saveAndDelete : forms.save}
               {...(preview.videos > 0 && { typed: environment.name })}
               action={() =>
-                (preview.videos > 0 ? deleting : change).mutateAsync({ retention: preview.retention })
+                (preview.videos > 0 ? changeForGood : change).mutateAsync({ retention: preview.retention })
               }
               close={close}
             >

@@ -14,7 +14,7 @@ interface CopyMenuProps {
 }
 
 export function CopyMenu({ transcript, controller, onCopy }: CopyMenuProps) {
-  // Read the selection when the menu opens, because the menu takes the focus.
+  // Read when the menu opens, because the menu takes focus and the selection may be lost.
   const [selected, setSelected] = useState<{ first: number; last: number } | null>(null);
   const actions: Record<string, () => void> = {
     selection: () => selected && onCopy(quote(transcript, selected), texts.selection),

@@ -11,8 +11,8 @@ import { actAsOwner } from "../act-as-owner.ts";
 import { configOf, type Terminal } from "../context.ts";
 import { openServiceFor } from "../open-service.ts";
 
-/** npm forwards a signal that the terminal has already sent to this process. The repeated signal is ignored. */
-const SAME_SIGNAL_WITHIN_MS = 500;
+/** npm forwards a signal that the terminal has already sent to this process. The duplicate is ignored. */
+const DUPLICATE_SIGNAL_WINDOW_MS = 500;
 
 const CLEAR_LINE = "\r\u001b[K";
 
@@ -21,9 +21,7 @@ export function addServe(program: Command, terminal: Terminal): void {
     .command("serve")
     .description("run the service")
     .addOption(
-      new Option("--role <role>", "what this process does; ROLE does the same").choices(
-        SETTINGS.ROLE.choices,
-      ),
+      new Option("--role <role>", "what this process does; same as ROLE").choices(SETTINGS.ROLE.choices),
     )
     .action(async ({ role }: { role?: string }) => {
       const { out, err, errColumns } = terminal;
@@ -34,8 +32,8 @@ export function addServe(program: Command, terminal: Terminal): void {
         config.logLevel,
         isTerminal && process.stdout.isTTY ? { write: (line) => out(`${CLEAR_LINE}${line}`) } : undefined,
       );
-      const exitWith = (error: unknown, what: string) => {
-        log.fatal({ err: error }, what);
+      const exitWith = (error: unknown, message: string) => {
+        log.fatal({ err: error }, message);
         process.exit(1);
       };
       for (const event of ["unhandledRejection", "uncaughtException"]) {
@@ -48,11 +46,12 @@ export function addServe(program: Command, terminal: Terminal): void {
         config,
         log,
         terminal: isTerminal ? { write: err, columns: () => errColumns() ?? 80 } : null,
-        onCrash: (error) => exitWith(error, "the embedded database crashed; a restart recovers it"),
+        onCrash: (error) =>
+          exitWith(error, "the embedded database crashed; restart the service to recover it"),
       });
       const stopRequested = stopSignal();
       try {
-        // Runs before the service reports that it is ready, because an error here must fail the start.
+        // Runs before the service reports that it is ready, because an error here must make startup fail.
         const setUpToken = config.role === "worker" ? null : await service.parts.operators.newSetUpToken();
         await service.start();
         out(greeting(config, setUpToken));
@@ -89,7 +88,7 @@ async function requireDecoder({ role, ffmpegPath }: Config): Promise<void> {
 }
 
 /**
- * Resolves at the first SIGTERM or SIGINT; a second signal ends the process immediately. Call it only after the service
+ * Resolves on the first SIGTERM or SIGINT; a second signal ends the process immediately. Call it only after the service
  * is open: until then, the first signal should end the process, because there are no jobs to hand back.
  */
 function stopSignal(): Promise<void> {
@@ -98,7 +97,7 @@ function stopSignal(): Promise<void> {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => {
         const now = performance.now();
-        if (firstAt !== null && now - firstAt > SAME_SIGNAL_WITHIN_MS) process.exit(1);
+        if (firstAt !== null && now - firstAt > DUPLICATE_SIGNAL_WINDOW_MS) process.exit(1);
         firstAt ??= now;
         resolve();
       });
@@ -121,12 +120,12 @@ Subtext is running. Its data is in ${place}.
 `;
 }
 
-/** Replaces an error from listening with one that names the setting. */
+/** Replaces an error of `listen` with one that names the setting. */
 function explain(error: unknown, { host, port }: Config): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} on ${host} is already in use. Set PORT to another port.`,
-    EACCES: `This user may not use port ${port}. Set PORT to a port above 1023.`,
+    EACCES: `This user is not allowed to use port ${port}. Set PORT to a port above 1023.`,
     EADDRNOTAVAIL: `This machine does not have the address ${host}. Set HOST to an address of this machine.`,
     ENOTFOUND: `The host ${host} cannot be resolved. Set HOST to an address of this machine.`,
   };

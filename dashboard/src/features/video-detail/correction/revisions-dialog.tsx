@@ -21,7 +21,7 @@ interface RevisionsDialogProps {
   onClose(): void;
 }
 
-/** Lists the revisions and compares each with the previous one. */
+/** Lists the revisions. An expanded one shows how it differs from the previous one. */
 export function RevisionsDialog({ address, etag, onRestored, onClose }: RevisionsDialogProps) {
   const [selected, setSelected] = useState<number | null>(null);
   const revisions = useQuery({
@@ -63,7 +63,7 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
                   aria-expanded={selected === revision.revision}
                   onClick={() => setSelected(selected === revision.revision ? null : revision.revision)}
                 >
-                  <strong>{nameOf(revision)}</strong>
+                  <strong>{authorName(revision)}</strong>
                   <span>
                     {formatDateTime(revision.updatedAt)} · {texts.changedWords(revision.changedWords)}
                     {revision.isCurrent && ` · ${texts.current}`}
@@ -91,7 +91,7 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
   );
 }
 
-function nameOf({ actor }: RevisionView): string {
+function authorName({ actor }: RevisionView): string {
   if (actor === null) return texts.original;
   return actor.name ?? (actor.kind === "api_key" ? texts.apiKey : texts.commandLine);
 }
@@ -108,7 +108,7 @@ function Changes({ address, revision }: { address: VideoAddress; revision: numbe
     <p className={css.diff}>
       {parts.map(({ kind, text }, index) => {
         const Tag = kind === "removed" ? "del" : kind === "added" ? "ins" : "span";
-        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a comparison have no identity
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a diff have no stable key
         return <Tag key={index}>{text} </Tag>;
       })}
     </p>
