@@ -12,8 +12,10 @@ const tarballs = readdirSync(folder, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".tgz"))
   .map((file) => resolve(folder, file))
   .map((path) => ({ path, ...readManifest(path) }));
-const isServer = ({ name }: { name: string }) => name === PUBLISHED_NAMES["@subtext/server"];
-for (const { path, name, version } of tarballs.sort((a, b) => Number(isServer(a)) - Number(isServer(b)))) {
+/** The server depends on speech, and both on the other packages. */
+const LAST = [PUBLISHED_NAMES["@subtext/speech"], PUBLISHED_NAMES["@subtext/server"]];
+const rank = ({ name }: { name: string }) => LAST.indexOf(name);
+for (const { path, name, version } of tarballs.sort((a, b) => rank(a) - rank(b))) {
   if (isPublished(`${name}@${version}`)) console.log(`${name}@${version} is published already`);
   else execFileSync("npm", ["publish", "--provenance", "--access", "public", path], { stdio: "inherit" });
 }

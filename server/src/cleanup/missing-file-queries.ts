@@ -56,10 +56,13 @@ export async function listStoredParts(
     videoId: row.id,
     recording: row.uploaded_at !== null && row.recording_deleted_at === null,
     transcript:
-      row.transcription_id !== null && row.file_prefix !== null
+      row.transcription_id !== null && (row.file_prefix !== null || row.poster_prefix !== null)
         ? {
             id: row.transcription_id,
-            prefixes: [...new Set([row.file_prefix, ...(row.revision_prefixes ?? [])])],
+            prefixes:
+              row.file_prefix === null
+                ? []
+                : [...new Set([row.file_prefix, ...(row.revision_prefixes ?? [])])],
             formats: row.file_formats ?? [],
             posterPrefix: row.poster_prefix,
           }

@@ -221,13 +221,13 @@ async function examineDatabase(config: Config, { database }: HealthChecks): Prom
     ...finding,
     status: "warning",
     detail: `${finding.detail}; finding videos by text is slow with many videos, because an index is missing`,
-    remedy: `Run as a superuser: ${CREATE_TEXT_INDEX}`,
+    remedy: `Run as a superuser, one after the other: ${CREATE_TEXT_INDEX}`,
   };
 }
 
-/** Migration 0010 does the same if the role is allowed to. */
+/** Migration 0010 does the same if the role is allowed to, but blocks uploads while it creates the index. */
 const CREATE_TEXT_INDEX =
-  "create extension if not exists pg_trgm; create index video_metadata_text on video using gin ((metadata::text) gin_trgm_ops);";
+  "create extension if not exists pg_trgm; create index concurrently video_metadata_text on video using gin ((metadata::text) gin_trgm_ops);";
 
 function databaseRemedy({ databaseUrl, dataFolder }: Config): string {
   return databaseUrl === null

@@ -12,7 +12,13 @@ import type { RecordingStore } from "../storage/recording-store.ts";
 import { filePrefix, posterKey, waveformKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { posterLevels } from "./levels.ts";
-import { findUnfinishedPoster, finishPoster, replacePosterJob, type UnfinishedPoster } from "./queries.ts";
+import {
+  findUnfinishedPoster,
+  finishPoster,
+  isRecordingDeleted,
+  replacePosterJob,
+  type UnfinishedPoster,
+} from "./queries.ts";
 
 export interface PosterDeps {
   db: Db;
@@ -54,7 +60,10 @@ export async function makePoster(deps: PosterDeps, job: ClaimedJob, shutdown: Ab
     if (job.retryCount + 1 < MAX_TRIES) throw error;
     log.warn({ err: error, transcriptionId }, "could not make a poster; lists will show a placeholder");
   }
-  await finishPoster(db, { transcriptionId, jobId }, { ...made, now: clock.now() });
+  const isFinished = await finishPoster(db, { transcriptionId, jobId }, { ...made, now: clock.now() });
+  // The recording may have been deleted while the poster was made.
+  if (!isFinished && made.prefix !== null && (await isRecordingDeleted(db, unfinished.videoId)))
+    await deps.transcripts.remove(posterKey(made.prefix));
 }
 
 interface MadePoster {

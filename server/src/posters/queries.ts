@@ -58,6 +58,16 @@ export async function finishPoster(
   return row !== undefined;
 }
 
+/** Returns true also if the whole video was deleted. */
+export async function isRecordingDeleted(db: Db, videoId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("video")
+    .select("recording_deleted_at")
+    .where("id", "=", videoId)
+    .executeTakeFirst();
+  return row === undefined || row.recording_deleted_at !== null;
+}
+
 /** Like `findTranscriptionsWithoutJob`, finds posters whose job was lost. */
 export async function findPostersWithoutJob(db: Db): Promise<LostJob[]> {
   const { rows } = await sql<LostJob>`

@@ -233,12 +233,20 @@ export function createModels({
   async function measureIfUseful(): Promise<void> {
     const isKnown = installed !== null && knownModel(installed.name) !== undefined;
     if (measured !== null || (!downloadable && !isKnown)) return;
-    await measureOnce().catch((error) => log.warn({ err: error }, "the speed of the machine is unknown"));
+    await measureOnce();
+    // Processes may have chosen the engine for English without the measurement.
+    if (measured !== null && isAnnounced) notify();
   }
 
-  async function measureOnce(): Promise<EncoderSpeed> {
+  /** Returns null if the measurement failed. The next call repeats it. */
+  async function measureOnce(): Promise<EncoderSpeed | null> {
     measuring ??= measure();
-    measured = await measuring;
+    try {
+      measured = await measuring;
+    } catch (error) {
+      measuring = null;
+      log.warn({ err: error }, "the speed of the machine is unknown");
+    }
     return measured;
   }
 

@@ -233,6 +233,30 @@ describe("the job", { timeout: 120_000 }, () => {
     expect(await running.row()).toMatchObject({ poster_prefix: null });
   });
 
+  test("leaves no frame of a recording that retention deletes while it runs", async () => {
+    const { environmentId } = await createTenant(subtext, { clock });
+    const { deps, transcriptionId, key, row } = await waiting(
+      await media("poster-portrait.webm"),
+      environmentId,
+    );
+    await changeRetention(deps.db, environmentId, { days: 1, deletes: "recording" });
+    clock.advance(2 * DAY_MS);
+    const put = async (...file: Parameters<typeof deps.transcripts.put>) => {
+      await applyRetention(deps, never);
+      await deps.transcripts.put(...file);
+    };
+    const transcripts: typeof deps.transcripts = Object.assign(Object.create(deps.transcripts), { put });
+    const job = {
+      id: (await row())!.poster_job_id!,
+      subjectId: transcriptionId,
+      retryCount: 0,
+      signal: never,
+    };
+    await makePoster({ ...deps, transcripts }, job, never);
+    expect(await row()).toMatchObject({ poster_prefix: null, status: "COMPLETED" });
+    expect(await deps.transcripts.inspect(key)).toBeNull();
+  });
+
   test("the sweeps keep a needed frame, remove an obsolete one, and have a missing one made again", async () => {
     const { transcriptionId, deps, row, run, key } = await waiting(await media("poster-portrait.webm"));
     const { db, transcripts } = deps;

@@ -32,6 +32,25 @@ test("an upload starts nothing if AI Transcription is off", async () => {
   expect(start).toHaveBeenCalledTimes(1);
 });
 
+test("uploads wait for a start that is in progress, and do not repeat a failed one at once", async () => {
+  const service = await startService({ start: false });
+  const { database, log } = service.service.parts;
+  const started = Promise.withResolvers<void>();
+  const start = vi.fn(() => started.promise);
+  const begin = startSpeechEarly({ db: database.kysely, speech: { start }, log });
+  const { environmentId } = await createTenant(service);
+  begin(environmentId);
+  await until(async () => start.mock.calls.length === 1);
+  const logged = vi.spyOn(log, "info");
+  begin(environmentId);
+  await database.kysely.selectFrom("environment").select("id").execute();
+  started.reject(new Error("no memory"));
+  await until(async () => logged.mock.calls.length === 1);
+  begin(environmentId);
+  await database.kysely.selectFrom("environment").select("id").execute();
+  expect(start).toHaveBeenCalledTimes(1);
+});
+
 test("a service that runs no jobs starts no speech recognition", async () => {
   const service = await startService({ start: false });
   const start = vi.spyOn(service.service.parts.speech, "start").mockResolvedValue();

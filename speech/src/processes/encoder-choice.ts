@@ -16,10 +16,13 @@ const OTHER_BYTES = 1_000_000_000;
 /** Returns the choice in the form that `ModelStore.install` expects. */
 export function chosenEncoder(
   choice: EncoderChoice,
-  measure: () => Promise<EncoderSpeed>,
+  measure: () => Promise<EncoderSpeed | null>,
 ): Precision | EncoderChooser {
   if (choice !== "auto") return choice;
-  return async (model) => preferredEncoder(model, await measure(), readMemoryLimit());
+  return async (model) => {
+    const speed = await measure();
+    return speed === null ? "int8" : preferredEncoder(model, speed, readMemoryLimit());
+  };
 }
 
 /** Half precision is never preferred, because CPUs convert it to single precision. */

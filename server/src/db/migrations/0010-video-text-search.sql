@@ -6,11 +6,11 @@ declare
 begin
   begin
     create extension if not exists pg_trgm;
+    select nspname into extension_schema
+    from pg_extension join pg_namespace on pg_namespace.oid = extnamespace where extname = 'pg_trgm';
+    execute format(
+      'create index video_metadata_text on video using gin ((metadata::text) %I.gin_trgm_ops)', extension_schema);
   exception when insufficient_privilege or undefined_file or feature_not_supported then
-    return;
+    null;
   end;
-  select nspname into extension_schema
-  from pg_extension join pg_namespace on pg_namespace.oid = extnamespace where extname = 'pg_trgm';
-  execute format(
-    'create index video_metadata_text on video using gin ((metadata::text) %I.gin_trgm_ops)', extension_schema);
 end $$;

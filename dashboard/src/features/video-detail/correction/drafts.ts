@@ -36,20 +36,23 @@ interface StoredDraft extends Pick<Draft, "id" | "etag" | "editSessionId"> {
 /** Stores an operator's draft for a video in the browser. Storage errors are ignored. */
 export function browserDrafts(operatorId: string, videoId: string): DraftStore {
   const key = draftKey(operatorId, videoId);
+  /** The base that is stored for the current draft. */
   let stored: { baseKey: string; base: readonly EditableWord[] } | null = null;
   return {
     async load() {
       const draft = await readDraft(key);
       const base = draft && (await get<EditableWord[]>(draft.baseKey).catch(() => undefined));
       if (!draft || !base) return null;
+      stored = { baseKey: draft.baseKey, base };
       const { id, etag, editSessionId, replacements } = draft;
       return { id, etag, base, words: replaceWords(base, replacements), editSessionId };
     },
     async save({ id, etag, base, words, editSessionId }) {
       const previous = stored;
       const isNewBase = previous?.base !== base;
-      stored = previous && !isNewBase ? previous : { baseKey: `${key}.${id}`, base };
-      const { baseKey } = stored;
+      const current = previous && !isNewBase ? previous : { baseKey: `${key}.${id}`, base };
+      stored = current;
+      const { baseKey } = current;
       const draft: StoredDraft = {
         id,
         etag,
@@ -59,10 +62,18 @@ export function browserDrafts(operatorId: string, videoId: string): DraftStore {
       };
       const entries: [string, unknown][] = [[key, draft]];
       if (isNewBase) entries.push([baseKey, base]);
-      await setMany(entries).catch(() => {});
-      if (isNewBase && previous) await del(previous.baseKey).catch(() => {});
+      try {
+        await setMany(entries);
+        if (isNewBase && previous && previous.baseKey !== baseKey) await del(previous.baseKey);
+      } catch {
+        // The next draft stores its base again.
+        if (stored === current) stored = null;
+      }
     },
-    remove: (id) => removeDraft(key, id).catch(() => {}),
+    async remove(id) {
+      stored = null;
+      await removeDraft(key, id).catch(() => {});
+    },
   };
 }
 

@@ -44,7 +44,7 @@ export function crossBoundary(event: React.KeyboardEvent<HTMLElement>, { join }:
   const { target, key, altKey, shiftKey, currentTarget } = event;
   if (!(target instanceof HTMLElement) || !target.isContentEditable || altKey || shiftKey) return;
   const selection = getSelection();
-  const direction = DIRECTIONS[key];
+  const direction = directionOf(key, target);
   if (!selection?.isCollapsed || direction === undefined || event.nativeEvent.isComposing) return;
   if (selection.focusOffset !== (direction === 1 ? (target.textContent ?? "").length : 0)) return;
   const index = indexOf(target);
@@ -54,6 +54,15 @@ export function crossBoundary(event: React.KeyboardEvent<HTMLElement>, { join }:
   const erases = key === "Backspace" || key === "Delete";
   if (erases && join(direction === 1 ? index + 1 : index)) return;
   placeCaret(next, direction === 1 ? 0 : (next.textContent ?? "").length);
+}
+
+/** Left is forward in text that is written from right to left. */
+function directionOf(key: string, target: HTMLElement): 1 | -1 | undefined {
+  const direction = DIRECTIONS[key];
+  const isHorizontal = key === "ArrowLeft" || key === "ArrowRight";
+  if (direction === undefined || !isHorizontal || getComputedStyle(target).direction === "ltr")
+    return direction;
+  return direction === 1 ? -1 : 1;
 }
 
 function indexOf(element: HTMLElement): number {
