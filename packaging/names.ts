@@ -1,4 +1,4 @@
-/** The documentation spells these names out; a test compares them. */
+/** The documentation contains these names literally, and a test compares the two. */
 const MAIN = "subtext-transcription";
 
 /** The npm package of each published workspace. */

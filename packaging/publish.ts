@@ -1,6 +1,6 @@
 /**
- * Publishes the tarballs of a folder that the registry does not have yet, each after those that it depends on. The
- * packages with onnxruntime have its version, so most releases publish them unchanged. A failed run can be repeated.
+ * Publishes the tarballs of a folder that the registry does not have yet, the server last. The onnxruntime packages
+ * have its version, so most releases skip them. A failed run can be repeated.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -24,7 +24,7 @@ function readManifest(tarball: string): { name: string; version: string } {
   return JSON.parse(execFileSync("tar", ["-xzOf", tarball, "package/package.json"], { encoding: "utf8" }));
 }
 
-/** @throws Error if the registry cannot be asked */
+/** @throws Error if the registry cannot be queried */
 function isPublished(id: string): boolean {
   const { status, stdout, stderr } = spawnSync("npm", ["view", "--json", id, "version"], {
     encoding: "utf8",

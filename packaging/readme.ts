@@ -14,7 +14,7 @@ export const README_SOURCES: Readonly<Record<string, string>> = {
 
 /**
  * Returns the README of a published package: with published names, without links to files of the repository,
- * and without comments and parts that the first release makes obsolete.
+ * and without comments and sections that apply only before the first release.
  */
 export function renderReadme(workspace: string): string {
   const source = README_SOURCES[workspace];

@@ -8,7 +8,7 @@ import { ffmpeg, MACHINE, requireFfmpeg, SAMPLE } from "./recordings.ts";
 import { SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
-// Measures how long people wait for the words of a short recording: after an upload, and with the command.
+// Measures how long people wait for the transcript of a short recording, after an upload and on the command line.
 
 const { values } = parseArgs({ options: { runs: { type: "string", default: "5" } } });
 const runs = Number(values.runs);

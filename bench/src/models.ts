@@ -15,8 +15,8 @@ import { printTable } from "./table.ts";
 /**
  * Measures Whisper models with the dimensions of the published ones and random weights: speed, time until a speech
  * process is ready, and its peak memory. A decoder with random weights would never end a text or end it at once, so it
- * is forced to output the number of tokens that speech needs. Memory does not depend on other work of the machine, so
- * `--measure memory` may run next to it. With `--save`, the figures are stored in docs/figures/models.json.
+ * is forced to output the number of tokens that speech needs. Memory use does not depend on other load, so
+ * `--measure memory` may run on a busy machine. With `--save`, the figures are stored in docs/figures/models.json.
  */
 const { values } = parseArgs({
   options: {

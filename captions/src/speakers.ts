@@ -19,7 +19,7 @@ export function renderSpeakerSrt(words: readonly Word[], options: { language: st
   return renderSrt(nameTurns(separateTurns(words)), options);
 }
 
-/** Renders a WebVTT file whose captions are voice spans: `<v Ada>Hello.` */
+/** Renders a WebVTT file in which each caption has a voice tag: `<v Ada>Hello.` */
 export function renderSpeakerVtt(words: readonly Word[], options: { language: string }): string {
   return renderCues(layOutCues(separateTurns(words), options), ({ speaker }) =>
     speaker === undefined ? "" : `<v ${escapeText(speaker)}>`,

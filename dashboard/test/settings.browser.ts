@@ -111,7 +111,7 @@ test("a saved setting is undone with a button or a key, unless it was changed si
     .set({ vocabulary: JSON.stringify(["Changed by a colleague"]) })
     .execute();
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.getByText("Not undone, because this was changed again").waitFor();
+  await page.getByText("this has been changed again since then").waitFor();
   expect((await stored()).vocabulary).toEqual(["Changed by a colleague"]);
   expect(dashboard.errors).toEqual([]);
 });

@@ -74,7 +74,7 @@ function keyOf({ model, encoder, decoder }: MeasuredModel): string {
   return [model, encoder, decoder].join(" ");
 }
 
-/** Other work of the machine only makes a measurement slower. */
+/** Other load on the machine can only make a measurement slower. */
 function fasterOf(a: EncoderSpeed, b: EncoderSpeed): EncoderSpeed {
   return { int8: Math.round(Math.max(a.int8, b.int8)), fp32: Math.round(Math.max(a.fp32, b.fp32)) };
 }

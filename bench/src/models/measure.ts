@@ -65,7 +65,7 @@ function pidOfChild(): number {
   return found.pid;
 }
 
-/** Speech processes have a low priority, so other work of the machine would change the measurement. */
+/** Speech processes have a low priority, so other load on the machine would change the measurement. */
 function restorePriority(pid: number): void {
   try {
     for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), 0);

@@ -1,15 +1,15 @@
 import { createContext, useContext, useEffect, useId } from "react";
 
-/** An action of the shown page that the command palette lists. */
+/** An action of the current page that the command palette lists. */
 export interface PageCommand {
   name: string;
   run(): void;
 }
 
-/** Commands of the shown page, keyed by the component that added them. The palette reads them when it is opened. */
+/** Commands of the current page, keyed by the component that added them. The palette reads them when it opens. */
 export const PageCommandsContext = createContext(new Map<string, readonly PageCommand[]>());
 
-/** Adds commands to the palette while the component is shown, so that they exist exactly where its buttons do. */
+/** Adds commands to the palette while the component is mounted, so they are available whenever its buttons are. */
 export function usePageCommands(...commands: readonly PageCommand[]): void {
   const id = useId();
   const all = useContext(PageCommandsContext);

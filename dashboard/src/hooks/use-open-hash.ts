@@ -1,10 +1,10 @@
 import { useLocation, useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 
-/** The hash of a link to a page with the dialog that creates something, such as `/operators#new`. */
+/** The hash of links that open a page together with its "create" dialog, such as `/operators#new`. */
 export const OPEN_HASH = "new";
 
-/** Opens the page's dialog if the address has the hash, and removes the hash. */
+/** Opens the page's dialog if the URL has the hash, then removes the hash. */
 export function useOpenHash(open: (isOpen: true) => void): void {
   const navigate = useNavigate();
   const hash = useLocation({ select: (location) => location.hash });

@@ -11,8 +11,8 @@ interface ConfirmationProps {
   /**
    * What the operator must type first, such as the name of the video. Require it if data or access is lost for good:
    * deleting videos, recordings or an endpoint with its history, or revoking a key that programs use. Do not require it
-   * for what can be set up again in a minute, such as disabling an endpoint or removing an operator, or too many
-   * people learn to type without reading.
+   * for what can be restored in a minute, such as disabling an endpoint or removing an operator. Otherwise, people get
+   * used to typing without reading.
    */
   typed?: string;
   /** Describes the consequences. */

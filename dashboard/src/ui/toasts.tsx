@@ -30,7 +30,7 @@ const ToastContext = createContext<ShowToast | null>(null);
 /**
  * Returns a function that shows a confirmation. Do not use it for errors, because toasts disappear. An action, such as
  * Undo, also runs with Ctrl+Z or ⌘Z. A toast with an action replaces the previous one, because undoing changes out of
- * order would not restore what was before.
+ * order would not restore the original values.
  */
 export function useToast(): ShowToast {
   const showToast = useContext(ToastContext);
@@ -69,7 +69,7 @@ function ToastItem({ toast: { id, text, action }, onClose }: { toast: Toast; onC
   const [isHovered, setHovered] = useState(false);
   const [isFocused, setFocused] = useState(false);
   const [state, setState] = useState<"shown" | "running" | { error: string }>("shown");
-  /** Had the focus before the toast. */
+  /** The element that had the focus before the toast. */
   const focusedBefore = useRef<Element | null>(null);
   const close = useCallback(() => {
     if (focusedBefore.current instanceof HTMLElement) focusedBefore.current.focus({ preventScroll: true });

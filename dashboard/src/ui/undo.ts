@@ -3,11 +3,11 @@ import { ui as texts } from "../messages/en/ui.ts";
 import { useToast } from "./toasts.tsx";
 
 export interface UndoableChange<Values> {
-  /** What was there before the change. */
+  /** The values before the change. */
   previous: Values;
-  /** What the change saved. */
+  /** The values that the change saved. */
   saved: Values;
-  /** Reads what is there now. */
+  /** Reads the current values. */
   read(): Promise<Values>;
   restore(previous: Values): Promise<unknown>;
 }

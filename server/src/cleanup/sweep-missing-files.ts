@@ -95,7 +95,7 @@ async function findMissing(
       missing.push({ videoId, part: "transcript" });
     }
     const { id, posterPrefix } = transcript;
-    // Not reported, because the poster is made again. If everything is missing, the storage may only be unmounted.
+    // Not reported, because the poster is made again. If all files are missing, the storage may just be unmounted.
     if (isComplete && posterPrefix !== null && !found.includes(posterKey(posterPrefix))) {
       await forgetPoster(db, id, posterPrefix);
     }

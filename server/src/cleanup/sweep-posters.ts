@@ -4,8 +4,8 @@ import { assignMissingJobs } from "../posters/queries.ts";
 import type { Queue } from "../queue/queue.ts";
 
 /**
- * Maximum number of waiting posters, so that those of new videos do not wait long, and that a bucket is not asked for
- * all recordings at once.
+ * Maximum number of waiting posters. Limits the delay for new videos and the number of recordings that are
+ * downloaded from a bucket at once.
  */
 const MAX_UNFINISHED = 50;
 

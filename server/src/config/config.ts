@@ -40,9 +40,9 @@ export interface Config {
   configuredEngines: EngineSpec[];
   /** Name of a Whisper model in the catalog, or the absolute path of a folder that contains one. */
   whisperModel: string;
-  /** What recognizes clear English. */
+  /** Whether accuracy or speed decides which engine recognizes clear English. */
   speechPriority: SpeechPriority;
-  /** Precision of the encoder of the next download. */
+  /** Precision of the encoder that the next download installs. */
   whisperEncoder: EncoderChoice;
   /** Absolute path of the folder for models. */
   modelsFolder: string;

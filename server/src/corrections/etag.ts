@@ -7,8 +7,8 @@ export function wordsEtag({ revision, edit_version }: Pick<TranscriptionRow, "re
 }
 
 /**
- * Returns whether the caller's words are the current ones. As RFC 9110 requires, `*` matches any words, and the header may
- * list several ETags. Accepts weak ETags too, because proxies that compress responses weaken them.
+ * Returns whether the caller's words are the current ones. As RFC 9110 requires, `*` matches any words, and the header
+ * may list several ETags. Also accepts weak ETags, because proxies that compress responses weaken them.
  * @param ifMatch the request's header
  * @throws AppError `precondition_required`
  */

@@ -220,7 +220,7 @@ async function examineDatabase(config: Config, { database }: HealthChecks): Prom
   return {
     ...finding,
     status: "warning",
-    detail: `${finding.detail}; finding videos by text is slow with many videos, because an index is missing`,
+    detail: `${finding.detail}; searching many videos by text is slow, because an index is missing`,
     remedy: `Run as a superuser, one after the other: ${CREATE_TEXT_INDEX}`,
   };
 }

@@ -31,15 +31,15 @@ export interface PosterDeps {
   log: Logger;
 }
 
-/** The second try is the last, because only a list uses the poster. */
+/** Few, because a missing poster only affects lists. */
 const MAX_TRIES = 2;
 const OUTAGE_DELAY_MS = 60_000;
-/** Several times as long as the first seconds of a recording with very large frames take on a busy machine. */
+/** Several times what it takes to decode the first seconds of a recording with very large frames on a busy machine. */
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Makes the poster of an ended transcription: stores a frame of a video, or computes the levels of a recording without
- * video. After a crash, the next run starts again. Gives up after two tries, and the list shows a placeholder.
+ * Makes the poster after a transcription has ended: stores a frame of a video, or computes the levels of a recording
+ * without video. After a crash, the next run starts over. After two failed tries, lists show a placeholder.
  */
 export async function makePoster(deps: PosterDeps, job: ClaimedJob, shutdown: AbortSignal): Promise<void> {
   const { db, clock, log } = deps;

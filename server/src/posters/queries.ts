@@ -80,7 +80,7 @@ export async function findPostersWithoutJob(db: Db): Promise<LostJob[]> {
   return rows;
 }
 
-/** Assigns a new job. Returns false if the poster got another job or ended in the meantime. */
+/** Assigns a new job. Returns false if another job was assigned or the poster was finished in the meantime. */
 export async function replacePosterJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
   const row = await tx
     .updateTable("transcription")

@@ -229,7 +229,7 @@ export function createModels({
     }
   }
 
-  /** Setup shows estimates before a download, and the speed decides which engine takes English. */
+  /** Setup shows estimates before a download, and the speed decides which engine recognizes English. */
   async function measureIfUseful(): Promise<void> {
     const isKnown = installed !== null && knownModel(installed.name) !== undefined;
     if (measured !== null || (!downloadable && !isKnown)) return;
@@ -245,7 +245,7 @@ export function createModels({
       measured = await measuring;
     } catch (error) {
       measuring = null;
-      log.warn({ err: error }, "the speed of the machine is unknown");
+      log.warn({ err: error }, "could not measure the speed of the machine");
     }
     return measured;
   }

@@ -38,8 +38,8 @@ export function openModels(options: {
 }
 
 /**
- * Opens speech recognition with the configured engines that are installed. The first upload or recording starts the processes.
- * After a model is installed, the next recording uses it.
+ * Opens speech recognition with the configured engines that are installed. The first upload or recording starts the
+ * processes. After a model is installed, the next recording uses it.
  * @param onProcess called whenever a process is started
  */
 export function openSpeech(config: Config, models: Models, log: Logger, onProcess = () => {}): Speech {

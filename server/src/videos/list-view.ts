@@ -166,7 +166,10 @@ function conditionsOf(filter: VideoFilter): Expression<SqlBool>[] {
   ].filter((condition) => condition !== false);
 }
 
-/** The first condition of metadata can use the index `video_metadata_text`, and excludes most videos without reading each value. */
+/**
+ * The first condition on metadata can use the index `video_metadata_text`. It excludes most videos without reading each
+ * value.
+ */
 function containsText(text: string): Expression<SqlBool> {
   const inJson = likePattern(JSON.stringify(text).slice(1, -1));
   const inMetadata = sql<SqlBool>`(video.metadata::text ilike ${inJson} and exists (

@@ -15,7 +15,7 @@ export interface AlignmentInput extends Pick<DecodedSequence, "attention" | "ste
   letters: readonly number[] | null;
 }
 
-/** The frames of one token: `[start, end)`. They are whole numbers, except where words start if the onsets are known. */
+/** The frames of one token: `[start, end)`. Integers, except at the start of a word if the onsets are known. */
 export interface FrameSpan {
   start: number;
   end: number;
@@ -35,7 +35,7 @@ const MAX_ONSET_LOG_ODDS = 6;
 const DURATION_COST = 4;
 /** Added to the letters of each token, because short tokens take longer per letter. */
 const TOKEN_LETTERS = 1;
-/** Limits how much longer than expected a token may take, which saves time. */
+/** Maximum duration of a token relative to the expected one. Saves computing time. */
 const MAX_STRETCH = 8;
 const MAX_TOKEN_FRAMES = 100;
 /** Every token keeps at least this share of a frame when word starts are moved. */
@@ -126,7 +126,7 @@ function minWithZero(difference: number): number {
 
 /**
  * Finds the cheapest sequence pause, token, pause, token, …, pause by dynamic programming over tokens and the frames at
- * which they end (a semi-Markov model). Pauses may be empty. Inside a word they always are.
+ * which they end (a semi-Markov model). Pauses may be empty, and inside a word they always are.
  */
 function cheapestPath(costs: Float32Array, input: AlignmentInput): FrameSpan[] {
   const { steps, frames, wordStarts, quiet, onsets } = input;

@@ -17,7 +17,7 @@ export interface ModelSettings {
   hub: Hub;
   /** Name or absolute path of the model to pull by default. */
   wanted: string;
-  /** Unless `--encoder` is given. */
+  /** Used unless `--encoder` is given. */
   encoder: EncoderChoice;
   /** Number of threads of a speech process, for which an encoder is chosen. */
   threads: number;

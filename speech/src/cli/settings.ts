@@ -34,7 +34,7 @@ export interface Options {
 }
 
 export interface TranscribeSettings {
-  /** The name before messages: `subtext-speech`. */
+  /** The program name that messages start with: `subtext-speech`. */
   program: string;
   /** How users run the program, for messages: `npx subtext-speech`. */
   calledAs: string;

@@ -57,7 +57,7 @@ export interface AvailableEngines {
   whisper: {
     /** Absolute. */
     folder: string;
-    /** Whether the bundled engine transcribes English as accurately and many times faster. */
+    /** Whether the bundled engine recognizes clear English instead of the model. */
     englishNoBetterThanBundled: boolean;
   } | null;
   /** A sentence for users that explains how to install a Whisper model. */

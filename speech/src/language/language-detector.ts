@@ -91,8 +91,8 @@ class DetectorByRecognition implements LanguageDetector {
   }
 
   /**
-   * An utterance without words is assumed to have none in any language. Text whose language is unknown is kept: requesting
-   * it in the language of its neighbors would translate it if it is in another one.
+   * An utterance without words is assumed to have none in any language. Text whose language is unknown is kept, because
+   * requesting it in the language of its neighbors would translate it if it is in a different one.
    */
   #isTranscribedIn(utterance: SpokenUtterance, language: string | null): boolean {
     const result = this.#results.get(utterance);

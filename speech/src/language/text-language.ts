@@ -1,8 +1,8 @@
 /** Shorter texts are too often mistaken for a similar language, such as Spanish for Catalan. */
 const MIN_CHARACTERS = 40;
-/** The languages of texts in Indonesian and Swahili, according to eld. */
+/** Languages that eld reports for Indonesian and Swahili text. */
 const CONFUSED = new Set(["ms", "tl"]);
-/** Scripts that one language of speech recognition uses, or nearly only one. A few letters identify them. */
+/** Scripts that (almost) only one supported language uses. A few letters are enough to identify the language. */
 const LANGUAGE_OF_SCRIPT = {
   Armenian: "hy",
   Ethiopic: "am",
@@ -30,7 +30,7 @@ const MIN_SCRIPT_LETTERS = 4;
 
 /**
  * Detects the language of a text, for engines that do not report it.
- * @returns ISO code; `und` if the text is in one of several languages that are confused; null if it is too short to tell,
+ * @returns ISO code; `und` if the text is in one of several languages that are often confused; null if it is too short
  *   or the result is not reliable
  */
 export async function textLanguage(text: string): Promise<string | null> {

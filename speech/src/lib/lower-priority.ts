@@ -15,7 +15,7 @@ export function lowerPriority(pid: number, niceSteps: number): void {
     for (const thread of readdirSync(`/proc/${pid}/task`))
       attempt(() => setPriority(Number(thread), priority));
   });
-  // With autogrouping, as on Debian, priorities only count within a session, and a detached process is a separate session.
+  // With autogrouping, as on Debian, priorities only count within a session, and a detached process has its own.
   attempt(() => writeFileSync(`/proc/${pid}/autogroup`, String(niceSteps)));
 }
 

@@ -91,9 +91,9 @@ export interface Backend {
   measure(path: string, signal: AbortSignal): Promise<number>;
   decode(path: string, request: DecodeRequest): RunningDecode;
   /**
-   * Decodes frames that are `PICTURE_INTERVAL_SECONDS` apart, to JPEG files that fit into `PICTURE_PIXELS`, one after
-   * another. Runs at a lower priority than transcription. Ending the iteration stops the decoder. Frames that cannot be decoded are
-   * omitted.
+   * Decodes frames at least `PICTURE_INTERVAL_SECONDS` apart and yields them as JPEG files of at most `PICTURE_PIXELS`
+   * in width and height. Runs at a lower priority than transcription. Ending the iteration stops the decoder. Frames
+   * that cannot be decoded are omitted.
    * @throws SpeechError `decoder_crashed`
    */
   pictures(path: string, request: PictureRequest): AsyncIterable<Buffer>;

@@ -8,7 +8,7 @@ import { MEMORY_BYTES } from "./limits.ts";
 /** `LC_ALL` selects English messages, which `DecoderLog` parses. */
 const ENVIRONMENT = { PATH: process.env.PATH ?? "", LC_ALL: "C" };
 
-/** Twice the nice value of a speech process. With a higher one, a busy machine would not finish within the time limit. */
+/** Twice the nice value of a speech process. With more, the process would exceed its time limit on a busy machine. */
 const BACKGROUND_NICE_STEPS = 10;
 
 /** Delay between SIGTERM and SIGKILL. */

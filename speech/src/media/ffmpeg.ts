@@ -226,7 +226,7 @@ function pictureArguments(
   const interval = `isnan(prev_selected_t)+gte(t-prev_selected_t,${PICTURE_INTERVAL_SECONDS})`;
   const filters = pictureFilters().map(({ name, options }) => `${name}=${options}`);
   return [
-    // One thread, because each further one needs memory for its own frames.
+    // One thread, because each additional thread needs memory for its own frames.
     ...["-nostdin", "-v", "warning", "-threads", "1", ...PIXEL_LIMIT, ...INPUT_LIMITS],
     ...["-noaccurate_seek", "-ss", fromSeconds.toFixed(3), "-t", `${seconds}`],
     ...["-i", input(path), "-map", `0:${stream}`, "-an", "-sn", "-dn"],

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 
-/** Demuxers of supported containers. Others are rejected, because playlists and file lists could schemaRef to other files. */
+/** Demuxers of supported containers. Others are rejected, because playlists could refer to other files. */
 export const CONTAINERS = "mov,mp4,matroska,webm,mpegts,avi,ogg,wav,mp3,aac,flac";
 
 /** Larger frames are not decoded when headers are read, because a frame of 16k × 16k pixels takes 0.7 GB. */
@@ -21,7 +21,7 @@ export function decodeTimeoutSeconds(bytes: number, durationSeconds: number): nu
   );
 }
 
-/** Returns the same limit for pictures, which a busy machine decodes more slowly because of their low priority. */
+/** Returns the limit for pictures. It is higher, because pictures are decoded at a low priority. */
 export function pictureTimeoutSeconds(bytes: number): number {
   return 3 * decodeTimeoutSeconds(bytes, 0);
 }

@@ -51,7 +51,7 @@ export interface DecodeOptions {
 export interface Poster {
   /** False if the recording has only sound, possibly with a cover. */
   hasVideo: boolean;
-  /** JPEG; null if there is no video, or only black or plain pictures were found. */
+  /** JPEG. Null if there is no video, or if only black or plain pictures were found. */
   frame: Buffer | null;
 }
 

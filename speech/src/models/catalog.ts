@@ -100,7 +100,7 @@ export function knownModel(name: string): KnownModel | undefined {
   return KNOWN_MODELS.find((model) => model.name === name);
 }
 
-/** @returns the model with an encoder of another precision; the same model if no such encoder can be installed */
+/** @returns the model with an encoder of the given precision; the model itself if no such encoder can be installed */
 export function withEncoder(model: KnownModel, encoder: Precision): KnownModel {
   const listing = LISTINGS[model.name];
   return listing === undefined || !model.encoders.includes(encoder)

@@ -8,14 +8,14 @@ export interface EncoderSpeed {
   fp32: number;
 }
 
-/** What recognizes clear English if the bundled engine and a more accurate but slower model could. */
+/** Decides what recognizes clear English: the bundled engine, or a more accurate but slower model. */
 export type SpeechPriority = "auto" | "quality" | "speed";
 export const SPEECH_PRIORITIES: readonly [SpeechPriority, ...SpeechPriority[]] = ["auto", "quality", "speed"];
 
 /** With `auto`, a model that is slower than this multiple of real time does not recognize clear English. */
 const MIN_ENGLISH_SPEED = 4;
 
-/** Estimates the speed of a model in multiples of real time, in proportion to the machine of the benchmark. */
+/** Estimates the speed of a model in multiples of real time, scaled from the measurement on the benchmark machine. */
 export function estimateSpeed({ name, encoder }: KnownModel, machine: EncoderSpeed): number | null {
   const measured = MODEL_FIGURES[name]?.[encoder];
   // Half precision is converted to single precision.

@@ -31,8 +31,8 @@ export interface InstallOptions {
   onProgress?: (progress: DownloadProgress) => void;
   retryPolicy?: DownloadRetryPolicy;
   /**
-   * Precision of the encoder, which replaces another one. A function chooses it if no encoder is installed and no
-   * download is resumed. By default, that of `model`.
+   * Precision of the encoder. Replaces an installed encoder of another precision. A function is called only if no
+   * encoder is installed and no download is resumed. The default is the precision of `model`.
    */
   encoder?: EncoderChooser | Precision;
 }

@@ -16,7 +16,7 @@ function layerOperations(width: number, frames: number): number {
 
 /**
  * Measures an encoder layer with 8-bit and with single-precision weights, for about two seconds. Blocks the thread.
- * Returns the best of several alternating runs, because other work of the machine only makes runs slower.
+ * Returns the best of several alternating runs, because other load on the machine only makes runs slower.
  */
 export async function measureEncoderSpeed(threads: number): Promise<EncoderSpeed> {
   const sessions = { int8: await openLayer("int8", threads), fp32: await openLayer("fp32", threads) };
@@ -57,7 +57,7 @@ function addConstant(graph: GraphWriter, { name, type, dims }: Weight): void {
   graph.constant(type, dims, type === "uint8" ? bytes(count) : floats(count), name);
 }
 
-/** The time does not depend on the values, except for zero and very small ones. */
+/** The values do not affect the run time, unless they are zero or very small. */
 function floats(count: number): Float32Array<ArrayBuffer> {
   return new Float32Array(count).map((_, index) => MAX_WEIGHT * (((index * 7_919) % 1000) / 500 - 0.999));
 }

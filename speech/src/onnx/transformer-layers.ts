@@ -18,8 +18,8 @@ export interface LayerShape {
 }
 
 /**
- * Adds the layers of Whisper to a graph of random weights, as published exports have them. With `int8`, the inputs of matrix multiplications are quantized
- * dynamically.
+ * Adds the layers of Whisper, in the form of published exports, to a graph with random weights. With `int8`, the inputs
+ * of matrix multiplications are quantized dynamically.
  */
 export class Layers {
   readonly graph: GraphWriter;

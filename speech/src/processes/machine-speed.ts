@@ -7,7 +7,7 @@ import { measureEncoderSpeedInWorker } from "./model-worker.ts";
 const FILE = "machine-speed.json";
 
 /**
- * Returns the speed of this machine, which is measured for two seconds and stored in the models folder.
+ * Returns the speed of this machine. The first call measures it for two seconds and stores it in the models folder.
  * @param threads threads of a speech process
  */
 export async function machineSpeed(folder: string, threads: number): Promise<EncoderSpeed> {
@@ -18,7 +18,7 @@ export async function machineSpeed(folder: string, threads: number): Promise<Enc
   const speed = await measureEncoderSpeedInWorker(threads);
   await mkdir(folder, { recursive: true })
     .then(() => writeFile(path, `${JSON.stringify({ machine, speed })}\n`))
-    // A folder that may not be written only costs another measurement.
+    // If the folder is not writable, the only cost is another measurement.
     .catch(() => {});
   return speed;
 }

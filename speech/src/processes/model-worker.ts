@@ -138,7 +138,7 @@ export async function prepareInWorker(spec: EngineSpec): Promise<unknown> {
 }
 
 /**
- * Measures for two seconds how fast the machine runs an encoder, in a separate thread.
+ * Measures how fast the machine runs an encoder. Takes two seconds, in a separate thread.
  * @throws SpeechError
  */
 export async function measureEncoderSpeedInWorker(threads: number): Promise<EncoderSpeed> {

@@ -43,7 +43,7 @@ class Transcriber {
         this.#parts.then(
           ({ engines, decoder }) => {
             send({ type: "ready", description: { engines: describe(engines), decoder: decoder.name } });
-            // Otherwise the cache is written at exit, but this process is usually killed.
+            // By default, the cache is written only at exit, but this process is usually killed.
             flushCompileCache();
           },
           (error) => send({ type: "unusable", error: toErrorMessage(error) }),

@@ -55,8 +55,8 @@ export interface Speech {
    */
   describe(): Promise<SpeechDescription>;
   /**
-   * Starts a process unless one is running, so that the next job does not wait for it. Keeps a running process from being
-   * stopped because it is idle. Resolves without waiting for the engines; if they cannot be loaded, the next job fails.
+   * Starts a process unless one is running, so that the next job does not wait for it. Restarts the idle timer of a
+   * running process. Resolves before the engines are loaded; if they cannot be loaded, the next job fails.
    * @throws SpeechError if no process can be started
    */
   start(): Promise<void>;

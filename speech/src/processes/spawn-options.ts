@@ -24,7 +24,7 @@ export function environmentFor({ engines }: SpeechProcessConfig, env: NodeJS.Pro
   return {
     // Saves memory, because glibc otherwise uses separate arenas for each thread.
     MALLOC_ARENA_MAX: "2",
-    // Keeps the memory of large tensors for the next run. Getting it from the system again takes 4% of the processor time.
+    // Keeps the memory of large tensors for the next run. Allocating it again takes 4% of the CPU time.
     MALLOC_MMAP_THRESHOLD_: String(32 * MEBIBYTE),
     MALLOC_TRIM_THRESHOLD_: String(128 * MEBIBYTE),
     // Otherwise onnxruntime sends telemetry to Microsoft.

@@ -1,6 +1,6 @@
 /** Bytes of weights in memory per thread for which the base limit suffices on a slow processor: `whisper-small`. */
 const BASE_BYTES_PER_THREAD = 1_250_000_000;
-/** Later steps may take this many times as long as the slowest one so far. */
+/** A step may take this many times as long as the slowest step so far. */
 const SLOWEST_STEPS = 10;
 
 /**

@@ -120,7 +120,7 @@ const spec = workerData as WorkerSpec;
 try {
   if (spec.kind === "prepare") {
     const prepared = await engineDefinition(spec.spec).prepare?.();
-    // Before the result is sent, because this thread is ended then.
+    // Before the result is sent, because the receiver then terminates this thread.
     flushCompileCache();
     send({ type: "prepared", prepared });
   } else if (spec.kind === "encoderSpeed") {

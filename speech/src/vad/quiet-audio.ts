@@ -7,7 +7,7 @@ const QUIET_DB = -30;
 const TARGET_DB = -22;
 /** Limits the gain, so noise from an analog-to-digital converter does not become loud. */
 const MAX_GAIN_DB = 45;
-/** No frame is raised above this level, dBFS: knocks, and what remains of louder speech. */
+/** No frame is amplified above this level, dBFS. Limits knocks and the remains of louder speech. */
 const MAX_RAISED_DB = TARGET_DB + 10;
 /** The gain for a second depends on the seconds around it, so pauses and quiet words between loud ones stay quiet. */
 const CONTEXT_SECONDS = 5;
@@ -39,6 +39,7 @@ const QUIET_SHARE = 0.9;
 /**
  * Amplifies quiet audio in place, because voice activity detection and the bundled engine miss speech below about −50
  * dBFS.
+ *
  * The gain follows the loud parts, so the distance between speech and background noise stays the same. The turns of a
  * quiet speaker between those of a loud one have their own gain. Speech at an ordinary level and steady noise are not
  * changed.

@@ -22,7 +22,7 @@ export function toAccessChoice({ role, environments }: OperatorAccess): AccessCh
   };
 }
 
-/** Returns the same for the same access, or null if no environment is chosen. */
+/** Returns the request body, with environments in a fixed order so that it can be compared; null if none is chosen. */
 export function toAccessRequest({ mode, role, roles }: AccessChoice) {
   if (mode === "all") return { role };
   const environments = Object.entries(roles)

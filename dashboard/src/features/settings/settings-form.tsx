@@ -31,7 +31,7 @@ export function useChangeEnvironment({ id }: EnvironmentView) {
 }
 
 /**
- * Saves settings and offers to undo it.
+ * Saves settings and offers to undo the change.
  * @param onUndone puts the previous values into the form
  */
 export function useUndoableChange(

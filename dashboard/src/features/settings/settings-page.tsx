@@ -18,7 +18,7 @@ export function SettingsPage() {
   const queryClient = useQueryClient();
   const hasSettings = "retention" in environment;
   useEffect(() => {
-    // The environment was loaded while the operator was an editor, who gets no settings.
+    // The environment was loaded while the operator was an editor. Editors do not receive settings.
     if (!hasSettings) void queryClient.invalidateQueries(environmentsQuery);
   }, [hasSettings, queryClient]);
   if (!hasSettings) return <Loading />;

@@ -25,7 +25,7 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
       request("PATCH /webhook-endpoints/:id", { params: { id }, body }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(id) }),
   });
-  /** Only of an edit: disabling an endpoint cancels its pending retries, and enabling it lets events be sent. */
+  /** Used only for edits. Disabling cancels pending retries and enabling sends events, and neither can be undone. */
   const offerUndoOf = (saved: WebhookEndpointView) => {
     const pick = ({ url, eventTypes, metadata }: WebhookEndpointView) => ({ url, eventTypes, metadata });
     offerUndo(texts.saved, {

@@ -8,7 +8,7 @@ export const ui = translated("ui", {
   close: "Close",
   undo: "Undo",
   undone: "Change undone.",
-  changedSince: "Not undone, because this was changed again in the meantime.",
+  changedSince: "Can't undo: this has been changed again since then.",
   controlZ: "Ctrl+Z",
   typeToConfirm: (text: string) => `Type ${text} to confirm`,
   none: "None",

@@ -34,11 +34,11 @@ export const videoState = translated("videoState", {
     },
     language_unsupported: {
       problem: "The spoken language isn't supported by the installed model.",
-      remedy: "Install a multilingual one: {command} models pull",
+      remedy: "Install a multilingual model: {command} models pull",
     },
     language_undetermined: {
       problem: "The installed model recognized nothing in the speech. It may be in another language.",
-      remedy: "Install a multilingual one, then try again: {command} models pull",
+      remedy: "Install a multilingual model, then try again: {command} models pull",
     },
     decoder_unavailable: {
       problem: "No media decoder is installed.",

@@ -45,7 +45,7 @@ export function useCommands(
       name: texts.palette.groups.actions,
       commands: useActions(environmentId, dialogs).filter(matching(text)),
     },
-    // Not first, because Enter alone runs the first command, and some of these ask for no confirmation.
+    // Not first, because Enter runs the first command, and some of these do not ask for confirmation.
     { name: texts.palette.groups.page, commands: usePageActions().filter(matching(text)) },
     { name: texts.palette.groups.pages, commands: usePages(environmentId).filter(matching(text)) },
     {

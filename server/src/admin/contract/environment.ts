@@ -1,6 +1,6 @@
 import type { RetentionPolicy } from "../../db/enums.ts";
 
-/** What every role in an environment sees of it. */
+/** The part of an environment that every role in it may read. */
 export interface EnvironmentSummaryView {
   id: string;
   name: string;
@@ -8,7 +8,7 @@ export interface EnvironmentSummaryView {
   createdAt: string;
 }
 
-/** Includes the settings, which editors do not see. */
+/** Includes the settings, which editors may not read. */
 export interface EnvironmentView extends EnvironmentSummaryView {
   /** Origins of pages that may upload; `*` allows any. */
   allowedOrigins: string[];

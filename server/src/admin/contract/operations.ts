@@ -246,7 +246,7 @@ export const OPERATIONS = {
   },
 
   // Environments
-  // Settings are included only where the operator's role may read them.
+  // Includes settings only for environments in which the operator's role may read them.
   "GET /environments": {
     callers: EVERY_ROLE,
     roleIn: "any environment",
@@ -458,7 +458,7 @@ export const OPERATIONS = {
   "GET /environments/:environment/videos/:video/poster": { callers: EVERY_ROLE, response: RAW },
   "GET /environments/:environment/videos/:video/captions": { callers: EVERY_ROLE, response: RAW },
   "GET /environments/:environment/videos/:video/files/:format": { callers: EVERY_ROLE, response: RAW },
-  /** The transcript with names of speakers, which the files do not contain. */
+  /** The transcript with the names of its speakers. The files above do not contain them. */
   "GET /environments/:environment/videos/:video/speaker-files/:format": {
     callers: EVERY_ROLE,
     response: RAW,

@@ -76,7 +76,7 @@ export interface EngineOptionView {
   downloadBytes: number;
   /** Memory of a speech process with the model; null for the bundled engine. */
   memoryBytes: number | null;
-  /** Estimated multiple of real time on this machine; null for the bundled engine, and until the machine is measured. */
+  /** Estimated multiple of real time on this machine. Null for the bundled engine and until the machine is measured. */
   estimatedSpeed: number | null;
   isDefault: boolean;
 }

@@ -44,7 +44,7 @@ export interface VideoView {
   createdAt: string;
   uploadedAt: string | null;
   transcription: TranscriptionSummaryView | null;
-  /** Null until it is made after the transcription, and if there is nothing to show. */
+  /** Null if it has not been made yet, which happens after the transcription, or if there is nothing to show. */
   poster: PosterView | null;
   /** Position in the queue while pending: 1 is next; null beyond the last position that is computed. */
   queuePosition: number | null;

@@ -57,7 +57,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       });
     },
 
-    // The frame of a video never changes. It is cached for the cookie only, so that a sign-out ends access to it.
+    // The frame of a video never changes. The browser's cache is keyed by the cookie, so signing out ends access to it.
     "GET /environments/:environment/videos/:video/poster": async ({ params, request, reply }) => {
       const video = await getVideoFromParams(db, params);
       const prefix = (await findTranscriptionByVideo(db, video.id))?.poster_prefix;

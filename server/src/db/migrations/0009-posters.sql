@@ -1,4 +1,4 @@
--- What the dashboard shows for a recording in lists. It is made after the transcription has ended.
+-- The picture of a recording in lists of the dashboard. It is made after the transcription has ended.
 alter table transcription
   -- The only job that may make the poster; null if none was enqueued.
   add column poster_job_id uuid,

@@ -1,5 +1,5 @@
--- The text search of the video list looks for any part of a value. Without the index, which needs an extension that the
--- role may not be allowed to create, it reads every video; `doctor` and docs/postgresql.md say how to add the index later.
+-- The text search of the video list finds any part of a value. Without this index, it reads every video. The index
+-- needs an extension that the role may lack the privilege to create; `doctor` and docs/postgresql.md say how to add it.
 do $$
 declare
   extension_schema text;

@@ -5,14 +5,14 @@ import { PICTURE_INTERVAL_SECONDS } from "./pictures.ts";
 const FIRST_SECONDS = 10;
 /** Times to look at if the first seconds are blank, as shares of the duration. */
 const LATER_SHARES = [0.1, 0.25, 0.5, 0.75];
-/** A picture that is black or plain takes less than 900 bytes, one with a line of text 2 kB, and a photo 10 kB. */
+/** A black or plain picture has less than 900 bytes, one with a line of text 2 kB, and a photo 10 kB. */
 const BLANK_BYTES = 1200;
 /** While a picture fades in, it grows by more than this from one frame to the next. */
 const FADE_GROWTH = 1.25;
 
 /**
- * Finds a frame by the sizes of the JPEG files: a frame with little to see is small. In the first seconds, takes the
- * first frame with something to see that has faded in, else the largest.
+ * Chooses a frame by the size of its JPEG file, because frames with little detail are small. In the first seconds,
+ * takes the first detailed frame after a fade-in, otherwise the largest.
  */
 export async function findPoster(backend: Backend, path: string, options: PosterOptions): Promise<Poster> {
   const { video } = await backend.inspect(path, options.signal);

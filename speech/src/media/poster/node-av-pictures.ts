@@ -110,11 +110,11 @@ function secondsOf(frame: Frame, { timeBase }: Stream): number {
   return pts === AV_NOPTS_VALUE ? Number.NaN : (Number(pts) * timeBase.num) / timeBase.den;
 }
 
-/** Returns the filters that turn frames upright, like ffmpeg does on its own. */
+/** Returns the filters that rotate frames upright, as the ffmpeg program does by default. */
 function rotationFilters({ codecpar }: Stream): PictureFilter[] {
   const matrix = codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX);
   if (matrix === null || matrix.length < 8) return [];
-  // Fixed-point cosine and sine of the angle, of which only the signs and the larger one matter.
+  // Fixed-point cosine and sine of the angle. Only their signs, and which one is larger, matter.
   const [cosine, sine] = [matrix.readInt32LE(0), matrix.readInt32LE(4)];
   if (Math.abs(cosine) < Math.abs(sine)) {
     return [{ name: "transpose", options: sine > 0 ? "clock" : "cclock" }];

@@ -9,8 +9,8 @@ export interface Difference {
 }
 
 /**
- * Compares two versions of a transcript, by default by text and times. One pass suffices, because edits keep the times of unchanged
- * words, and both versions are in order.
+ * Compares two versions of a transcript, by default by text and times. One pass is enough, because edits keep the times
+ * of unchanged words, and both versions are in order.
  */
 export function compareWords(
   before: readonly EditableWord[],

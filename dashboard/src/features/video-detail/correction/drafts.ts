@@ -16,7 +16,7 @@ export interface Draft {
 export interface DraftStore {
   load(): Promise<Draft | null>;
   save(draft: Draft): Promise<void>;
-  /** Does nothing if another draft was stored since. */
+  /** Does nothing if another draft has been stored since then. */
   remove(id: string): Promise<void>;
 }
 

@@ -132,7 +132,7 @@ function replaceWords(
   return transcript.with(index, [...before, ...replacing, ...after]);
 }
 
-/** Like the server, attaches punctuation between spaces to the word before or after it, which keeps its time. */
+/** Attaches standalone punctuation to the adjacent word, which keeps its time, as the server does. */
 function attachPunctuation(
   texts: string[],
   { before, after }: { before: EditableWord[]; after: EditableWord[] },

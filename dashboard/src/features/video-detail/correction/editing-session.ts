@@ -245,7 +245,7 @@ export class EditingSession {
         const { transcript } = this.#state;
         const words = transcript.flat();
         try {
-          // Undoing every change or joining paragraphs leaves nothing to save.
+          // After every change was undone, or if only paragraphs were joined, there is nothing to save.
           if (!isUnchanged(this.#base, words)) {
             const editSessionId = this.#editSession.id;
             const saved = await api.save({ words, editSessionId, etag: this.#etag });
@@ -279,7 +279,7 @@ export class EditingSession {
     }
   }
 
-  /** Keeps the draft of a session that was opened later. */
+  /** Removes this session's draft. Does not remove one that another session stored later. */
   async #removeDraft(): Promise<void> {
     if (this.#draftId !== null) await this.#options.drafts.remove(this.#draftId);
     this.#draftId = null;

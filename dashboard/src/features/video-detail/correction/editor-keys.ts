@@ -12,7 +12,7 @@ interface EditorKeys {
   review(direction: 1 | -1): void;
 }
 
-/** The shortcuts work anywhere on the page except in dialogs. In input fields, only those for playback and review work. */
+/** Shortcuts work anywhere on the page except in dialogs. In input fields, only those for playback and review do. */
 export function useEditorKeys({ session, playback, position, review }: EditorKeys): void {
   useEffect(() => {
     const playFromWord = () => {

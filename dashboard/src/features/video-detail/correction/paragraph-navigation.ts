@@ -2,7 +2,7 @@ import { createTextRange } from "../transcript/text-ranges.ts";
 import type { EditedTranscript, WordPosition } from "./edited-transcript.ts";
 import { locateWords } from "./paragraph-editor.tsx";
 
-/** Elements of a paragraph that take part in the tab order while the paragraph is the current one. */
+/** Elements of the current paragraph that are in the tab order. */
 const STOPS = "[contenteditable], [data-speaker]";
 
 /** Only the current paragraph and its speaker are tab stops, because a transcript has hundreds of paragraphs. */
@@ -11,7 +11,7 @@ export function moveTabStop({ target, currentTarget }: React.FocusEvent<HTMLElem
   if (paragraph) setTabStop(currentTarget, paragraph);
 }
 
-/** Makes the first paragraph the tab stop if the one that was it is gone. */
+/** Makes the first paragraph the tab stop if the previous tab stop was removed. */
 export function keepTabStop(root: HTMLElement): void {
   const first = root.querySelector("[data-paragraph]");
   if (first && !root.querySelector('[contenteditable][tabindex="0"]')) setTabStop(root, first);
@@ -23,7 +23,7 @@ function setTabStop(root: HTMLElement, paragraph: Element): void {
 }
 
 interface BoundaryActions {
-  /** Joins a paragraph with the one before it. Returns false if someone else speaks there. */
+  /** Joins a paragraph with the one before it. Returns false if their speakers differ. */
   join(paragraph: number): boolean;
 }
 
@@ -37,8 +37,8 @@ const DIRECTIONS: Record<string, 1 | -1> = {
 };
 
 /**
- * At the start or end of a paragraph, arrow keys move the caret to the adjacent one. Backspace and Delete join the two, or
- * move the caret if they have different speakers.
+ * At the start or end of a paragraph, arrow keys move the caret to the adjacent one. Backspace and Delete join the two
+ * paragraphs, or move the caret if their speakers differ.
  */
 export function crossBoundary(event: React.KeyboardEvent<HTMLElement>, { join }: BoundaryActions): void {
   const { target, key, altKey, shiftKey, currentTarget } = event;

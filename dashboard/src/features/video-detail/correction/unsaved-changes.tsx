@@ -15,7 +15,7 @@ export function draftQuery(operatorId: string, videoId: string) {
   });
 }
 
-/** Says that an earlier visit left changes that are not saved. */
+/** Offers to continue or discard unsaved changes from an earlier visit. */
 export function UnsavedChanges({ videoId, onContinue }: { videoId: string; onContinue(): void }) {
   const { id: operatorId } = useMe();
   const queryClient = useQueryClient();

@@ -9,7 +9,7 @@ import { draftQuery } from "./unsaved-changes.tsx";
 import { wordsApi } from "./words-api.ts";
 
 /**
- * Opens an editing session. Unsaved changes are saved when the editor closes, and stay in the draft when the page is closed.
+ * Opens an editing session. Closing the editor saves unsaved changes. Closing the page keeps them in the draft.
  * @returns null while the words are loading
  */
 export function useEditingSession({ environmentId, videoId }: VideoAddress): {
