@@ -1,6 +1,7 @@
 import { type Command, CommanderError, Option } from "commander";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, type KnownModel, knownModel } from "../models/catalog.ts";
 import type { Hub } from "../models/hub.ts";
+import type { Precision } from "../models/precision.ts";
 import { type InstallOptions, type ModelStore, openModelStore } from "../models/store.ts";
 import type { StoredModel } from "../models/stored-model.ts";
 import { chosenEncoder, ENCODER_CHOICES, type EncoderChoice } from "../processes/encoder-choice.ts";
@@ -91,9 +92,13 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
     .action(async (name: string | undefined, options: { encoder?: EncoderChoice }, command: Command) => {
       const chosen = settings(command);
       const model = chooseModel(name ?? chosen.wanted);
-      const encoder = chosenEncoder(options.encoder ?? chosen.encoder, () =>
+      if (options.encoder !== undefined && options.encoder !== "auto") checkEncoder(model, options.encoder);
+      const preferred = chosenEncoder(options.encoder ?? chosen.encoder, () =>
         machineSpeed(chosen.folder, chosen.threads),
       );
+      // A precision from the settings is for downloads. Only the option replaces an installed encoder.
+      const encoder =
+        options.encoder === undefined && typeof preferred === "string" ? async () => preferred : preferred;
       const { folder, wasInstalled } = await pull(openStore(chosen), model, { ...chosen, encoder }, terminal);
       const text = wasInstalled ? "is already installed" : "installed";
       print(command, { name: model.name, folder, wasInstalled }, `${model.name} ${text}: ${folder}`);
@@ -192,6 +197,12 @@ function chooseModel(name: string): KnownModel {
   }
   const names = KNOWN_MODELS.map((known) => known.name).join(", ");
   throw new Error(`There is no model ${name}. Available models: ${names}.`);
+}
+
+/** @throws Error if the model is not available with this encoder */
+function checkEncoder({ name, encoders }: KnownModel, encoder: Precision): void {
+  if (encoders.includes(encoder)) return;
+  throw new Error(`${name} has no encoder in ${encoder}. Available: ${encoders.join(", ")}.`);
 }
 
 async function pull(

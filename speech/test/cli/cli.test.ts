@@ -411,6 +411,12 @@ describe("models", () => {
     expect(await state([], { MODELS_DIR: named })).toBe("installed");
   });
 
+  test("are not pulled with an encoder that they do not have", async () => {
+    const { exitCode, err } = await call(["models", "pull", "whisper-large-v3", "--encoder", "fp32"]);
+    expect(exitCode).toBe(1);
+    expect(err).toContain("whisper-large-v3 has no encoder in fp32. Available: int8.");
+  });
+
   test("are not requested from a URL that contains a password", async () => {
     const { exitCode, err } = await call(["models", "pull"], {
       MODEL_HUB_URL: "https://me:hunter2@hub.example",
