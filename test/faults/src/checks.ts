@@ -8,7 +8,7 @@ import type { TranscriptionAttemptRow, TranscriptionRow } from "@subtext/server/
 import type { Service } from "@subtext/server/main";
 import { PROBES_PREFIX } from "@subtext/server/storage/object-store";
 import { openS3ObjectStore } from "@subtext/server/storage/s3/s3-object-store";
-import { confidenceKey, fileKey, waveformKey } from "@subtext/server/storage/transcript-files";
+import { confidenceKey, fileKey, posterKey, waveformKey } from "@subtext/server/storage/transcript-files";
 import { findWebhookEndpoint } from "@subtext/server/webhooks/endpoint-queries";
 import { redeliver } from "@subtext/server/webhooks/redeliver";
 import type { World } from "./faults/fault.ts";
@@ -162,12 +162,13 @@ export async function checkFiles({ database, recordings, config }: Parts): Promi
   const transcriptions = await db.selectFrom("transcription").selectAll().execute();
   const videos = new Map((await db.selectFrom("video").selectAll().execute()).map((row) => [row.id, row]));
   const owned = new Set<string>();
-  for (const { file_prefix: files, waveform_prefix: waveform } of transcriptions) {
+  for (const { file_prefix: files, waveform_prefix: waveform, poster_prefix: poster } of transcriptions) {
     if (files !== null) {
       for (const format of FILE_FORMATS) owned.add(`files/${fileKey(files, format)}`);
       owned.add(`files/${confidenceKey(files)}`);
     }
     if (waveform !== null) owned.add(`files/${waveformKey(waveform)}`);
+    if (poster !== null) owned.add(`files/${posterKey(poster)}`);
   }
   for (const { id, uploaded_at: uploadedAt } of videos.values()) {
     if (uploadedAt !== null) owned.add(`uploads/${id}`);
