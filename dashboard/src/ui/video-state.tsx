@@ -35,7 +35,7 @@ const FAILURES: Partial<Record<string, FailureText>> = texts.failures;
 
 interface FailureText {
   problem: string;
-  /** `{command}` stands for `serverCommand`. */
+  /** `{command}` is replaced with `serverCommand`. */
   remedy: string;
 }
 

@@ -28,7 +28,7 @@ const PAUSE_COST_QUIET = 0.4;
 const PAUSE_COST_LOUD = 4;
 const PAUSE_BEGIN_COST = 2;
 const WORD_COST_QUIET = 0.5;
-/** Weight of the log odds of word starts. Attention tells which word is spoken, but not exactly where it starts. */
+/** Weight of the log odds of word starts. Attention shows which word is spoken, but not exactly where it starts. */
 const ONSET_WEIGHT = 2;
 const MAX_ONSET_LOG_ODDS = 6;
 /** A token that takes e times as long as expected costs this much. */
