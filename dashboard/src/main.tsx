@@ -12,7 +12,7 @@ import { createAppRouter, isSignedOutError, returnTo } from "./router.tsx";
 import "./ui/theme/tokens.css";
 import "./ui/theme/base.css";
 import "./ui/theme/frame.css";
-import { Toasts } from "./ui/toasts.tsx";
+import { Toasts } from "./ui/toasts/toasts.tsx";
 
 const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: handleError }),

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { ui as texts } from "../messages/en/ui.ts";
 import css from "./copy.module.css";
 import { Button } from "./forms/controls.tsx";
-import { useToast } from "./toasts.tsx";
+import { useToast } from "./toasts/toasts.tsx";
 
 /**
  * On pages loaded over plain HTTP, which is common in private networks, browsers do not provide `navigator.clipboard`.

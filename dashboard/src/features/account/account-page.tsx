@@ -12,7 +12,7 @@ import { Select } from "../../ui/forms/form-fields.tsx";
 import { selectedLanguage, selectLanguage } from "../../ui/language.ts";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
-import { useToast } from "../../ui/toasts.tsx";
+import { useToast } from "../../ui/toasts/toasts.tsx";
 
 export function AccountPage() {
   const { name, email, role } = useMe();

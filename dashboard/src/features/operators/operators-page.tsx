@@ -19,8 +19,8 @@ import { PlusIcon } from "../../ui/icons.tsx";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
-import { useToast } from "../../ui/toasts.tsx";
-import { useUndo } from "../../ui/undo.ts";
+import { useToast } from "../../ui/toasts/toasts.tsx";
+import { useUndo } from "../../ui/toasts/undo.ts";
 import { AccessFields, toAccessChoice, toAccessRequest } from "./access-fields.tsx";
 import { roleText } from "./roles.ts";
 

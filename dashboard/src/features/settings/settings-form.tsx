@@ -6,7 +6,7 @@ import { forms } from "../../messages/en/forms.ts";
 import { settings as texts } from "../../messages/en/settings.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button } from "../../ui/forms/controls.tsx";
-import { useUndo } from "../../ui/undo.ts";
+import { useUndo } from "../../ui/toasts/undo.ts";
 import css from "./settings-form.module.css";
 
 type EnvironmentChange = Partial<

@@ -7,7 +7,7 @@ import { useRole } from "../../hooks/use-me.ts";
 import { videoList as texts } from "../../messages/en/video-list.ts";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { Progress } from "../../ui/progress.tsx";
-import { useToast } from "../../ui/toasts.tsx";
+import { useToast } from "../../ui/toasts/toasts.tsx";
 import css from "./bulk-operations.module.css";
 import { bulkOperationsQuery, isUnfinished } from "./bulk-queries.ts";
 

@@ -8,7 +8,7 @@ import { Confirmation } from "../../ui/confirm.tsx";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
 import { CloseIcon, DownloadIcon } from "../../ui/icons.tsx";
-import { useToast } from "../../ui/toasts.tsx";
+import { useToast } from "../../ui/toasts/toasts.tsx";
 import {
   bulkOperationsQuery,
   prepareDownload,

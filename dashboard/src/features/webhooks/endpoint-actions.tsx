@@ -9,7 +9,7 @@ import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
 import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
-import { useUndo } from "../../ui/undo.ts";
+import { useUndo } from "../../ui/toasts/undo.ts";
 import { EndpointForm } from "./endpoint-form.tsx";
 import { endpointKey, endpointsQuery } from "./queries.ts";
 import css from "./webhooks.module.css";

@@ -1,5 +1,5 @@
 import { useCallback } from "react";
-import { ui as texts } from "../messages/en/ui.ts";
+import { ui as texts } from "../../messages/en/ui.ts";
 import { useToast } from "./toasts.tsx";
 
 export interface UndoableChange<Values> {

@@ -1,9 +1,9 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from "react";
-import { messageOf } from "../admin-client/request.ts";
-import { isApple } from "../hooks/shortcuts.ts";
-import { ui as texts } from "../messages/en/ui.ts";
-import { Button } from "./forms/controls.tsx";
-import { CloseIcon } from "./icons.tsx";
+import { messageOf } from "../../admin-client/request.ts";
+import { isApple } from "../../hooks/shortcuts.ts";
+import { ui as texts } from "../../messages/en/ui.ts";
+import { Button } from "../forms/controls.tsx";
+import { CloseIcon } from "../icons.tsx";
 import css from "./toasts.module.css";
 
 const SHOWN_MS = 6_000;
