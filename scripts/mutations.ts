@@ -461,7 +461,7 @@ export const mutations: Mutation[] = [
   ...of(
     "server/src/transcription/start-speech-early.ts",
     ["server/test/transcription/start-speech-early.test.ts"],
-    [["if (await hasAiTranscription(db, environmentId)) ", ""]],
+    [["!(await hasAiTranscription(db, environmentId)) || ", ""]],
   ),
   ...of(
     "server/src/main.ts",
