@@ -68,13 +68,15 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
   attempt.fetchedAt = deps.clock.now();
   const work = new WorkProgress();
   const sliceTimer = new SliceTimer(row.started_at ?? attempt.fetchedAt, deps);
+  const save = checkpointSaver(deps, attempt, sliceTimer);
+  const saves: Promise<void>[] = [];
   try {
     return await deps.speech.transcribe(source.path, {
       maxDurationSeconds: deps.maxDurationSeconds,
       vocabulary,
       signal,
       checkpoints,
-      onCheckpoint: checkpointWriter(deps, attempt, sliceTimer),
+      onCheckpoint: (checkpoint) => saves.push(save(checkpoint)),
       onProgress: (report) => {
         const { done, duration, remainingSeconds } = report;
         sliceTimer.record(done, remainingSeconds);
@@ -96,6 +98,8 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
       },
     });
   } finally {
+    // A saved checkpoint resets the failure count, which decides whether a failure is retried.
+    await Promise.all(saves);
     await source.release();
   }
 }
@@ -143,11 +147,11 @@ class SliceTimer {
   }
 }
 
-function checkpointWriter(
+function checkpointSaver(
   { db, clock, maxConcurrentPerEnvironment: cap }: RecognizeDeps,
   attempt: RecognitionAttempt,
   sliceTimer: SliceTimer,
-): (checkpoint: Checkpoint) => void {
+): (checkpoint: Checkpoint) => Promise<void> {
   const { row, lease, log, replaced, yields } = attempt;
   let number = 0;
   const save = async (checkpoint: Checkpoint) => {
@@ -173,7 +177,7 @@ function checkpointWriter(
   };
   // A failure is only logged: without this checkpoint, the next attempt repeats more work.
   return (checkpoint) =>
-    void save(checkpoint).catch((error) =>
+    save(checkpoint).catch((error) =>
       log[logLevelOf(error, "warn")]({ err: error }, "could not store a checkpoint"),
     );
 }

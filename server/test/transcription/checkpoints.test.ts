@@ -333,11 +333,12 @@ describe("failures and lost workers", () => {
     expect(await fault()).toMatchObject({ status: "PENDING", failure_count: 2 });
     const { id } = await read();
     await db.updateTable("transcription").set({ crash_count: 10 }).where("id", "=", id).execute();
-    expect(await run(writing(pending, [300], () => Promise.reject(crash())))).toMatchObject({
-      status: "PENDING",
-      failure_count: 1,
-      crash_count: 0,
-    });
+    // The failure arrives while the checkpoint is being stored.
+    const advance: FakeRecognition = async ({ onCheckpoint }) => {
+      onCheckpoint!(checkpoint(300));
+      throw crash();
+    };
+    expect(await run(advance)).toMatchObject({ status: "PENDING", failure_count: 1, crash_count: 0 });
   });
 
   test("keep counting if the new checkpoint is not beyond the previous one", async () => {
