@@ -4,9 +4,8 @@ import type { DeletionReview } from "../cleanup/review-deletions.ts";
 import type { EffectiveSetting } from "../config/settings-reader.ts";
 import type { Credentials } from "../operators/operators.ts";
 import { json, type OperationTable } from "./contract/operation.ts";
+import { strict } from "./contract/operations/schema-options.ts";
 import { OPERATIONS } from "./contract/operations.ts";
-
-const strict = { additionalProperties: false } as const;
 
 /** What accepting the store would delete. */
 export interface StoreReview extends DeletionReview {

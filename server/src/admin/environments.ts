@@ -11,7 +11,7 @@ import type { Clock } from "../lib/clock.ts";
 import { getWeight, listWeights, setWeight } from "../queue/fair-queueing.ts";
 import { countDue } from "../videos/retention-queries.ts";
 import { roleIn } from "./access.ts";
-import { VIEWERS } from "./contract/operations.ts";
+import { VIEWERS } from "./contract/operations/callers.ts";
 import { defineHandlers } from "./operation.ts";
 import { toEnvironmentSummary, toEnvironmentView } from "./serializers.ts";
 

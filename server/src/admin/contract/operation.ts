@@ -47,6 +47,9 @@ export function json<T>(): ResponseType<T> {
   return {};
 }
 
+/** The response body `{}`. */
+export type Empty = Record<string, never>;
+
 /** A response that is not JSON: a file or a stream. */
 export const RAW = { raw: true } as const;
 
