@@ -195,8 +195,8 @@ export const mutations: Mutation[] = [
     "server/src/operators/queries.ts",
     ["server/test/admin/operators.test.ts"],
     [
-      ['if ((await lockLastOwner(tx)) === id && role !== "owner") return "last owner";', ""],
-      ['if ((await lockLastOwner(tx)) === id) return "last owner";', ""],
+      ['if ((await lockLastOwner(tx)) === id && role !== "owner") return "last_owner";', ""],
+      ['if ((await lockLastOwner(tx)) === id) return "last_owner";', ""],
       ['await tx.deleteFrom("operator_membership").where("operator_id", "=", id).execute();', ""],
     ],
   ),
@@ -311,6 +311,11 @@ export const mutations: Mutation[] = [
       ["if (!hasUsefulCheckpoints) await removeCheckpoints(tx, row.id);", ""],
       ["attempt.advances || (!attempt.resumes &&", "attempt.advances && (!attempt.resumes &&"],
     ],
+  ),
+  ...of(
+    "server/src/transcription/recognize.ts",
+    ["server/test/transcription/checkpoints.test.ts"],
+    [["    await Promise.all(saves);\n", ""]],
   ),
   ...of(
     "speech/src/checkpoints/checkpoint-cache.ts",

@@ -12,7 +12,7 @@ test("nothing on the setup page moves while it loads or before the click on its 
     globalThis.shifts = 0;
     new PerformanceObserver((list) => { shifts += list.getEntries().length; }).observe({ type: "layout-shift" });
   `);
-  await page.goto(`${dashboard.url}/setup#${await dashboard.service.parts.operators.newSetUpToken()}`);
+  await page.goto(`${dashboard.url}/setup#${await dashboard.service.parts.operators.newSetupToken()}`);
   const toggle = page.getByRole("switch", { name: "AI Transcription" });
   const label = page.locator("label").filter({ has: toggle });
   await label.waitFor();
@@ -32,7 +32,7 @@ test("nothing on the setup page moves while it loads or before the click on its 
 
 test("the setup page creates the owner and the first environment, and its link works once", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 1280, height: 1400 } });
-  const link = `${dashboard.url}/setup#${await dashboard.service.parts.operators.newSetUpToken()}`;
+  const link = `${dashboard.url}/setup#${await dashboard.service.parts.operators.newSetupToken()}`;
 
   await page.goto(`${dashboard.url}/`);
   await page.getByRole("heading", { name: "Welcome to Subtext" }).waitFor();

@@ -42,7 +42,7 @@ export async function withDashboard(
   try {
     await service.start();
     const { operators, database, clock } = service.parts;
-    await operators.setUp((await operators.newSetUpToken())!, OWNER, async () => {});
+    await operators.setUp((await operators.newSetupToken())!, OWNER, async () => {});
     const environment = { name: "Production", aiTranscription: true };
     const { id } = await createEnvironment({ db: database.kysely, clock }, environment);
     const url = config.publicUrl;

@@ -77,13 +77,13 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
 /** Creates the owner without using the setup page. Does not create an environment. */
 export async function createOwner({ service }: Dashboard): Promise<void> {
   const { operators } = service.parts;
-  const token = (await operators.newSetUpToken())!;
+  const token = (await operators.newSetupToken())!;
   await operators.setUp(token, { name: "Olive Owner", ...OWNER }, async () => {});
 }
 
 /** Completes the setup page, which creates the owner and an environment. */
 export async function completeSetup(page: Page, { service, url }: Dashboard): Promise<void> {
-  await page.goto(`${url}/setup#${await service.parts.operators.newSetUpToken()}`);
+  await page.goto(`${url}/setup#${await service.parts.operators.newSetupToken()}`);
   await page.getByLabel("Name", { exact: true }).fill("Olive Owner");
   await page.getByLabel("Email").fill(OWNER.email);
   await page.getByLabel("Password").fill(OWNER.password);

@@ -62,16 +62,16 @@ const browser = await startChromium();
 let service = await openService({ config, log, dashboardFolder });
 try {
   await service.start();
-  const setUpToken = await service.parts.operators.newSetUpToken();
+  const setupToken = await service.parts.operators.newSetupToken();
   const deps = { db: service.parts.database.kysely, clock: service.parts.clock };
   const production = await createEnvironment(deps, { name: "Production", aiTranscription: true });
   const archive = await createEnvironment(deps, { name: "Archive", aiTranscription: true });
   const empty = await createEnvironment(deps, { name: "Staging", aiTranscription: false });
   await takeScreenshots(
-    [{ name: "setup", path: `/setup#${setUpToken}`, ready: heading("Set up Subtext"), signedOut: true }],
+    [{ name: "setup", path: `/setup#${setupToken}`, ready: heading("Set up Subtext"), signedOut: true }],
     null,
   );
-  await setUp(service, setUpToken!);
+  await setUp(service, setupToken!);
   const integrations = await makeIntegrations(service, production.id);
   const sampleVideoId = await transcribeSample(service, production.id);
   await nameEndpoint(service, integrations.endpointId);

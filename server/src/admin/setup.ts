@@ -11,7 +11,7 @@ import { acceptInvitation, lookUpInvitation } from "../operators/invitations.ts"
 import { type Credentials, checkEmail, type Operators } from "../operators/operators.ts";
 import { engineOptions, storeEngineChoice } from "../speech/engine-choice.ts";
 import type { Models } from "../speech/models.ts";
-import type { SetUpRequest } from "./contract/operator.ts";
+import type { SetupRequest } from "./contract/operator.ts";
 import { defineHandlers } from "./operation.ts";
 import { toInvitationView } from "./serializers.ts";
 import { beginSession } from "./sign-in/sign-in.ts";
@@ -30,7 +30,7 @@ export function setupHandlers(deps: SetupDeps) {
   /** Creates the owner and, if requested, the first environment, and stores the choice of the engine. */
   async function setUp(
     token: string,
-    { environment, engine, ...operator }: Omit<SetUpRequest, "token">,
+    { environment, engine, ...operator }: Omit<SetupRequest, "token">,
     request: FastifyRequest,
   ): Promise<Credentials> {
     const credentials = await operators.setUp(token, operator, async (tx, id) => {
@@ -71,7 +71,7 @@ export function setupHandlers(deps: SetupDeps) {
     },
 
     "POST /owner": async ({ body, request }) => {
-      const token = await operators.newSetUpToken();
+      const token = await operators.newSetupToken();
       if (token === null) {
         throw new AppError("set_up_link_invalid", "Subtext is set up already. Invite more people instead.");
       }

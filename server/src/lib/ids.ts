@@ -19,7 +19,7 @@ export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
 }
 
-/** Checks the form of untrusted text, so that a query never contains characters that the database refuses. */
+/** Checks the format of an untrusted id, so that queries never contain characters that the database rejects. */
 export function isPlausibleId(text: string): boolean {
   return /^[A-Za-z0-9_]{1,64}$/.test(text);
 }

@@ -7,7 +7,7 @@ import { newId } from "../lib/ids.ts";
 import { hashToken, newToken } from "../lib/secret-token.ts";
 import { type AccessRequest, resolveAccess } from "./access.ts";
 import { type Credentials, checkEmail, type Operators } from "./operators.ts";
-import { findInvitation, insertInvitation, listOperators, takeInvitation } from "./queries.ts";
+import { consumeInvitation, findInvitation, insertInvitation, listOperators } from "./queries.ts";
 
 const INVITATION_LIFETIME_MS = 7 * 86_400_000;
 
@@ -67,7 +67,7 @@ export async function acceptInvitation(
   inTransaction: NonNullable<Parameters<Operators["join"]>[2]>,
 ): Promise<Credentials> {
   const authorize = async (tx: Tx) => {
-    const invitation = await takeInvitation(tx, hashToken(token), clock.now());
+    const invitation = await consumeInvitation(tx, hashToken(token), clock.now());
     if (!invitation) throw invitationInvalid();
     return invitation;
   };

@@ -10,6 +10,7 @@ import { newId } from "../lib/ids.ts";
 import { hashToken, newToken } from "../lib/secret-token.ts";
 import { type AccessRequest, resolveAccess } from "./access.ts";
 import {
+  consumeSetupToken,
   deleteOperator,
   hasOperator,
   insertOperator,
@@ -19,8 +20,7 @@ import {
   type Operator,
   replaceAccess,
   replacePassword,
-  replaceSetUpToken,
-  takeSetUpToken,
+  replaceSetupToken,
 } from "./queries.ts";
 import { hashSessionTokens } from "./session-tokens.ts";
 
@@ -95,10 +95,10 @@ export function openOperators(options: OperatorsOptions) {
     needsSetUp: async (): Promise<boolean> => !(await hasOperator(db)),
 
     /** Creates the token of a new setup link and invalidates earlier ones. Returns null if an operator exists. */
-    async newSetUpToken(): Promise<string | null> {
+    async newSetupToken(): Promise<string | null> {
       if (await hasOperator(db)) return null;
       const token = newToken();
-      await replaceSetUpToken(db, hashToken(token));
+      await replaceSetupToken(db, hashToken(token));
       return token;
     },
 
@@ -116,7 +116,7 @@ export function openOperators(options: OperatorsOptions) {
       const name = checkName(request.name);
       const passwordHash = await hashPassword(request.password);
       await db.transaction().execute(async (tx) => {
-        if (!(await takeSetUpToken(tx, hashToken(token))) || (await hasOperator(tx))) {
+        if (!(await consumeSetupToken(tx, hashToken(token))) || (await hasOperator(tx))) {
           throw new AppError(
             "set_up_link_invalid",
             "This link was already used or replaced. The service prints a new link each time it starts.",
@@ -198,10 +198,10 @@ export function openOperators(options: OperatorsOptions) {
         const access = await resolveAccess(tx, request);
         const before = (await listOperators(tx)).find((each) => each.id === id);
         const outcome = await replaceAccess(tx, id, { ...access, now: clock.now() });
-        if (!before || outcome === "unknown") {
+        if (!before || outcome === "not_found") {
           throw new AppError("operator_not_found", "There is no such operator.");
         }
-        if (outcome === "last owner") {
+        if (outcome === "last_owner") {
           throw new AppError(
             "last_owner",
             "This is the only owner of all environments. Add another owner first.",
@@ -220,8 +220,8 @@ export function openOperators(options: OperatorsOptions) {
         if (operator && ended === "deleted") await inTransaction(tx, operator);
         return ended;
       });
-      if (outcome === "unknown") throw new AppError("operator_not_found", "There is no such operator.");
-      if (outcome === "last owner") {
+      if (outcome === "not_found") throw new AppError("operator_not_found", "There is no such operator.");
+      if (outcome === "last_owner") {
         throw new AppError("last_owner", "This is the only owner. Invite another owner first.");
       }
     },

@@ -52,10 +52,10 @@ export async function insertOperator(
   tx: Tx,
   { id, name, email, role, environments, passwordHash, now }: NewOperator,
 ): Promise<boolean> {
-  const times = { created_at: now, updated_at: now };
+  const timestamps = { created_at: now, updated_at: now };
   const inserted = await tx
     .insertInto("operator")
-    .values({ id, name, email, role, email_verified: true, ...times })
+    .values({ id, name, email, role, email_verified: true, ...timestamps })
     .onConflict((conflict) => conflict.column("email").doNothing())
     .returning("id")
     .executeTakeFirst();
@@ -68,7 +68,7 @@ export async function insertOperator(
       provider_id: "credential",
       account_id: id,
       password_hash: passwordHash,
-      ...times,
+      ...timestamps,
     })
     .execute();
   await insertMemberships(tx, id, environments);
@@ -91,14 +91,14 @@ export async function replaceAccess(
   tx: Tx,
   id: string,
   { role, environments, now }: OperatorAccess & { now: Date },
-): Promise<"changed" | "unknown" | "last owner"> {
-  if ((await lockLastOwner(tx)) === id && role !== "owner") return "last owner";
+): Promise<"changed" | "not_found" | "last_owner"> {
+  if ((await lockLastOwner(tx)) === id && role !== "owner") return "last_owner";
   const { numUpdatedRows } = await tx
     .updateTable("operator")
     .set({ role, updated_at: now })
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return "unknown";
+  if (numUpdatedRows === 0n) return "not_found";
   await tx.deleteFrom("operator_membership").where("operator_id", "=", id).execute();
   await insertMemberships(tx, id, environments);
   return "changed";
@@ -122,15 +122,14 @@ export async function replacePassword(
  * Deletes the operator and all their sessions. If two owners delete each other at the same time, the second deletion
  * fails.
  */
-export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "unknown" | "last owner"> {
-  if ((await lockLastOwner(tx)) === id) return "last owner";
+export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "not_found" | "last_owner"> {
+  if ((await lockLastOwner(tx)) === id) return "last_owner";
   const { numDeletedRows } = await tx.deleteFrom("operator").where("id", "=", id).executeTakeFirstOrThrow();
-  return numDeletedRows > 0n ? "deleted" : "unknown";
+  return numDeletedRows > 0n ? "deleted" : "not_found";
 }
 
 /**
- * Locks all operators with the role owner until the transaction ends. Returns the id of the owner if there is exactly
- * one, otherwise null.
+ * Locks all owners until the transaction ends. Returns the owner's id if there is exactly one, otherwise null.
  */
 async function lockLastOwner(tx: Tx): Promise<string | null> {
   const owners = await tx
@@ -143,8 +142,8 @@ async function lockLastOwner(tx: Tx): Promise<string | null> {
   return owners.length === 1 ? owners[0]!.id : null;
 }
 
-/** Stores the hash of the setup link's token and replaces the previous one. */
-export async function replaceSetUpToken(db: Db, tokenHash: string): Promise<void> {
+/** Stores the hash of the setup link's token, replacing any previous one. */
+export async function replaceSetupToken(db: Db, tokenHash: string): Promise<void> {
   await db
     .insertInto("service_secret")
     .values({ name: "set_up", value: tokenHash })
@@ -176,7 +175,7 @@ export async function endSessions(
 }
 
 /** Consumes the setup token. Returns false if it is wrong or was already used. */
-export async function takeSetUpToken(tx: Tx, tokenHash: string): Promise<boolean> {
+export async function consumeSetupToken(tx: Tx, tokenHash: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom("service_secret")
     .where("name", "=", "set_up")
@@ -204,7 +203,7 @@ export async function listInvitations(db: Db, now: Date): Promise<OperatorInvita
     .execute();
 }
 
-/** Returns the invited email, or undefined if the invitation does not exist. */
+/** Returns the email address that was invited, or undefined if there is no such invitation. */
 export async function deleteInvitation(db: Db, id: string): Promise<string | undefined> {
   const row = await db
     .deleteFrom("operator_invitation")
@@ -227,8 +226,8 @@ export async function findInvitation(
     .executeTakeFirst();
 }
 
-/** Consumes an invitation. Returns undefined if it was used or revoked, or has expired. */
-export async function takeInvitation(
+/** Consumes an invitation. Returns undefined if it has been used or revoked, or has expired. */
+export async function consumeInvitation(
   tx: Tx,
   tokenHash: string,
   now: Date,

@@ -11,24 +11,18 @@ export interface TranscriptionJob {
   delayMs?: number | null;
 }
 
-/** Enqueues a transcription behind its environment's queued jobs. */
+/**
+ * Enqueues a transcription behind its environment's queued jobs.
+ * @param job `tag`: keeps the place of an earlier job instead
+ */
 export async function enqueue(
   { tx, queue }: { tx: Tx; queue: Queue },
-  { jobId, transcriptionId, environmentId, delayMs = null }: TranscriptionJob,
+  job: TranscriptionJob & { tag?: JobTag | null },
 ): Promise<void> {
-  const workSeconds = await estimateWork(tx, transcriptionId);
-  const { tag, priority } = await assignTag(tx, environmentId, { workSeconds });
-  await queue.sendTranscription(tx, { id: jobId, transcriptionId, environmentId, tag, priority, delayMs });
-}
-
-/** Enqueues a transcription again with its existing tag. */
-export async function requeue(
-  { tx, queue }: { tx: Tx; queue: Queue },
-  { tag, ...job }: TranscriptionJob & { tag: JobTag | null },
-): Promise<void> {
-  if (tag === null) return await enqueue({ tx, queue }, job);
   const { jobId, transcriptionId, environmentId, delayMs = null } = job;
-  const priority = await priorityOfTag(tx, tag);
+  const { tag, priority } = job.tag
+    ? { tag: job.tag, priority: await priorityOfTag(tx, job.tag) }
+    : await assignTag(tx, environmentId, { workSeconds: await estimateWork(tx, transcriptionId) });
   await queue.sendTranscription(tx, { id: jobId, transcriptionId, environmentId, tag, priority, delayMs });
 }
 

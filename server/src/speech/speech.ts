@@ -122,7 +122,7 @@ function availableEngines(config: Config, models: Models): AvailableEngines {
   return {
     whisper: installed && {
       folder: installed.folder,
-      englishNoBetterThanBundled: models.prefersBundledForEnglish(),
+      prefersBundledForEnglish: models.prefersBundledForEnglish(),
     },
     whisperRemedy: remedyOf(models),
     configured: config.configuredEngines,

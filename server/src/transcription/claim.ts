@@ -8,7 +8,7 @@ import { retryUntilShutdown } from "../lib/retry.ts";
 import { advanceVirtualTime, lockProcessingCount } from "../queue/fair-queueing.ts";
 import type { Job } from "../queue/job.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
-import { requeue } from "../queue/transcription-jobs.ts";
+import { enqueue } from "../queue/transcription-jobs.ts";
 import { classifyFailure } from "./attempt-failure.ts";
 import { attemptStartedAt } from "./attempt-queries.ts";
 import { assignJob, lockTranscriptionByJob, startAttempt, takeOverAttempt } from "./claim-queries.ts";
@@ -96,7 +96,7 @@ async function tryClaim(
   if (cap !== null && (await lockProcessingCount(tx, environmentId)) >= cap) {
     const jobId = newJobId();
     await assignJob(tx, transcriptionId, jobId);
-    await requeue({ tx, queue }, { jobId, transcriptionId, environmentId, tag, delayMs: CAP_BACKOFF_MS });
+    await enqueue({ tx, queue }, { jobId, transcriptionId, environmentId, tag, delayMs: CAP_BACKOFF_MS });
     return undefined;
   }
   const claimed = await startAttempt(tx, row, now);

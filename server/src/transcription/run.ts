@@ -7,7 +7,7 @@ import { retryUntilShutdown, retryWhileUnavailable } from "../lib/retry.ts";
 import { markForRetag, recordWork } from "../queue/fair-queueing.ts";
 import type { Job } from "../queue/job.ts";
 import { newJobId } from "../queue/queue.ts";
-import { enqueue, requeue } from "../queue/transcription-jobs.ts";
+import { enqueue } from "../queue/transcription-jobs.ts";
 import { insertSearchDocument } from "../search/document-queries.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
@@ -147,7 +147,7 @@ function report({ onAttempt, clock }: PipelineDeps, attempt: Attempt): void {
 }
 
 async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transcript): Promise<void> {
-  const { db, queue, transcripts, clock } = deps;
+  const { queue, transcripts, clock } = deps;
   const { row, lease, log } = attempt;
   const rendered = renderTranscript(transcript);
   const prefix = filePrefix(lease.transcriptionId, lease.attempt);
@@ -184,8 +184,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       await recordWork(tx, row.video_id, (now.getTime() - row.started_at!.getTime()) / 1000);
     return true;
   };
-  const completed = await retryUntilShutdown(attempt, () => db.transaction().execute(record));
-  if (!completed) return discardWork(attempt);
+  if (!(await commit(deps, attempt, record))) return;
   const { language, duration, engine, languageSegments, stages } = transcript;
   const { wordCount } = rendered;
   attempt.end = { outcome: "completed", reason: null, transcript: { engine, duration, wordCount, stages } };
@@ -211,8 +210,7 @@ async function skip(
     });
     return true;
   };
-  const skipped = await retryUntilShutdown(attempt, () => deps.db.transaction().execute(record));
-  if (!skipped) return discardWork(attempt);
+  if (!(await commit(deps, attempt, record))) return;
   attempt.end = { outcome: "skipped", reason, transcript: null };
   attempt.log.info({ reason }, "transcription skipped");
 }
@@ -238,7 +236,7 @@ async function tryStoreWaveform(
 
 /** PROCESSING → PENDING if a later attempt may succeed, otherwise PROCESSING → FAILED. */
 async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknown): Promise<void> {
-  const { db, queue, clock } = deps;
+  const { queue, clock } = deps;
   const { row, lease, log, wasModelExpected } = attempt;
   const { failure, retryable } = classifyFailure(error);
   const isModelExpected = deps.isModelExpected();
@@ -272,12 +270,9 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
         environmentId: row.environment_id,
         delayMs: retryAfterMs,
       };
-      if (counts) await requeue({ tx, queue }, { ...job, tag: attempt.tag });
-      else {
-        // With their old tags, all transcriptions that an outage delayed would come before newer ones.
-        if (attempt.tag) await markForRetag(tx, row.environment_id, attempt.tag);
-        await enqueue({ tx, queue }, job);
-      }
+      // With their old tags, all transcriptions that an outage delayed would come before newer ones.
+      if (!counts && attempt.tag) await markForRetag(tx, row.environment_id, attempt.tag);
+      await enqueue({ tx, queue }, { ...job, tag: counts ? attempt.tag : null });
     } else {
       const { transcribedAt } = attempt;
       const failed = await failTranscription(tx, lease, failure, { waveformPrefix, transcribedAt, now });
@@ -290,8 +285,7 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
     }
     return true;
   };
-  const moved = await retryUntilShutdown(attempt, () => db.transaction().execute(settle));
-  if (!moved) return discardWork(attempt);
+  if (!(await commit(deps, attempt, settle))) return;
   const ended = backoffSeconds === undefined ? "failed" : "returned";
   attempt.end = { outcome: ended, reason: failure.code, transcript: null };
   const outcome = waitsForModel
@@ -305,7 +299,8 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
 }
 
 /** PROCESSING → PENDING, at a shutdown or to yield to other jobs. Not a failure. */
-async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): Promise<void> {
+async function handBack(deps: PipelineDeps, attempt: Attempt): Promise<void> {
+  const { queue, clock } = deps;
   const { row, lease, log } = attempt;
   const yielded = attempt.yields.signal.aborted;
   const moveBack = async (tx: Tx) => {
@@ -322,12 +317,27 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
       return await hasMovedEarlier(tx, attempt, yielded ? "yielded" : "handed_back");
     }
     const { id: transcriptionId, environment_id: environmentId } = row;
-    await requeue({ tx, queue }, { jobId, transcriptionId, environmentId, tag: attempt.tag });
+    await enqueue({ tx, queue }, { jobId, transcriptionId, environmentId, tag: attempt.tag });
     return true;
   };
-  const moved = await retryUntilShutdown(attempt, () => db.transaction().execute(moveBack));
-  if (moved) attempt.end = { outcome: "handed_back", reason: null, transcript: null };
+  if (!(await commit(deps, attempt, moveBack))) return;
+  attempt.end = { outcome: "handed_back", reason: null, transcript: null };
   log.info({ yielded }, "transcription handed back");
+}
+
+/**
+ * Commits a transition, and repeats it during an outage of the database.
+ * @param transition returns false if the attempt no longer holds the lease
+ * @returns whether the attempt ended with this transition
+ */
+async function commit(
+  { db }: PipelineDeps,
+  attempt: Attempt,
+  transition: (tx: Tx) => Promise<boolean>,
+): Promise<boolean> {
+  const committed = await retryUntilShutdown(attempt, () => db.transaction().execute(transition));
+  if (!committed) discardWork(attempt);
+  return committed;
 }
 
 /**

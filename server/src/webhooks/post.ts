@@ -1,3 +1,4 @@
+import { parseRetryAfter } from "@subtext/speech/lib/retry-after";
 import { buildConnector, Client, type Dispatcher, errors } from "undici";
 import type { Clock } from "../lib/clock.ts";
 import {
@@ -26,7 +27,7 @@ export type AttemptOutcome =
       /** Milliseconds until the response headers arrived. */
       latencyMs: number;
       /** From `Retry-After`; null without it. */
-      retryAfterSeconds: number | null;
+      retryAfterMs: number | null;
       /** At most the first 1024 bytes as text, without control characters. */
       bodyStart: string;
     }
@@ -72,21 +73,16 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
     };
   }
   const startedAt = performance.now();
-  const ended = new AbortController();
-  const end = () => ended.abort();
-  post.signal.addEventListener("abort", end, { once: true });
-  let timedOut = false;
-  const expire = () => {
-    timedOut = true;
-    end();
-  };
+  const timeout = new AbortController();
+  const end = new AbortController();
+  const signal = AbortSignal.any([post.signal, timeout.signal, end.signal]);
   // If the event loop was blocked, setImmediate lets a response that has already arrived be read first.
-  const timer = setTimeout(() => setImmediate(expire), post.timeoutMs);
+  const timer = setTimeout(() => setImmediate(() => timeout.abort()), post.timeoutMs);
   const onConnect = () => void timer.refresh();
   const latencyMs = () => Math.round(performance.now() - startedAt);
 
   const client = new Client(post.url.origin, {
-    connect: guardedConnector(post, ended.signal, onConnect),
+    connect: guardedConnector(post, signal, onConnect),
     pipelining: 1,
     maxHeaderSize: MAX_HEADER_BYTES,
     // These timeouts would restart with every byte. The timer above covers the whole response.
@@ -99,31 +95,30 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
       path: post.url.pathname + post.url.search,
       headers: { ...post.headers, ...constantHeaders(post.version) },
       body: post.body,
-      signal: ended.signal,
+      signal,
     });
     const latency = latencyMs();
-    const retryAfter = response.headers["retry-after"];
+    const [retryAfter] = [response.headers["retry-after"]].flat();
     const bodyStart = await readStart(response.body);
     post.signal.throwIfAborted();
     return {
       kind: "response",
       status: response.statusCode,
       latencyMs: latency,
-      retryAfterSeconds: parseRetryAfter([retryAfter].flat()[0], post.clock.now()),
+      retryAfterMs: parseRetryAfter(retryAfter, post.clock.now().getTime()),
       bodyStart,
     };
   } catch (error) {
     post.signal.throwIfAborted();
     if (error instanceof errors.InvalidArgumentError) throw error;
-    const failure: [AttemptFailure, string] = timedOut
+    const failure: [AttemptFailure, string] = timeout.signal.aborted
       ? ["timeout", `no response within ${post.timeoutMs} ms`]
       : explain(error);
     return { kind: "failed", reason: failure[0], message: failure[1], latencyMs: latencyMs() };
   } finally {
     clearTimeout(timer);
-    post.signal.removeEventListener("abort", end);
     // Also aborts a connection that is being opened. `destroy` would wait for it.
-    end();
+    end.abort();
     await client.destroy();
   }
 }
@@ -207,17 +202,4 @@ async function readStart(body: Dispatcher.ResponseData["body"]): Promise<string>
 /** The database cannot store NUL, and other control characters are useless in the dashboard. */
 function readable(text: string): string {
   return text.replace(/[^\P{Cc}\t\n\r]/gu, "\uFFFD");
-}
-
-/**
- * Parses a Retry-After header (RFC 9110, 10.2.3): a number of seconds, or a date in any of HTTP's three formats.
- * @returns seconds; 0 for a date in the past; null if the header is missing or invalid
- */
-export function parseRetryAfter(header: string | undefined, now: Date): number | null {
-  const text = header?.trim() ?? "";
-  if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
-  // Date.parse accepts almost any text, and reads a date without a zone as local time.
-  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [\w :-]+$/.test(text)) return null;
-  const time = Date.parse(text.endsWith(" GMT") ? text : `${text} GMT`);
-  return Number.isNaN(time) ? null : Math.max(0, Math.ceil((time - now.getTime()) / 1000));
 }

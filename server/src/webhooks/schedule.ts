@@ -70,7 +70,7 @@ export function nextAttempt(finished: FinishedAttempt): NextStep {
 
 /** Returns the delay that the receiver requested, or 0. */
 export function retryAfterMs(outcome: AttemptOutcome): number {
-  return outcome.kind === "response" ? (outcome.retryAfterSeconds ?? 0) * SECOND : 0;
+  return outcome.kind === "response" ? (outcome.retryAfterMs ?? 0) : 0;
 }
 
 export function isDelivered(outcome: AttemptOutcome): boolean {

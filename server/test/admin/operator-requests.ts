@@ -39,7 +39,7 @@ export async function sendAsCommandLine(
 /** The first operator, created like on the setup page; once for each service. */
 export async function setUp(test: TestService, email = "owner@subtext.example"): Promise<Credentials> {
   const { operators } = test.service.parts;
-  const token = await operators.newSetUpToken();
+  const token = await operators.newSetupToken();
   const password = `password of ${email}`;
   return await operators.setUp(token ?? "", { name: "Olive Owner", email, password }, async () => {});
 }

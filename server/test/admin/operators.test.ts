@@ -36,13 +36,13 @@ describe("setup", () => {
   let token: string;
 
   beforeAll(async () => {
-    token = (await subtext.service.parts.operators.newSetUpToken()) ?? "";
+    token = (await subtext.service.parts.operators.newSetupToken()) ?? "";
   });
 
   test("is offered with a new link at each start, which is not in the database and replaces the previous one", async () => {
     const { operators, database } = subtext.service.parts;
     const earlier = token;
-    token = (await operators.newSetUpToken()) ?? "";
+    token = (await operators.newSetupToken()) ?? "";
     expect(token.length).toBeGreaterThan(40);
     expect((await send(subtext, "/setup")).json()).toEqual({
       needed: true,
@@ -88,7 +88,7 @@ describe("setup", () => {
     const made = answers.find(({ statusCode }) => statusCode === 201)!;
     const me = await send(subtext, "/me", { headers: { cookie: cookieOf(made) } });
     expect(me.json()).toMatchObject({ name: "Olive", role: "owner" });
-    expect(await subtext.service.parts.operators.newSetUpToken()).toBeNull();
+    expect(await subtext.service.parts.operators.newSetupToken()).toBeNull();
     expect((await send(subtext, "/setup")).json().needed).toBe(false);
     expect(codeOf(await post("/setup", { ...OLIVE, token }))).toEqual([403, "set_up_link_invalid"]);
     owner = { cookie: cookieOf(made), origin: subtext.url };
@@ -317,7 +317,7 @@ test("of two transactions that demote the last two owners, the second waits and 
   ];
   await Promise.race([demotions[1], setTimeout(300)]);
   ended.resolve();
-  expect(await Promise.all(demotions)).toEqual(["changed", "last owner"]);
+  expect(await Promise.all(demotions)).toEqual(["changed", "last_owner"]);
   await db.transaction().execute((tx) => replaceAccess(tx, first, { ...viewer, role: "owner" }));
   await db.deleteFrom("operator").where("email", "=", "other@subtext.example").execute();
 });

@@ -7,7 +7,7 @@ import {
   removeQueuedJob,
 } from "../../src/queue/fair-queueing.ts";
 import { newJobId } from "../../src/queue/queue.ts";
-import { requeue } from "../../src/queue/transcription-jobs.ts";
+import { enqueue } from "../../src/queue/transcription-jobs.ts";
 
 export interface Claimed {
   id: string;
@@ -62,7 +62,7 @@ export class QueueWorld {
     const jobId = newJobId();
     const { queue } = this.#parts;
     const job = { jobId, transcriptionId: "transcription_none", environmentId, tag };
-    await this.db.transaction().execute((tx) => requeue({ tx, queue }, job));
+    await this.db.transaction().execute((tx) => enqueue({ tx, queue }, job));
     return jobId;
   }
 

@@ -21,7 +21,7 @@ describe("a received webhook", () => {
       kind: "response",
       status: 204,
       latencyMs: expect.any(Number),
-      retryAfterSeconds: null,
+      retryAfterMs: null,
       bodyStart: "",
     });
     expect(receiver.requests).toEqual([
@@ -53,15 +53,15 @@ describe("a received webhook", () => {
 
   it("reports Retry-After in seconds or as a date", async () => {
     const clock = { now: () => new Date("2026-03-04T05:06:07.000Z") };
-    for (const [header, seconds] of [
-      ["120", 120],
-      ["Wed, 04 Mar 2026 05:07:07 GMT", 60],
+    for (const [header, milliseconds] of [
+      ["120", 120_000],
+      ["Wed, 04 Mar 2026 05:07:07 GMT", 60_000],
       ["soon", null],
     ] as const) {
       const receiver = closeAfterTest(
         await startReceiver((_request, response) => response.writeHead(429, { "retry-after": header }).end()),
       );
-      expect(await post(receiver.url, { clock })).toMatchObject({ status: 429, retryAfterSeconds: seconds });
+      expect(await post(receiver.url, { clock })).toMatchObject({ status: 429, retryAfterMs: milliseconds });
     }
   });
 

@@ -1,5 +1,4 @@
-import type { EngineSelection } from "../engines/registry.ts";
-import { type AvailableEngines, chooseEngines } from "../engines/registry.ts";
+import { type AvailableEngines, chooseEngines, type EngineSelection } from "../engines/registry.ts";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "../models/catalog.ts";
 import { type ModelStore, openModelStore } from "../models/store.ts";
 import type { TranscribeSettings } from "./settings.ts";
@@ -25,10 +24,10 @@ async function findWhisper({
   if (wanted === null) return null;
   const { folder, manifest, name } = await store.find(wanted);
   const known = knownModel(manifest?.name ?? name);
-  return { folder, englishNoBetterThanBundled: known?.englishNoBetterThanBundled ?? false };
+  return { folder, prefersBundledForEnglish: known?.prefersBundledForEnglish ?? false };
 }
 
-/** Returns the name of the default model if it is installed, else that of the largest installed model. */
+/** Returns the name of the default model if it is installed, otherwise the largest model's, or null. */
 async function bestInstalledModel(store: ModelStore): Promise<string | null> {
   const installed = new Set(
     (await store.list()).filter(({ state }) => state !== "partial").map(({ name }) => name),

@@ -58,7 +58,7 @@ export interface AvailableEngines {
     /** Absolute. */
     folder: string;
     /** Whether the bundled engine recognizes clear English instead of the model. */
-    englishNoBetterThanBundled: boolean;
+    prefersBundledForEnglish: boolean;
   } | null;
   /** A sentence for users that explains how to install a Whisper model. */
   whisperRemedy: string;
@@ -92,7 +92,7 @@ export function chooseEngines(choice: EngineChoice, available: AvailableEngines)
       return {
         bundled: true,
         multilingual: { kind: "whisper", folder: whisper.folder },
-        bundledTakesEnglish: whisper.englishNoBetterThanBundled,
+        bundledTakesEnglish: whisper.prefersBundledForEnglish,
         remedy: "",
       };
     default: {

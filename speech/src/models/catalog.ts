@@ -22,7 +22,7 @@ export interface KnownModel {
   /** Peak memory of a speech process with this model, as measured. */
   memoryBytes: number;
   /** Whether the bundled engine transcribes English as accurately and many times faster. */
-  englishNoBetterThanBundled: boolean;
+  prefersBundledForEnglish: boolean;
 }
 
 /** The largest model that transcribes in real time on a few CPU cores. */
@@ -48,7 +48,7 @@ const MAX_PROTOBUF_BYTES = 2e9;
 interface Listing extends Pick<KnownModel, "languageCount" | "repository"> {
   /** With the 8-bit encoder. */
   downloadBytes: number;
-  englishNoBetterThanBundled?: true;
+  prefersBundledForEnglish?: true;
 }
 
 /**
@@ -61,13 +61,13 @@ const LISTINGS: Readonly<Record<string, Listing>> = {
     languageCount: 99,
     repository: "onnx-community/whisper-tiny_timestamped",
     downloadBytes: 43 * MB,
-    englishNoBetterThanBundled: true,
+    prefersBundledForEnglish: true,
   },
   "whisper-base": {
     languageCount: 99,
     repository: "onnx-community/whisper-base_timestamped",
     downloadBytes: 82 * MB,
-    englishNoBetterThanBundled: true,
+    prefersBundledForEnglish: true,
   },
   "whisper-small": {
     languageCount: 99,
@@ -122,7 +122,7 @@ function describe(name: string, listing: Listing, encoder: Precision): KnownMode
     files: [...JSON_FILES, ...encoderFiles(encoder, measured.encoderBytes), DECODER_FILE],
     downloadBytes: listing.downloadBytes + measured.encoderBytes - eightBits.encoderBytes,
     memoryBytes: measured.memoryBytes,
-    englishNoBetterThanBundled: listing.englishNoBetterThanBundled ?? false,
+    prefersBundledForEnglish: listing.prefersBundledForEnglish ?? false,
   };
 }
 

@@ -3,6 +3,7 @@ import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
+import { parseRetryAfter } from "../lib/retry-after.ts";
 import type { ContentHash } from "./content-hash.ts";
 import { makeFolders, storeError } from "./file-system.ts";
 import {
@@ -192,8 +193,8 @@ function requireSuccess(response: HubResponse, file: HubFile, hub: Hub): void {
   const { status } = response;
   if (status === 200 || status === 206) return;
   if (status >= 500 || status === 408 || status === 429) {
-    const seconds = Number(response.headers.get("retry-after") ?? 0);
-    throw new BusyError(`the server responded with ${status}`, Number.isFinite(seconds) ? seconds * 1000 : 0);
+    const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"), Date.now()) ?? 0;
+    throw new BusyError(`the server responded with ${status}`, retryAfterMs);
   }
   if (status === 404 || status === 410) {
     throw new FileMissing(`${hub.url} has no ${file.path} in ${file.repository} (${file.revision})`);

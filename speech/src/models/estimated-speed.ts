@@ -33,7 +33,7 @@ export function bundledTakesEnglish(
   priority: SpeechPriority,
   machine: EncoderSpeed | null,
 ): boolean {
-  if (model?.englishNoBetterThanBundled) return true;
+  if (model?.prefersBundledForEnglish) return true;
   if (priority !== "auto") return priority === "speed";
   const speed = model && machine && estimateSpeed(model, machine);
   return speed !== null && speed < MIN_ENGLISH_SPEED;

@@ -1,7 +1,7 @@
 import { type AvailableEngines, chooseEngines } from "@subtext/speech/engines/registry";
 import { expect, test } from "vitest";
 
-const WHISPER = { folder: "/models/whisper-small", englishNoBetterThanBundled: false };
+const WHISPER = { folder: "/models/whisper-small", prefersBundledForEnglish: false };
 const OPENAI = {
   kind: "openai" as const,
   servers: [{ url: "http://gpu:8000/v1", apiKey: null }],
@@ -28,7 +28,7 @@ test("a multilingual model is used if there is one", () => {
 });
 
 test("the bundled engine takes English from a model that transcribes it no better", () => {
-  const whisper = { ...WHISPER, englishNoBetterThanBundled: true };
+  const whisper = { ...WHISPER, prefersBundledForEnglish: true };
   expect(chooseEngines("auto", available({ whisper }))).toMatchObject({
     bundled: true,
     multilingual: { kind: "whisper" },
@@ -44,7 +44,7 @@ test("servers that somebody has named come before a model on this machine", () =
 });
 
 test("an engine that is named is the only one", () => {
-  const all = available({ whisper: { ...WHISPER, englishNoBetterThanBundled: true }, configured: [OPENAI] });
+  const all = available({ whisper: { ...WHISPER, prefersBundledForEnglish: true }, configured: [OPENAI] });
   expect(chooseEngines("moonshine", all)).toMatchObject({ bundled: true, multilingual: null });
   expect(chooseEngines("openai", all)).toMatchObject({ bundled: false, multilingual: OPENAI });
   expect(chooseEngines("whisper", all)).toMatchObject({

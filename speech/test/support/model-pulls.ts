@@ -24,7 +24,7 @@ export const MODEL: KnownModel = {
   files: ["config.json", "onnx/encoder.onnx", "onnx/decoder.onnx"],
   downloadBytes: 5 * MIB,
   memoryBytes: 1,
-  englishNoBetterThanBundled: true,
+  prefersBundledForEnglish: true,
 };
 
 /** Impatient, so that a test of giving up is short. */

@@ -10,7 +10,7 @@ import { RichText } from "../../ui/rich-text.tsx";
 import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 import { invitedAs } from "./roles.ts";
 
-/** Opened by invitation links. */
+/** The page that invitation links open. */
 export function JoinPage() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

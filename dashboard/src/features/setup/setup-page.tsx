@@ -1,4 +1,4 @@
-import type { SetUpRequest, SetUpView } from "@subtext/server/admin/contract/operator";
+import type { SetupRequest, SetupView } from "@subtext/server/admin/contract/operator";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
 import { useState } from "react";
@@ -16,7 +16,7 @@ import { Loading } from "../../ui/page.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
 import { FieldGroup, SignedOutPage } from "../../ui/signed-out-page.tsx";
 
-/** Opened by the setup link, which the server prints on its first start. */
+/** The page that the setup link opens. The server prints the link when it first starts. */
 export function SetupPage() {
   const state = useQuery(setupQuery);
   const token = useRouterState({ select: ({ location }) => location.hash });
@@ -41,15 +41,15 @@ export function SetupPage() {
     return <SignedOutPage title={texts.title} description={texts.openLink} />;
   }
   const { hasEnvironment, engines } = state.data;
-  return <SetupForm token={token} withEnvironment={!hasEnvironment} engines={engines} />;
+  return <SetupForm token={token} needsEnvironment={!hasEnvironment} engines={engines} />;
 }
 
-interface SetupFormProps extends Pick<SetUpView, "engines"> {
+interface SetupFormProps extends Pick<SetupView, "engines"> {
   token: string;
-  withEnvironment: boolean;
+  needsEnvironment: boolean;
 }
 
-function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
+function SetupForm({ token, needsEnvironment, engines }: SetupFormProps) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const [name, setName] = useState("");
@@ -60,12 +60,12 @@ function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
   const [engine, setEngine] = useState(engines.find(({ isDefault }) => isDefault)?.name);
   const setup = useMutation({
     mutationFn: () => {
-      const body: SetUpRequest = {
+      const body: SetupRequest = {
         token,
         name,
         email,
         password,
-        ...(withEnvironment && { environment: { name: environmentName, aiTranscription } }),
+        ...(needsEnvironment && { environment: { name: environmentName, aiTranscription } }),
         ...(engine !== undefined && { engine }),
       };
       return request("POST /setup", { body });
@@ -78,7 +78,7 @@ function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
   return (
     <SignedOutPage
       title={texts.title}
-      description={withEnvironment ? texts.createAccountAndEnvironment : texts.createAccount}
+      description={needsEnvironment ? texts.createAccountAndEnvironment : texts.createAccount}
     >
       <Form onSubmit={() => setup.mutate()} error={setup.error}>
         <FieldGroup title={texts.yourAccount}>
@@ -93,7 +93,7 @@ function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
           />
           <NewPasswordField value={password} onChange={setPassword} />
         </FieldGroup>
-        {withEnvironment && (
+        {needsEnvironment && (
           <FieldGroup title={texts.yourEnvironment}>
             <TextField
               label={texts.environmentName}
@@ -128,8 +128,8 @@ function SetupForm({ token, withEnvironment, engines }: SetupFormProps) {
   );
 }
 
-/** Returns e.g. `whisper-small – download 252 MB, memory 2.2 GB, about 8 × real time (estimate)`. */
-function describeEngine(engine: SetUpView["engines"][number]): string {
+/** For example `whisper-small – download 252 MB, memory 2.2 GB, about 8 × real time (estimate)`. */
+function describeEngine(engine: SetupView["engines"][number]): string {
   const { name, downloadBytes, memoryBytes, estimatedSpeed } = engine;
   if (downloadBytes === 0) return texts.bundledEngine;
   const parts = [

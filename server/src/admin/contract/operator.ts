@@ -16,7 +16,7 @@ export interface OperatorView extends OperatorAccess {
 export type MeView = Omit<OperatorView, "createdAt">;
 
 /** Whether the service still needs its first operator. */
-export interface SetUpView {
+export interface SetupView {
   needed: boolean;
   /** False if the first environment must be created as well. */
   hasEnvironment: boolean;
@@ -24,7 +24,7 @@ export interface SetUpView {
   engines: EngineOptionView[];
 }
 
-export interface SetUpRequest {
+export interface SetupRequest {
   /** The token of the setup link. */
   token: string;
   name: string;
@@ -32,7 +32,7 @@ export interface SetUpRequest {
   password: string;
   /** Omitted if an environment already exists. */
   environment?: { name: string; aiTranscription: boolean };
-  /** The name of one of `SetUpView.engines`. Without it, the default model is used. */
+  /** The name of one of `SetupView.engines`. Without it, the default model is used. */
   engine?: string;
 }
 

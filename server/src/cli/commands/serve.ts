@@ -52,9 +52,9 @@ export function addServe(program: Command, terminal: Terminal): void {
       const stopRequested = stopSignal();
       try {
         // Runs before the service reports that it is ready, because an error here must make startup fail.
-        const setUpToken = config.role === "worker" ? null : await service.parts.operators.newSetUpToken();
+        const setupToken = config.role === "worker" ? null : await service.parts.operators.newSetupToken();
         await service.start();
-        out(greeting(config, setUpToken));
+        out(greeting(config, setupToken));
         await stopRequested;
       } catch (error) {
         throw explain(error, config);
@@ -105,15 +105,15 @@ function stopSignal(): Promise<void> {
   });
 }
 
-function greeting({ role, publicUrl, dataFolder, bucket }: Config, setUpToken: string | null): string {
+function greeting({ role, publicUrl, dataFolder, bucket }: Config, setupToken: string | null): string {
   if (role === "worker") return "This Subtext worker is running.\n";
   const place = bucket === null ? dataFolder : `the bucket ${bucket.name}`;
-  if (setUpToken === null) return `Subtext is running at ${publicUrl}. Its data is in ${place}.\n`;
+  if (setupToken === null) return `Subtext is running at ${publicUrl}. Its data is in ${place}.\n`;
   return `
 Subtext is running. Its data is in ${place}.
 
   1. Open this link. It makes you the owner, and works once, until the next start:
-     ${publicUrl}${SETUP_PATH}#${setUpToken}
+     ${publicUrl}${SETUP_PATH}#${setupToken}
   2. Drop a video onto the page, or upload it with the API: ${publicUrl}/docs
   3. If something does not work, run: ${commandLine("doctor")}
 

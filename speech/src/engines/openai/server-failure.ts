@@ -1,4 +1,5 @@
 import { SpeechError } from "../../errors.ts";
+import { parseRetryAfter } from "../../lib/retry-after.ts";
 import { excerpt } from "./response.ts";
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -53,7 +54,7 @@ export function failureOf({
   const failure = (kind: ServerFailure["kind"], hint: string, said = body): ServerFailure => ({
     kind,
     message: `responded with ${status}${hint}${said.trim() === "" ? "" : `: ${excerpt(serverMessage(said))}`}`,
-    retryAfterMs: retryAfterMs(headers, Date.now()),
+    retryAfterMs: parseRetryAfter([headers["retry-after"]].flat()[0], Date.now()),
     rejects: [400, 422, 501].includes(status) ? rejectedParameters(body) : [],
   });
   // The server's message may contain a part of the key.
@@ -117,12 +118,4 @@ function serverMessage(body: string): string {
 function redirectTarget({ location }: Headers): string {
   const target = typeof location === "string" ? URL.parse(location) : null;
   return target === null ? "" : ` to ${target.origin}`;
-}
-
-/** Parses `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). */
-export function retryAfterMs(headers: Headers, nowMs: number): number | null {
-  const value = [headers["retry-after"]].flat()[0]?.trim() ?? "";
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
 }

@@ -5,7 +5,6 @@ import {
   type LoadBalancerOptions,
   type Slot,
 } from "../../../src/engines/openai/load-balancer.ts";
-import { retryAfterMs } from "../../../src/engines/openai/server-failure.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -209,22 +208,4 @@ describe("load balancing", () => {
       { numRuns: 30 },
     );
   });
-});
-
-describe("Retry-After", () => {
-  for (const [value, milliseconds] of [
-    ["120", 120_000],
-    ["0", 0],
-    ["1.5", 1_500],
-    ["Fri, 31 Dec 1999 23:59:59 GMT", 59_000],
-    ["Fri, 31 Dec 1999 23:00:00 GMT", 0],
-    ["soon", null],
-    ["", null],
-    [undefined, null],
-  ] as const) {
-    test(`"${value}" is ${milliseconds} ms`, () => {
-      const headers = value === undefined ? {} : { "retry-after": value };
-      expect(retryAfterMs(headers, Date.UTC(1999, 11, 31, 23, 59, 0))).toBe(milliseconds);
-    });
-  }
 });

@@ -9,7 +9,7 @@ import type {
   NewInvitationView,
   OperatorView,
   SessionView,
-  SetUpView,
+  SetupView,
 } from "../operator.ts";
 import { OWNERS, VIEWERS } from "./callers.ts";
 import { strict, WITHOUT_NUL } from "./schema-options.ts";
@@ -39,7 +39,7 @@ const ACCESS = {
 /** Setup, sign-in, sessions, operators and the audit log. */
 export const OPERATOR_OPERATIONS = {
   // Setup, sign-in and sessions
-  "GET /setup": { callers: "anyone", response: json<SetUpView>() },
+  "GET /setup": { callers: "anyone", response: json<SetupView>() },
   "POST /setup": {
     callers: "anyone",
     isGuessable: true,
