@@ -73,8 +73,8 @@ export function computeCapacity({ videosPerDay, minutes, mebibytes, peak, busy }
         `up to ${CONNECTIONS_PER_PROCESS} per process: ${round((workers + API_PROCESSES) * CONNECTIONS_PER_PROCESS)} for ${workers} workers and ${API_PROCESSES} api processes`,
       ],
       [
-        "recordings in, and again from the bucket to the workers",
-        `${recordingsTib.toFixed(0)} TiB per day, ${gigabits} Gbit/s each way`,
+        "recordings in, and twice from the bucket to the workers, for transcriptions and posters",
+        `${recordingsTib.toFixed(0)} TiB per day and ${gigabits} Gbit/s in, twice as much out`,
       ],
       ["transcripts", gib(minutes * COSTS.filesKibPerMinute)],
       ["bucket: write requests per second", round(perSecond * (mebibytes / PART_MIB + 2 + 5))],

@@ -36,7 +36,11 @@ export function renderCosts(): string {
         `about ${COSTS.filesKibPerMinute} KiB per minute: 107 words, 45 bytes each in JSON, plus captions, text, confidence, waveform`,
         "calculated",
       ],
-      ["the recording", "written once in parts of 5 MiB, read once by a worker", ""],
+      [
+        "the recording",
+        "written once in parts of 5 MiB, read twice by a worker: for the transcription and for the poster",
+        "",
+      ],
     ],
   );
 }

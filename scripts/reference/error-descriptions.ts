@@ -118,7 +118,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   bulk_operation_not_found:
     "Admin API: the environment has no bulk operation with this id, or the download link was already used.",
   poster_not_found:
-    "Admin API: the poster has not been made yet, the recording has no video, or nothing but black was found.",
+    "Admin API: the poster has not been made yet, or the recording has no video or only black or blank frames.",
   waveform_not_found: "Admin API: the recording could not be decoded, or has not been decoded yet.",
   transcription_not_failed: "Admin API: only a FAILED transcription can be reprocessed.",
   ai_transcription_off:

@@ -41,7 +41,7 @@ export function renderKeyFigures(): string {
     ([circumstances, figures]) =>
       `${circumstances} (${figures.map(({ command }) => `\`${command}\``).join(", ")})`,
   );
-  return `${renderTable(["", "Subtext", "in the same run"], rows)}\nMeasured on ${sources.join("; on ")}.\n`;
+  return `${renderTable(["", "Subtext", "for comparison, in the same run"], rows)}\nMeasured on ${sources.join("; on ")}.\n`;
 }
 
 /** Renders the figures of the bundled engine, and of the Whisper engine with the tests' model. */

@@ -39,7 +39,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
 
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("subtext")
-    .description("Transcribes every video that finishes uploading, on your own machine.")
+    .description("Transcribes every uploaded video on your own machine.")
     .version(packageJson.version)
     .option("--json", "print JSON instead of text")
     .configureHelp({ showGlobalOptions: true })

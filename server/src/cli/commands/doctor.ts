@@ -21,7 +21,7 @@ interface Diagnosis {
 export function addDoctor(program: Command, terminal: Terminal): void {
   program
     .command("doctor")
-    .description("check all settings and parts of the service; exit with code 1 if a part is missing")
+    .description("check all settings and parts of the service; exit with code 1 if a check fails")
     .option("--files", "also check that every video's files exist, which may take minutes")
     .action(async ({ files = false }: { files?: boolean }, command: Command) => {
       const diagnosis = await runChecks(configOf(terminal), { files });

@@ -47,7 +47,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
     .option("--name <name>", "what the key is for")
     .option(
       "--permissions <list>",
-      `comma-separated list of ${PERMISSIONS.join(", ")}`,
+      `comma-separated list of ${PERMISSIONS.join(", ")}; get_video and create_video by default`,
       parseList(PERMISSIONS),
     )
     .option("--expires-in <time>", "when the key expires, such as 90d or 12h from now", parseDuration)
