@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import type { FigureTable } from "./figures.ts";
 import { printTable } from "./table.ts";
 
-/** Costs of one video, measured on 2 cores of an AMD EPYC on 21 November 2026. */
+/** Costs of one video, measured on 2 cores of an AMD EPYC: recognition on 21, the database on 25 November 2026. */
 export const COSTS = {
   /** From `npm run bench:speech`, with the bundled engine; includes decoding. */
   cpuSecondsPerAudioHour: 52.6,
@@ -11,11 +11,11 @@ export const COSTS = {
    */
   gpuSecondsPerAudioHour: (19.155 / 13) * 60,
   /** From `npm run bench:queue -- --only cost`. */
-  statements: 64,
-  transactions: 26,
-  rowWrites: 26,
-  logKib: 10,
-  rowsKib: 13.1,
+  statements: 75,
+  transactions: 33,
+  rowWrites: 32,
+  logKib: 22,
+  rowsKib: 13.5,
   idleStatementsPerWorkerMinute: 37,
   /** Includes words, captions, text, confidence and waveform. */
   filesKibPerMinute: 10,
@@ -23,7 +23,8 @@ export const COSTS = {
 const PART_MIB = 5;
 const CORES_PER_WORKER = 4;
 const CONNECTIONS_PER_PROCESS = 16;
-const API_PROCESSES = 4;
+/** A process receives about this much, as `docs/scaling.md` says. */
+const GIGABITS_PER_API_PROCESS = 1;
 
 export interface Load {
   videosPerDay: number;
@@ -46,7 +47,8 @@ export function computeCapacity({ videosPerDay, minutes, mebibytes, peak, busy }
   const gpus = (audioHours * COSTS.gpuSecondsPerAudioHour) / 86_400 / busy;
   const workers = Math.ceil(cores / CORES_PER_WORKER);
   const recordingsTib = (videosPerDay * mebibytes) / 1024 ** 2;
-  const gigabits = ((recordingsTib * 1024 ** 4 * 8) / 86_400 / 1e9).toFixed(1);
+  const gigabits = (recordingsTib * 1024 ** 4 * 8) / 86_400 / 1e9;
+  const apiProcesses = Math.ceil((gigabits * peak) / GIGABITS_PER_API_PROCESS);
   const round = (number: number) => Math.round(number).toLocaleString("en");
   const gib = (kib: number) => `${((videosPerDay * kib) / 1024 ** 2).toFixed(0)} GiB per day`;
   return {
@@ -70,11 +72,11 @@ export function computeCapacity({ videosPerDay, minutes, mebibytes, peak, busy }
       ["PostgreSQL: stored rows", gib(COSTS.rowsKib)],
       [
         "PostgreSQL: connections",
-        `up to ${CONNECTIONS_PER_PROCESS} per process: ${round((workers + API_PROCESSES) * CONNECTIONS_PER_PROCESS)} for ${workers} workers and ${API_PROCESSES} api processes`,
+        `up to ${CONNECTIONS_PER_PROCESS} per process: ${round((workers + apiProcesses) * CONNECTIONS_PER_PROCESS)} for ${workers} workers and ${apiProcesses} api processes`,
       ],
       [
         "recordings in, and twice from the bucket to the workers, for transcriptions and posters",
-        `${recordingsTib.toFixed(0)} TiB per day and ${gigabits} Gbit/s in, twice as much out`,
+        `${recordingsTib.toFixed(0)} TiB per day and ${gigabits.toFixed(1)} Gbit/s in, twice as much out`,
       ],
       ["transcripts", gib(minutes * COSTS.filesKibPerMinute)],
       ["bucket: write requests per second", round(perSecond * (mebibytes / PART_MIB + 2 + 5))],

@@ -25,7 +25,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   invalid_request:
     "The request is malformed; `detail` says where. This includes invalid HTTP and HTTP/1.1 requests without `Host`.",
   invalid_metadata:
-    "Metadata exceeds 4 KB, or contains characters that cannot be stored: U+0000, or half of a surrogate pair.",
+    "Metadata exceeds 4 KiB, or contains characters that cannot be stored: U+0000, or half of a surrogate pair.",
   request_timeout: "The headers took over 20 seconds to arrive, or a JSON body over 30.",
   payload_too_large: "The upload or the body exceeds the limit.",
   headers_too_large: "The URL and all headers together exceed 16 KiB.",

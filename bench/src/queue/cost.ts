@@ -100,8 +100,8 @@ async function untilDelivered(db: Db): Promise<void> {
 }
 
 async function readCounts(db: Db): Promise<Counts> {
-  // PostgreSQL sessions report their statistics at most once per second.
-  await sleep(1_500);
+  // An idle PostgreSQL session reports its statistics within 10 seconds.
+  await sleep(11_000);
   const { rows } = await sql<Omit<Counts, "statements">>`
     select (xact_commit + xact_rollback)::float8 as transactions,
       (tup_inserted + tup_updated + tup_deleted)::float8 as "rowsWritten",

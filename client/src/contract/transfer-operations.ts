@@ -43,7 +43,7 @@ export const UPLOAD_OPERATIONS = {
         example: "18934221",
       },
       "Upload-Metadata": {
-        description: "Keys with base64 values, separated by commas; at most 4 KB in total",
+        description: "Keys with base64 values, separated by commas; at most 4 KiB in total",
         required: false,
         example: "filename bWVldGluZy5tcDQ=,customer NDI=",
       },

@@ -13,7 +13,7 @@ const eventTypes = Type.Array(oneOf(EVENT_TYPES), {
   description: "Event types to send",
 });
 const metadata = Type.Record(Type.String(), Type.Unknown(), {
-  description: "Any JSON object of at most 4 KB; included in every event",
+  description: "Any JSON object of at most 4 KiB; included in every event",
 });
 
 export const WebhookEndpoint = Type.Object(
@@ -103,7 +103,7 @@ export const DeliveryAttempt = Type.Object(
     ),
     responseStart: nullable(
       Type.String(),
-      "First 1 KB of the response body as text; null if there was no response",
+      "First 1 KiB of the response body as text; null if there was no response",
     ),
   },
   { $id: "DeliveryAttempt", additionalProperties: false },

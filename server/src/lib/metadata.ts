@@ -3,7 +3,7 @@ import { AppError } from "./errors.ts";
 const MAX_METADATA_BYTES = 4096;
 
 /**
- * Checks that the database can store metadata from a client and return it unchanged: at most 4 KB of JSON, without
+ * Checks that the database can store metadata from a client and return it unchanged: at most 4 KiB of JSON, without
  * U+0000 or lone surrogates.
  * @param what names the metadata in the error message
  * @throws AppError `invalid_metadata`

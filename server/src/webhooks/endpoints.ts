@@ -26,7 +26,7 @@ export interface NewEndpointRequest {
   url: string;
   /** Defaults to the completed event. */
   eventTypes?: EventType[];
-  /** Included in every event. At most 4 KB of JSON. */
+  /** Included in every event. At most 4 KiB of JSON. */
   metadata?: Record<string, unknown>;
 }
 

@@ -66,7 +66,7 @@ function expectWholeTrace(spans: CollectedSpan[], transcriptionId: string): void
     "deliver",
   ]);
   const transcribe = tree?.find((each) => Array.isArray(each)) as string[];
-  expect(transcribe.slice(1).sort()).toEqual(["decode", "fetch", "listen", "store"]);
+  expect(transcribe.slice(1).sort()).toEqual(["decode", "fetch", "recognize", "store"]);
   for (const { startMs, endMs, failed } of spans) {
     expect(endMs).toBeGreaterThanOrEqual(startMs);
     expect(failed).toBe(false);
@@ -94,7 +94,7 @@ describe("a trace", () => {
     const senders = Map.groupBy(collector.spans, ({ resource }) => resource["service.instance.id"]);
     expect([...senders.values()].map((spans) => spans.map(({ name }) => name).sort())).toEqual([
       ["accept", "upload"],
-      ["decode", "deliver", "fetch", "listen", "queue", "store", "transcribe"],
+      ["decode", "deliver", "fetch", "queue", "recognize", "store", "transcribe"],
     ]);
     expect(collector.spans[0]?.resource).toMatchObject({ "service.name": "subtext" });
     expect(collector.headers[0]).toMatchObject({ "x-key": "hush" });

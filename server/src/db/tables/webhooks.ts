@@ -71,7 +71,7 @@ export interface DeliveryAttemptTable {
   /** Null if there was no response. */
   status_code: number | null;
   failure: string | null;
-  /** The first 1 KB of the response's body. */
+  /** The first 1 KiB of the response's body. */
   response_start: string | null;
 }
 

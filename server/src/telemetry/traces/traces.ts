@@ -96,7 +96,7 @@ export function openTraces(options: TracesOptions): Traces {
       };
       stage("fetch", startedAt, fetchedAt);
       stage("decode", fetchedAt, decodedAt);
-      stage("listen", fetchedAt, transcribedAt);
+      stage("recognize", fetchedAt, transcribedAt);
       stage("store", transcribedAt, endedAt);
     },
 
