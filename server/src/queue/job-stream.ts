@@ -38,8 +38,7 @@ interface ActiveJob {
 
 /**
  * Runs the jobs of one queue in this process. Fetches jobs for all free slots, and again as soon as slots become free.
- * pg-boss's own worker fetches a single job and then waits for half a second or a notification, so it would process
- * only two jobs per second of a backlog.
+ * pg-boss's own worker delivered a backlog ten times more slowly (decision 11).
  */
 export class JobStream {
   readonly #boss: PgBoss;
