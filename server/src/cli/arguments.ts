@@ -1,5 +1,4 @@
 import { InvalidArgumentError, Option } from "commander";
-import type { EnvironmentSummaryView } from "../admin/contract/environment.ts";
 import { commandLine } from "../lib/command-line.ts";
 import { AppError } from "../lib/errors.ts";
 import type { InternalClient } from "./internal-client.ts";
@@ -46,14 +45,14 @@ export function parseJsonObject(text: string): Record<string, unknown> {
 }
 
 /**
- * Finds an environment by id or name.
+ * Returns the path parameter of an environment, which is given by its id or name.
  * @param wanted undefined selects the only environment
  * @throws AppError `environment_not_found`
  */
-export async function chooseEnvironment(
+export async function environmentParams(
   client: InternalClient,
   wanted: string | undefined,
-): Promise<EnvironmentSummaryView> {
+): Promise<{ environment: string }> {
   const { data } = await client.send("GET /environments");
   const [first, ...others] = data;
   if (!first) {
@@ -62,9 +61,9 @@ export async function chooseEnvironment(
       `There are no environments yet. Create one: ${commandLine("env create <name>")}`,
     );
   }
-  if (wanted === undefined && others.length === 0) return first;
+  if (wanted === undefined && others.length === 0) return { environment: first.id };
   const found = data.find(({ id, name }) => id === wanted || name === wanted);
-  if (found) return found;
+  if (found) return { environment: found.id };
   const names = data.map(({ name }) => name).join(", ");
   throw new AppError(
     "environment_not_found",

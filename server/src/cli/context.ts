@@ -22,25 +22,38 @@ export function configOf({ env, envFile = null }: Terminal, overrides: Record<st
 }
 
 /**
- * Runs a command against the service and prints the result.
+ * Sets the action of a command: runs `work` against the service and prints the result.
+ * @param work receives the command's arguments and options
  * @param render formats the result as text; with `--json`, the value itself is printed
  */
-export async function ask<T>(
-  terminal: Terminal,
+export function runOnService<Input extends unknown[], T>(
   command: Command,
-  work: (client: InternalClient) => Promise<T>,
+  terminal: Terminal,
+  work: (client: InternalClient, ...input: Input) => Promise<T>,
   render: (value: T) => string,
+): void {
+  command.action(async (...input) => {
+    const value = await withService(terminal, (client) => work(client, ...(input as unknown[] as Input)));
+    print(terminal, command, value, render);
+  });
+}
+
+export async function withService<T>(
+  terminal: Terminal,
+  work: (client: InternalClient) => Promise<T>,
 ): Promise<T> {
   const client = await connect(configOf(terminal));
-  let value: T;
   try {
-    value = await work(client);
+    return await work(client);
   } finally {
     await client.close();
   }
+}
+
+/** Prints the value as JSON with `--json`; otherwise as text. */
+export function print<T>({ out }: Terminal, command: Command, value: T, render: (value: T) => string): void {
   const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  terminal.out(json ? `${JSON.stringify(value, null, 2)}\n` : withNewline(render(value)));
-  return value;
+  out(json ? `${JSON.stringify(value, null, 2)}\n` : withNewline(render(value)));
 }
 
 function withNewline(text: string): string {

@@ -7,7 +7,7 @@ import type { StoredModel } from "../models/stored-model.ts";
 import { chosenEncoder, ENCODER_CHOICES, type EncoderChoice } from "../processes/encoder-choice.ts";
 import { machineSpeed } from "../processes/machine-speed.ts";
 import { drawBar, megabytes, writeLines } from "./download-display.ts";
-import type { Terminal } from "./terminal.ts";
+import { progressTerminal, type Terminal } from "./terminal.ts";
 
 /** Ends the command with exit code 1 without another message. */
 const DAMAGED = "subtext.damaged";
@@ -209,12 +209,12 @@ async function pull(
   store: ModelStore,
   model: KnownModel,
   options: Pick<InstallOptions, "hub" | "encoder">,
-  { err, errColumns }: ModelCommandsOptions["terminal"],
+  terminal: ModelCommandsOptions["terminal"],
 ): Promise<{ folder: string; wasInstalled: boolean }> {
-  const display =
-    errColumns() === null
-      ? writeLines((line) => err(`${model.name}  ${line}\n`))
-      : drawBar(model.name, { write: err, columns: () => errColumns() ?? 80 });
+  const screen = progressTerminal(terminal);
+  const display = screen
+    ? drawBar(model.name, screen)
+    : writeLines((line) => terminal.err(`${model.name}  ${line}\n`));
   try {
     const installed = await store.install(model, {
       hub: options.hub,

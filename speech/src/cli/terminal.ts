@@ -15,6 +15,14 @@ export interface ProgressTerminal {
   columns(): number;
 }
 
+/** Returns null if there is no terminal to draw on. */
+export function progressTerminal({
+  err,
+  errColumns,
+}: Pick<Terminal, "err" | "errColumns">): ProgressTerminal | null {
+  return errColumns() === null ? null : { write: err, columns: () => errColumns() ?? 80 };
+}
+
 export interface BarState {
   /** Completed share, 0 … 1. If null, no bar is drawn. */
   share: number | null;

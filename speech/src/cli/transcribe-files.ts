@@ -8,8 +8,7 @@ import type { TranscribeResult } from "../transcript.ts";
 import { findEngines } from "./find-engines.ts";
 import type { FileOutcome, OutcomeError } from "./outcome.ts";
 import type { TranscribeSettings } from "./settings.ts";
-import type { Terminal } from "./terminal.ts";
-import { openProgressBar, type ProgressTerminal } from "./terminal.ts";
+import { openProgressBar, progressTerminal, type Terminal } from "./terminal.ts";
 import { showTranscription, summaryOf } from "./transcription-display.ts";
 
 type TranscribeTerminal = Pick<Terminal, "err" | "errColumns" | "memoryLimit">;
@@ -96,7 +95,7 @@ async function openSpeech(
     ...(ffmpegPath !== null && { ffmpegPath }),
   });
   stop.addEventListener("abort", () => void speech.close(), { once: true });
-  const screen = quiet ? null : screenOf(terminal);
+  const screen = quiet ? null : progressTerminal(terminal);
   const display = screen && openProgressBar(program, screen);
   try {
     display?.show({ share: null, text: "loading engines" });
@@ -111,11 +110,6 @@ async function openSpeech(
   }
 }
 
-/** Returns null if the output is not a terminal. */
-function screenOf({ err, errColumns }: TranscribeTerminal): ProgressTerminal | null {
-  return errColumns() === null ? null : { write: err, columns: () => errColumns() ?? 80 };
-}
-
 /** @throws the reason of `stop` */
 async function transcribeFile(
   speech: Speech,
@@ -125,7 +119,7 @@ async function transcribeFile(
   stop: AbortSignal,
 ): Promise<FileOutcome> {
   const path = resolve(file);
-  const screen = quiet ? null : screenOf(terminal);
+  const screen = quiet ? null : progressTerminal(terminal);
   const display = screen && showTranscription(basename(file), screen);
   let result: TranscribeResult;
   try {

@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
 import { ACTOR_KINDS, type ActorKind, AUDIT_ACTIONS, type AuditAction } from "../../db/enums.ts";
 import { parseDuration } from "../arguments.ts";
-import { configOf, type Terminal } from "../context.ts";
-import { connect } from "../internal-client.ts";
+import { type Terminal, withService } from "../context.ts";
 
 const PAGE_SIZE = 100;
 
@@ -24,8 +23,7 @@ export function addAudit(program: Command, terminal: Terminal): void {
     .option("--last <time>", "maximum age of the events, such as 90d or 12h", parseDuration)
     .action(async ({ action, by, operator, last }: Filters) => {
       const since = last === undefined ? null : new Date(Date.now() - last).toISOString();
-      const client = await connect(configOf(terminal));
-      try {
+      await withService(terminal, async (client) => {
         for (let cursor: string | undefined; ; ) {
           const query = { limit: PAGE_SIZE, action, actorKind: by, actorId: operator, cursor };
           const { data, nextCursor } = await client.send("GET /audit", { query });
@@ -34,8 +32,6 @@ export function addAudit(program: Command, terminal: Terminal): void {
           if (nextCursor === null || wanted.length < data.length) return;
           cursor = nextCursor;
         }
-      } finally {
-        await client.close();
-      }
+      });
     });
 }

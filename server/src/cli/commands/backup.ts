@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import { openProgressBar } from "@subtext/speech/cli/terminal";
+import { openProgressBar, progressTerminal } from "@subtext/speech/cli/terminal";
 import type { Command } from "commander";
 import type { BackupView } from "../../backup/backups.ts";
 import { commandLine } from "../../lib/command-line.ts";
-import { configOf, type Terminal } from "../context.ts";
-import { connect, type InternalClient } from "../internal-client.ts";
+import { print, type Terminal, withService } from "../context.ts";
+import type { InternalClient } from "../internal-client.ts";
 import { properties, time } from "../text.ts";
 
 const POLL_INTERVAL_MS = 200;
@@ -16,27 +16,26 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .command("backup <folder>")
     .description("back up the embedded database and all files; the service may be running")
     .action(async (folder: string, _options: object, command: Command) => {
-      const client = await connect(configOf(terminal));
-      const stop = () => {
-        client.send("DELETE /backup").catch(() => {});
-      };
-      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
-      try {
-        await client.send("POST /backup", { body: { folder: resolve(folder) } });
-        const done = await watch(client, terminal);
-        const { json } = command.optsWithGlobals<{ json?: boolean }>();
-        terminal.out(json ? `${JSON.stringify(done.manifest, null, 2)}\n` : `${describe(done)}\n`);
-      } finally {
-        for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
-        await client.close();
-      }
+      await withService(terminal, async (client) => {
+        const stop = () => {
+          client.send("DELETE /backup").catch(() => {});
+        };
+        for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+        try {
+          await client.send("POST /backup", { body: { folder: resolve(folder) } });
+          const done = await watch(client, terminal);
+          print(terminal, command, done.manifest, () => describe(done));
+        } finally {
+          for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+        }
+      });
     });
 }
 
 /** @throws Error if the backup fails */
-async function watch(client: InternalClient, { err, errColumns }: Terminal): Promise<BackupView> {
-  const terminal = { write: err, columns: () => errColumns() ?? 80 };
-  const bar = errColumns() === null ? null : openProgressBar("Backup", terminal);
+async function watch(client: InternalClient, terminal: Terminal): Promise<BackupView> {
+  const screen = progressTerminal(terminal);
+  const bar = screen && openProgressBar("Backup", screen);
   try {
     for (;;) {
       const { backup } = await client.send("GET /backup");

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import type { EffectiveSetting } from "../../config/settings-reader.ts";
 import type { Finding } from "../../health/doctor.ts";
 import { commandLine } from "../../lib/command-line.ts";
-import { configOf, type Terminal } from "../context.ts";
+import { configOf, print, type Terminal } from "../context.ts";
 import { connectOverHttp, findRunning, type InternalClient, openInProcess } from "../internal-client.ts";
 import { table } from "../text.ts";
 
@@ -25,8 +25,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     .option("--files", "also check that every video's files exist, which may take minutes")
     .action(async ({ files = false }: { files?: boolean }, command: Command) => {
       const diagnosis = await runChecks(configOf(terminal), { files });
-      const { json } = command.optsWithGlobals<{ json?: boolean }>();
-      terminal.out(json ? `${JSON.stringify(diagnosis, null, 2)}\n` : render(diagnosis));
+      print(terminal, command, diagnosis, render);
       if (diagnosis.findings.some(({ status }) => status === "missing")) {
         throw new CommanderError(1, UNHEALTHY, "");
       }

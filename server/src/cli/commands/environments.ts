@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { EnvironmentView } from "../../admin/contract/environment.ts";
 import { MAX_RETENTION_DAYS, MAX_WEIGHT, RETENTION_DELETES, type RetentionPolicy } from "../../db/enums.ts";
 import { commandLine } from "../../lib/command-line.ts";
-import { chooseEnvironment, transcriptionSwitch } from "../arguments.ts";
-import { ask, type Terminal } from "../context.ts";
+import { environmentParams, transcriptionSwitch } from "../arguments.ts";
+import { runOnService, type Terminal } from "../context.ts";
 import type { InternalClient } from "../internal-client.ts";
 import { onOff, properties, table, time } from "../text.ts";
 
@@ -22,95 +22,88 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
     .command("env")
     .description("manage environments: tenants with their own videos and keys");
 
-  group
-    .command("list")
-    .description("list environments")
-    .action(async (_options: object, command: Command) => {
-      const list = async (client: Parameters<typeof chooseEnvironment>[0]) =>
-        (await client.send("GET /environments")).data;
-      await ask(terminal, command, list, (environments) =>
-        table(
-          ["name", "id", "transcription", "created"],
-          environments.map((each) => [each.name, each.id, onOff(each.aiTranscription), time(each.createdAt)]),
-          `There are no environments yet. Create one: ${commandLine("env create <name>")}`,
-        ),
-      );
-    });
+  runOnService(
+    group.command("list").description("list environments"),
+    terminal,
+    async (client) => (await client.send("GET /environments")).data,
+    (environments) =>
+      table(
+        ["name", "id", "transcription", "created"],
+        environments.map((each) => [each.name, each.id, onOff(each.aiTranscription), time(each.createdAt)]),
+        `There are no environments yet. Create one: ${commandLine("env create <name>")}`,
+      ),
+  );
 
-  group
-    .command("create <name>")
-    .description("create an environment")
-    .addOption(transcriptionSwitch().default("on"))
-    .action(async (name: string, { transcription }: Switch, command: Command) => {
-      const body = { name, aiTranscription: transcription === "on" };
-      await ask(terminal, command, (client) => client.send("POST /environments", { body }), describe);
-    });
+  runOnService(
+    group
+      .command("create <name>")
+      .description("create an environment")
+      .addOption(transcriptionSwitch().default("on")),
+    terminal,
+    (client, name: string, { transcription }: Switch) =>
+      client.send("POST /environments", { body: { name, aiTranscription: transcription === "on" } }),
+    describe,
+  );
 
-  group
-    .command("set <environment>")
-    .description(
-      "change AI Transcription (for videos that finish uploading from now on), allowed origins, retention, the share of transcription work or the vocabulary",
-    )
-    .addOption(transcriptionSwitch())
-    .option(
-      "--origins <list>",
-      "origins of pages that may upload, https://app.example,…; * for any, none for no page",
-    )
-    .option(
-      "--keep <days|forever>",
-      "delete recordings or videos this many days after their transcription",
-      parseKeep,
-    )
-    .addOption(
-      new Option(
-        "--deletes <what>",
-        "what --keep deletes: only the recording, or the whole video with its transcript",
+  runOnService(
+    group
+      .command("set <environment>")
+      .description(
+        "change AI Transcription (for videos that finish uploading from now on), allowed origins, retention, the share of transcription work or the vocabulary",
       )
-        .choices(RETENTION_DELETES)
-        .default("recording"),
-    )
-    .option(
-      "--weight <number>",
-      "share of the transcription work relative to other environments",
-      parseWeight,
-    )
-    .option(
-      "--vocabulary <list>",
-      "names and terms that may be spoken, most important first: Subtext,Anna Weber,…; none for no terms",
-    )
-    .option("--yes", "set --keep even if videos will be deleted immediately")
-    .action(async (wanted: string, options: Change, command: Command) => {
-      const { transcription, origins, keep, deletes, weight, vocabulary, yes = false } = options;
-      const isEmpty = [transcription, origins, keep, weight, vocabulary].every(
-        (option) => option === undefined,
-      );
-      if (isEmpty) {
+      .addOption(transcriptionSwitch())
+      .option(
+        "--origins <list>",
+        "origins of pages that may upload, https://app.example,…; * for any, none for no page",
+      )
+      .option(
+        "--keep <days|forever>",
+        "delete recordings or videos this many days after their transcription",
+        parseKeep,
+      )
+      .addOption(
+        new Option(
+          "--deletes <what>",
+          "what --keep deletes: only the recording, or the whole video with its transcript",
+        )
+          .choices(RETENTION_DELETES)
+          .default("recording"),
+      )
+      .option(
+        "--weight <number>",
+        "share of the transcription work relative to other environments",
+        parseWeight,
+      )
+      .option(
+        "--vocabulary <list>",
+        "names and terms that may be spoken, most important first: Subtext,Anna Weber,…; none for no terms",
+      )
+      .option("--yes", "set --keep even if videos will be deleted immediately")
+      .hook("preAction", (command) => {
+        const { transcription, origins, keep, weight, vocabulary } = command.opts<Change>();
+        if ([transcription, origins, keep, weight, vocabulary].some((option) => option !== undefined)) return;
         command.error(
           "error: specify what to set: --transcription, --origins, --keep, --weight or --vocabulary",
-          {
-            code: "commander.nothingToSet",
-          },
+          { code: "commander.nothingToSet" },
         );
-      }
-      await ask(
-        terminal,
-        command,
-        async (client) => {
-          const { id } = await chooseEnvironment(client, wanted);
-          const retention = keep === "forever" || keep === undefined ? null : { days: keep, deletes };
-          if (retention && !yes) await requireNoDeletions(client, id, retention);
-          const body = {
-            ...(keep !== undefined && { retention }),
-            ...(transcription !== undefined && { aiTranscription: transcription === "on" }),
-            ...(origins !== undefined && { allowedOrigins: parseOrigins(origins) }),
-            ...(weight !== undefined && { weight }),
-            ...(vocabulary !== undefined && { vocabulary: parseVocabulary(vocabulary) }),
-          };
-          return await client.send("PATCH /environments/:environment", { params: { environment: id }, body });
-        },
-        describe,
-      );
-    });
+      }),
+    terminal,
+    async (client, wanted: string, options: Change) => {
+      const { transcription, origins, keep, deletes, weight, vocabulary, yes = false } = options;
+      const params = await environmentParams(client, wanted);
+      const retention = keep === "forever" || keep === undefined ? null : { days: keep, deletes };
+      if (retention && !yes) await requireNoDeletions(client, params, retention);
+      const body = {
+        ...(keep !== undefined && { retention }),
+        ...(transcription !== undefined && { aiTranscription: transcription === "on" }),
+        ...(origins !== undefined && { allowedOrigins: parseOrigins(origins) }),
+        ...(weight !== undefined && { weight }),
+        ...(vocabulary !== undefined && { vocabulary: parseVocabulary(vocabulary) }),
+      };
+      return await client.send("PATCH /environments/:environment", { params, body });
+    },
+    describe,
+  );
 }
 
 function parseKeep(text: string): number | "forever" {
@@ -129,12 +122,12 @@ function parseWeight(text: string): number {
 /** @throws Error if the policy would immediately delete recordings or videos */
 async function requireNoDeletions(
   client: InternalClient,
-  id: string,
+  params: { environment: string },
   retention: RetentionPolicy,
 ): Promise<void> {
   const { deletes } = retention;
   const { videos } = await client.send("GET /environments/:environment/retention-effect", {
-    params: { environment: id },
+    params,
     query: retention,
   });
   if (videos === 0) return;

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { openProgressBar } from "@subtext/speech/cli/terminal";
+import { openProgressBar, progressTerminal } from "@subtext/speech/cli/terminal";
 import type { Command } from "commander";
 import { commandLine } from "../../lib/command-line.ts";
 import type { FileCount } from "../../move/copy-files.ts";
@@ -7,7 +7,7 @@ import type { MoveProgress, MoveResult } from "../../move/move.ts";
 import type { Plan } from "../../move/plan.ts";
 import type { MovePreview } from "../../move/preview.ts";
 import { actAsOwner } from "../act-as-owner.ts";
-import { configOf, type Terminal } from "../context.ts";
+import { configOf, print, type Terminal } from "../context.ts";
 import { explainError } from "../explain-error.ts";
 import { length, properties } from "../text.ts";
 
@@ -31,21 +31,20 @@ export function addMove(program: Command, terminal: Terminal): void {
       const config = configOf(terminal);
       const folder = from === undefined ? config.dataFolder : resolve(from);
       await actAsOwner(folder);
-      const { json } = command.optsWithGlobals<{ json?: boolean }>();
-      const print = <T>(result: T, describe: (result: T) => string) =>
-        terminal.out(json ? `${JSON.stringify(result, null, 2)}\n` : `${describe(result)}\n`);
       const { planMove } = await import("../../move/plan.ts");
       const progress = openProgress(terminal);
       try {
         const plan = await planMove(folder, config);
         if (dryRun) {
           const { previewMove } = await import("../../move/preview.ts");
-          print(await previewMove(plan, config), (preview) => describePreview(plan, preview));
+          print(terminal, command, await previewMove(plan, config), (preview) =>
+            describePreview(plan, preview),
+          );
         } else {
           const { moveData } = await import("../../move/move.ts");
           const result = await moveData(plan, config, progress);
           progress.end();
-          print(result, () => describeResult(plan, result));
+          print(terminal, command, result, () => describeResult(plan, result));
         }
       } catch (error) {
         throw explainError(error);
@@ -55,15 +54,15 @@ export function addMove(program: Command, terminal: Terminal): void {
     });
 }
 
-function openProgress({ err, errColumns }: Terminal): MoveProgress & { end(): void } {
-  const terminal = { write: err, columns: () => errColumns() ?? 80 };
-  const bar = errColumns() === null ? null : openProgressBar("Move", terminal);
+function openProgress(terminal: Terminal): MoveProgress & { end(): void } {
+  const screen = progressTerminal(terminal);
+  const bar = screen && openProgressBar("Move", screen);
   let writtenAt = Number.NEGATIVE_INFINITY;
   const show = (text: string, share: number | null = null) => {
     if (bar) return bar.show({ share, text });
     if (performance.now() - writtenAt < LINE_INTERVAL_MS) return;
     writtenAt = performance.now();
-    err(`${text}\n`);
+    terminal.err(`${text}\n`);
   };
   return {
     onFiles: (done) => show(`Files: ${count(done)}`),

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { progressTerminal } from "@subtext/speech/cli/terminal";
 import { checkConfiguredFfmpeg } from "@subtext/speech/media/open-decoder";
 import { type Command, Option } from "commander";
 import { SETUP_PATH } from "../../admin/contract/pages.ts";
@@ -24,13 +25,13 @@ export function addServe(program: Command, terminal: Terminal): void {
       new Option("--role <role>", "what this process does; same as ROLE").choices(SETTINGS.ROLE.choices),
     )
     .action(async ({ role }: { role?: string }) => {
-      const { out, err, errColumns } = terminal;
+      const { out } = terminal;
       const config = configOf(terminal, role === undefined ? {} : { ROLE: role });
-      const isTerminal = errColumns() !== null;
+      const screen = progressTerminal(terminal);
       // A log line on the same terminal must first clear the progress bar.
       const log = createLog(
         config.logLevel,
-        isTerminal && process.stdout.isTTY ? { write: (line) => out(`${CLEAR_LINE}${line}`) } : undefined,
+        screen && process.stdout.isTTY ? { write: (line) => out(`${CLEAR_LINE}${line}`) } : undefined,
       );
       const exitWith = (error: unknown, message: string) => {
         log.fatal({ err: error }, message);
@@ -45,7 +46,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       const service = await openServiceFor({
         config,
         log,
-        terminal: isTerminal ? { write: err, columns: () => errColumns() ?? 80 } : null,
+        terminal: screen,
         onCrash: (error) =>
           exitWith(error, "the embedded database crashed; restart the service to recover it"),
       });

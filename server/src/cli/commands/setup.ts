@@ -4,7 +4,7 @@ import type { EngineOptionView } from "../../admin/contract/system.ts";
 import { commandLine } from "../../lib/command-line.ts";
 import { checkEmail, checkName, checkPassword } from "../../operators/operators.ts";
 import { transcriptionSwitch } from "../arguments.ts";
-import { ask, configOf, type Terminal } from "../context.ts";
+import { configOf, runOnService, type Terminal } from "../context.ts";
 import { oneOf, openQuestions, type Questions } from "../questions.ts";
 import { onOff, properties, table } from "../text.ts";
 
@@ -19,50 +19,47 @@ interface Options {
 }
 
 export function addSetup(program: Command, terminal: Terminal): void {
-  program
-    .command("setup")
-    .description(
-      "create the owner and the first environment, like the setup page; prompts for missing values",
-    )
-    .option("--name <name>", "the owner's name")
-    .option("--email <email>", "the owner's email; the password is always read from standard input")
-    .option("--environment <name>", "name of the first environment")
-    .addOption(transcriptionSwitch())
-    .option(
-      "--engine <name>",
-      "the bundled engine (bundled), or a model to download; settings such as WHISPER_MODEL override it",
-    )
-    .action(async (options: Options, command: Command) => {
-      await ask(
-        terminal,
-        command,
-        async (client) => {
-          const { needed, hasEnvironment, engines } = await client.send("GET /setup");
-          if (!needed) {
-            throw new Error(`Subtext is set up already. To add people: ${commandLine("operators invite")}`);
-          }
-          const questions = openQuestions(terminal);
-          try {
-            const owner = await askForOwner(questions, options);
-            const environment = hasEnvironment ? undefined : await askForEnvironment(questions, options);
-            const engine = options.engine ?? (await askForEngine(questions, engines, terminal));
-            const choices = { ...(environment && { environment }), ...(engine !== null && { engine }) };
-            await client.send("POST /owner", { body: { ...owner, ...choices } });
-            return { email: owner.email, environment: environment ?? null, engine };
-          } finally {
-            questions.close();
-          }
-        },
-        ({ email, environment, engine }) =>
-          properties([
-            ["owner", email],
-            ["environment", environment?.name ?? null],
-            ["transcription", environment && onOff(environment.aiTranscription)],
-            ["engine", engine ?? "set by the settings"],
-            ["next", `sign in at ${configOf(terminal).publicUrl}`],
-          ]),
-      );
-    });
+  runOnService(
+    program
+      .command("setup")
+      .description(
+        "create the owner and the first environment, like the setup page; prompts for missing values",
+      )
+      .option("--name <name>", "the owner's name")
+      .option("--email <email>", "the owner's email; the password is always read from standard input")
+      .option("--environment <name>", "name of the first environment")
+      .addOption(transcriptionSwitch())
+      .option(
+        "--engine <name>",
+        "the bundled engine (bundled), or a model to download; settings such as WHISPER_MODEL override it",
+      ),
+    terminal,
+    async (client, options: Options) => {
+      const { needed, hasEnvironment, engines } = await client.send("GET /setup");
+      if (!needed) {
+        throw new Error(`Subtext is set up already. To add people: ${commandLine("operators invite")}`);
+      }
+      const questions = openQuestions(terminal);
+      try {
+        const owner = await askForOwner(questions, options);
+        const environment = hasEnvironment ? undefined : await askForEnvironment(questions, options);
+        const engine = options.engine ?? (await askForEngine(questions, engines, terminal));
+        const choices = { ...(environment && { environment }), ...(engine !== null && { engine }) };
+        await client.send("POST /owner", { body: { ...owner, ...choices } });
+        return { email: owner.email, environment: environment ?? null, engine };
+      } finally {
+        questions.close();
+      }
+    },
+    ({ email, environment, engine }) =>
+      properties([
+        ["owner", email],
+        ["environment", environment?.name ?? null],
+        ["transcription", environment && onOff(environment.aiTranscription)],
+        ["engine", engine ?? "set by the settings"],
+        ["next", `sign in at ${configOf(terminal).publicUrl}`],
+      ]),
+  );
 }
 
 async function askForOwner(questions: Questions, options: Options) {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { StoreReview } from "../../admin/command-line-operations.ts";
 import type { DeletionGroup } from "../../cleanup/review-deletions.ts";
 import { BUCKET_SETTING, createBucket, openObjectStore } from "../../storage/backends.ts";
-import { ask, configOf, type Terminal } from "../context.ts";
+import { configOf, print, runOnService, type Terminal } from "../context.ts";
 import { explainError } from "../explain-error.ts";
 import { properties } from "../text.ts";
 
@@ -13,25 +13,22 @@ interface Outcome extends StoreReview {
 export function addStorage(program: Command, terminal: Terminal): void {
   const group = program.command("storage").description("manage the store of recordings and transcripts");
 
-  group
-    .command("accept")
-    .description(
-      "show what would be deleted from a store that belongs to another or a newer database; with --yes, resume deletions",
-    )
-    .option("--yes", "accept the store for this database, and resume deletions")
-    .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
-      await ask(
-        terminal,
-        command,
-        async (client): Promise<Outcome> => {
-          const review = await client.send("POST /storage-review");
-          const accepted = yes && review.stopped !== null;
-          if (accepted) await client.send("POST /storage-acceptance", { body: { token: review.token } });
-          return { ...review, accepted };
-        },
-        describe,
-      );
-    });
+  runOnService(
+    group
+      .command("accept")
+      .description(
+        "show what would be deleted from a store that belongs to another or a newer database; with --yes, resume deletions",
+      )
+      .option("--yes", "accept the store for this database, and resume deletions"),
+    terminal,
+    async (client, { yes = false }: { yes?: boolean }): Promise<Outcome> => {
+      const review = await client.send("POST /storage-review");
+      const accepted = yes && review.stopped !== null;
+      if (accepted) await client.send("POST /storage-acceptance", { body: { token: review.token } });
+      return { ...review, accepted };
+    },
+    describe,
+  );
 
   group
     .command("create-bucket")
@@ -49,9 +46,8 @@ export function addStorage(program: Command, terminal: Terminal): void {
       } finally {
         objects.close();
       }
-      const { json } = command.optsWithGlobals<{ json?: boolean }>();
       const done = `The bucket ${bucket.name} exists, and files can be written and read there.`;
-      terminal.out(json ? `${JSON.stringify({ bucket: bucket.name }, null, 2)}\n` : `${done}\n`);
+      print(terminal, command, { bucket: bucket.name }, () => done);
     });
 }
 

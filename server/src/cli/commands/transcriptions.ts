@@ -3,82 +3,69 @@ import type { LanguageSegment } from "@subtext/speech/transcript";
 import { type Command, Option } from "commander";
 import type { QueueView, TranscriptionView } from "../../admin/contract/transcription.ts";
 import type { TranscriptionSummaryView } from "../../admin/contract/video.ts";
-import { chooseEnvironment, environmentOption } from "../arguments.ts";
-import { ask, type Terminal } from "../context.ts";
+import { environmentOption, environmentParams } from "../arguments.ts";
+import { runOnService, type Terminal } from "../context.ts";
 import { length, properties, table, time } from "../text.ts";
 
 export function addTranscriptions(program: Command, terminal: Terminal): void {
   const group = program.command("transcriptions").description("show and cancel transcriptions");
 
-  group
-    .command("list")
-    .description("list the latest transcriptions of an environment")
-    .addOption(environmentOption())
-    .addOption(
-      new Option("--status <status>", "only transcriptions with this status").choices(TRANSCRIPTION_STATUSES),
-    )
-    .action(async ({ env, status }: { env?: string; status?: TranscriptionStatus }, command: Command) => {
-      await ask(
-        terminal,
-        command,
-        async (client) => {
-          const { id } = await chooseEnvironment(client, env);
-          const params = { environment: id };
-          const query = { status };
-          return (await client.send("GET /environments/:environment/transcriptions", { params, query })).data;
-        },
-        (transcriptions) =>
-          table(
-            ["id", "video", "status", "length", "words", "language", "created"],
-            transcriptions.map((each) => [
-              each.id,
-              each.videoId,
-              statusOf(each),
-              length(each.duration),
-              each.wordCount === null ? "–" : String(each.wordCount),
-              each.language ?? "–",
-              time(each.createdAt),
-            ]),
-            "There are no transcriptions.",
-          ),
-      );
-    });
+  runOnService(
+    group
+      .command("list")
+      .description("list the latest transcriptions of an environment")
+      .addOption(environmentOption())
+      .addOption(
+        new Option("--status <status>", "only transcriptions with this status").choices(
+          TRANSCRIPTION_STATUSES,
+        ),
+      ),
+    terminal,
+    async (client, { env, status }: { env?: string; status?: TranscriptionStatus }) => {
+      const params = await environmentParams(client, env);
+      const query = { status };
+      return (await client.send("GET /environments/:environment/transcriptions", { params, query })).data;
+    },
+    (transcriptions) =>
+      table(
+        ["id", "video", "status", "length", "words", "language", "created"],
+        transcriptions.map((each) => [
+          each.id,
+          each.videoId,
+          statusOf(each),
+          length(each.duration),
+          each.wordCount === null ? "–" : String(each.wordCount),
+          each.language ?? "–",
+          time(each.createdAt),
+        ]),
+        "There are no transcriptions.",
+      ),
+  );
 
-  group
-    .command("show <id>")
-    .description("show one transcription; also takes a video's id")
-    .action(async (id: string, _options: object, command: Command) => {
-      await ask(
-        terminal,
-        command,
-        (client) => client.send("GET /transcriptions/:id", { params: { id } }),
-        describe,
-      );
-    });
+  runOnService(
+    group.command("show <id>").description("show one transcription; also takes a video's id"),
+    terminal,
+    (client, id: string) => client.send("GET /transcriptions/:id", { params: { id } }),
+    describe,
+  );
 
-  group
-    .command("cancel <id>")
-    .description("cancel a waiting or running transcription; also takes a video's id")
-    .action(async (id: string, _options: object, command: Command) => {
-      await ask(
-        terminal,
-        command,
-        (client) => client.send("POST /transcriptions/:id/cancel", { params: { id } }),
-        (transcription) => `The transcription ${transcription.id} was canceled.`,
-      );
-    });
+  runOnService(
+    group
+      .command("cancel <id>")
+      .description("cancel a waiting or running transcription; also takes a video's id"),
+    terminal,
+    (client, id: string) => client.send("POST /transcriptions/:id/cancel", { params: { id } }),
+    (transcription) => `The transcription ${transcription.id} was canceled.`,
+  );
 
-  program
-    .command("reprocess <id>")
-    .description("reprocess a failed transcription; also takes a video's id")
-    .action(async (id: string, _options: object, command: Command) => {
-      await ask(
-        terminal,
-        command,
-        (client) => client.send("POST /transcriptions/:id/reprocess", { params: { id } }),
-        (transcription) => `The transcription ${transcription.id} is PENDING again.`,
-      );
-    });
+  runOnService(
+    program
+      .command("reprocess <id>")
+      .description("reprocess a failed transcription; also takes a video's id"),
+    terminal,
+    (client, id: string) => client.send("POST /transcriptions/:id/reprocess", { params: { id } }),
+    (transcription) => `The transcription ${transcription.id} is PENDING again.`,
+  );
 }
 
 function statusOf(transcription: TranscriptionSummaryView & QueueView): string {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { requireEmbeddedDatabase } from "../../db/embedded/data-folder.ts";
 import { actAsOwner } from "../act-as-owner.ts";
-import { configOf, type Terminal } from "../context.ts";
+import { configOf, print, type Terminal } from "../context.ts";
 import { properties } from "../text.ts";
 
 export function addUpgradeDatabase(program: Command, terminal: Terminal): void {
@@ -18,17 +18,13 @@ export function addUpgradeDatabase(program: Command, terminal: Terminal): void {
       await requireEmbeddedDatabase(join(dataFolder, "database"));
       const { upgradeFolder } = await import("../../db/embedded/upgrade-folder.ts");
       const carried = await upgradeFolder(join(dataFolder, "database"), { onLog: () => {} });
-      const { json } = command.optsWithGlobals<{ json?: boolean }>();
-      if (json) terminal.out(`${JSON.stringify(carried, null, 2)}\n`);
-      else if (carried === null) terminal.out("The database already has the current PostgreSQL version.\n");
-      else {
-        const { fromMajor, toMajor, rows, oldFolder } = carried;
-        const facts = properties([
-          ["PostgreSQL", `${fromMajor} → ${toMajor}`],
-          ["rows", String(rows)],
-          ["old folder", `${oldFolder}; remove it when you are sure that the service works`],
+      print(terminal, command, carried, (result) => {
+        if (result === null) return "The database already has the current PostgreSQL version.";
+        return properties([
+          ["PostgreSQL", `${result.fromMajor} → ${result.toMajor}`],
+          ["rows", String(result.rows)],
+          ["old folder", `${result.oldFolder}; remove it when you are sure that the service works`],
         ]);
-        terminal.out(`${facts}\n`);
-      }
+      });
     });
 }

@@ -7,120 +7,98 @@ import {
 import type { Delivery, WebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 import type { Command } from "commander";
 import { commandLine } from "../../lib/command-line.ts";
-import { chooseEnvironment, environmentOption, parseJsonObject, parseList } from "../arguments.ts";
-import { ask, type Terminal } from "../context.ts";
+import { environmentOption, environmentParams, parseJsonObject, parseList } from "../arguments.ts";
+import { runOnService, type Terminal } from "../context.ts";
 import { properties, table, time } from "../text.ts";
+
+interface NewEndpoint {
+  env: string;
+  url: string;
+  metadata?: Record<string, unknown>;
+  events: EventType[];
+}
 
 export function addWebhooks(program: Command, terminal: Terminal): void {
   const group = program
     .command("webhooks")
     .description("manage webhook endpoints, which are URLs that receive events");
 
-  group
-    .command("list")
-    .description("list the endpoints of an environment")
-    .addOption(environmentOption().makeOptionMandatory())
-    .action(async ({ env }: { env: string }, command: Command) => {
-      await ask(
-        terminal,
-        command,
-        async (client) => {
-          const { id } = await chooseEnvironment(client, env);
-          const params = { environment: id };
-          return (await client.send("GET /environments/:environment/webhook-endpoints", { params })).data;
-        },
-        (endpoints) =>
-          table(
-            ["url", "id", "events", "state"],
-            endpoints.map((each) => [each.url, each.id, shortNames(each.eventTypes), stateOf(each)]),
-            `There are no endpoints yet. Create one: ${commandLine("webhooks create --env <environment> --url <url>")}`,
-          ),
-      );
-    });
+  runOnService(
+    group
+      .command("list")
+      .description("list the endpoints of an environment")
+      .addOption(environmentOption().makeOptionMandatory()),
+    terminal,
+    async (client, { env }: { env: string }) => {
+      const params = await environmentParams(client, env);
+      return (await client.send("GET /environments/:environment/webhook-endpoints", { params })).data;
+    },
+    (endpoints) =>
+      table(
+        ["url", "id", "events", "state"],
+        endpoints.map((each) => [each.url, each.id, shortNames(each.eventTypes), stateOf(each)]),
+        `There are no endpoints yet. Create one: ${commandLine("webhooks create --env <environment> --url <url>")}`,
+      ),
+  );
 
-  group
-    .command("create")
-    .description("subscribe a URL and print its signing secret")
-    .addOption(environmentOption().makeOptionMandatory())
-    .requiredOption("--url <url>", "where events are sent")
-    .option("--metadata <json>", "a JSON object to include in every event", parseJsonObject)
-    .option(
-      "--events <list>",
-      `comma-separated list of ${EVENT_TYPES.join(", ")}; by default all but the last`,
-      parseList(EVENT_TYPES),
-      [...FINAL_EVENT_TYPES],
-    )
-    .action(
-      async (
-        options: { env: string; url: string; metadata?: Record<string, unknown>; events: EventType[] },
-        command: Command,
-      ) => {
-        const { env, events, ...body } = options;
-        await ask(
-          terminal,
-          command,
-          async (client) => {
-            const { id } = await chooseEnvironment(client, env);
-            return await client.send("POST /environments/:environment/webhook-endpoints", {
-              params: { environment: id },
-              body: {
-                ...body,
-                eventTypes: events,
-              },
-            });
-          },
-          (endpoint) =>
-            properties([
-              ["secret", endpoint.secret],
-              ["id", endpoint.id],
-              ["url", endpoint.url],
-              ["events", shortNames(endpoint.eventTypes)],
-              ["note", "The secret signs every delivery. Owners can view it again in the dashboard."],
-            ]),
-        );
-      },
-    );
+  runOnService(
+    group
+      .command("create")
+      .description("subscribe a URL and print its signing secret")
+      .addOption(environmentOption().makeOptionMandatory())
+      .requiredOption("--url <url>", "where events are sent")
+      .option("--metadata <json>", "a JSON object to include in every event", parseJsonObject)
+      .option(
+        "--events <list>",
+        `comma-separated list of ${EVENT_TYPES.join(", ")}; by default all but the last`,
+        parseList(EVENT_TYPES),
+        [...FINAL_EVENT_TYPES],
+      ),
+    terminal,
+    async (client, { env, events, ...body }: NewEndpoint) =>
+      client.send("POST /environments/:environment/webhook-endpoints", {
+        params: await environmentParams(client, env),
+        body: { ...body, eventTypes: events },
+      }),
+    (endpoint) =>
+      properties([
+        ["secret", endpoint.secret],
+        ["id", endpoint.id],
+        ["url", endpoint.url],
+        ["events", shortNames(endpoint.eventTypes)],
+        ["note", "The secret signs every delivery. Owners can view it again in the dashboard."],
+      ]),
+  );
 
-  group
-    .command("delete <id>")
-    .description("delete an endpoint and its deliveries")
-    .action(async (id: string, _options: object, command: Command) => {
-      await ask(
-        terminal,
-        command,
-        async (client) => {
-          await client.send("DELETE /webhook-endpoints/:id", { params: { id } });
-          return { id, deleted: true };
-        },
-        () => `The endpoint ${id} is deleted.`,
-      );
-    });
+  runOnService(
+    group.command("delete <id>").description("delete an endpoint and its deliveries"),
+    terminal,
+    async (client, id: string) => {
+      await client.send("DELETE /webhook-endpoints/:id", { params: { id } });
+      return { id, deleted: true };
+    },
+    ({ id }) => `The endpoint ${id} is deleted.`,
+  );
 
-  group
-    .command("deliveries <id>")
-    .description("list the latest deliveries to an endpoint")
-    .action(async (id: string, _options: object, command: Command) => {
-      await ask(
-        terminal,
-        command,
-        async (client) => {
-          return (await client.send("GET /webhook-endpoints/:id/deliveries", { params: { id } })).data;
-        },
-        (deliveries) =>
-          table(
-            ["event", "id", "status", "attempts", "last response", "next attempt"],
-            deliveries.map((each) => [
-              shortNames([each.eventType]),
-              each.id,
-              each.status,
-              String(each.attempts.at(-1)?.number ?? 0),
-              lastResponse(each),
-              time(each.nextAttemptAt),
-            ]),
-            "There are no deliveries yet.",
-          ),
-      );
-    });
+  runOnService(
+    group.command("deliveries <id>").description("list the latest deliveries to an endpoint"),
+    terminal,
+    async (client, id: string) =>
+      (await client.send("GET /webhook-endpoints/:id/deliveries", { params: { id } })).data,
+    (deliveries) =>
+      table(
+        ["event", "id", "status", "attempts", "last response", "next attempt"],
+        deliveries.map((each) => [
+          shortNames([each.eventType]),
+          each.id,
+          each.status,
+          String(each.attempts.at(-1)?.number ?? 0),
+          lastResponse(each),
+          time(each.nextAttemptAt),
+        ]),
+        "There are no deliveries yet.",
+      ),
+  );
 }
 
 /** Shortens `transcriptions.transcription.completed` to `completed`. */
