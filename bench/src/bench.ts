@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findTranscriptionByVideo } from "@subtext/server/transcription/queries";
 import { freePort } from "../../server/test/support/free-port.ts";
-import { watchMemory } from "./process-tree.ts";
+import { memoryOverTime } from "./process-tree.ts";
 import { ffmpeg, MACHINE, makeRecording, requireFfmpeg } from "./recordings.ts";
 import { SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
@@ -32,12 +32,12 @@ try {
     const decodeSeconds = timeDecode(path);
 
     await service.start();
-    const memory = watchMemory(() => service.pid);
+    const memory = memoryOverTime(() => service.pid);
     const videoId = await service.upload(tenant, path);
     const uploadedAt = performance.now();
     const ended = await service.untilEnded(tenant, videoId);
     const seconds = (performance.now() - uploadedAt) / 1000;
-    const peakBytes = memory.stop();
+    const peakBytes = Math.max(...memory.stop());
     await service.end("SIGTERM");
     if (ended.status !== "COMPLETED")
       throw new Error(`the transcription of the ${length} h recording is ${ended.status}`);

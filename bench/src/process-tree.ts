@@ -21,9 +21,7 @@ export function processTree(rootPid: number): RunningProcess[] {
 
 function readProcess(pid: number): RunningProcess | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The program name in parentheses may contain spaces and parentheses.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const fields = readStat(pid);
     if (fields[0] === "Z") return null;
     return {
       pid,
@@ -37,24 +35,19 @@ function readProcess(pid: number): RunningProcess | null {
   }
 }
 
-export function watchMemory(rootPid: () => number | undefined): { stop(): number } {
-  let peak = 0;
-  const sample = () => {
-    const pid = rootPid();
-    if (pid !== undefined) peak = Math.max(peak, residentBytesOfTree(pid));
-  };
-  const timer = setInterval(sample, 250);
-  return {
-    stop() {
-      clearInterval(timer);
-      return peak;
-    },
-  };
+/** Returns the fields of `/proc/PID/stat` after the program name, which may contain spaces and parentheses. */
+function readStat(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-export function memoryOverTime(rootPid: number): { stop(): number[] } {
+/** Samples the bytes in memory of a process and its descendants. The process may be restarted meanwhile. */
+export function memoryOverTime(rootPid: () => number | undefined): { stop(): number[] } {
   const samples: number[] = [];
-  const timer = setInterval(() => samples.push(residentBytesOfTree(rootPid)), 250);
+  const timer = setInterval(() => {
+    const pid = rootPid();
+    if (pid !== undefined) samples.push(residentBytesOfTree(pid));
+  }, 250);
   return {
     stop() {
       clearInterval(timer);
@@ -71,8 +64,7 @@ const TICKS_PER_SECOND = 100;
 
 /** Returns the CPU time of a running process and, separately, of its children that have ended. */
 export function cpuSeconds(pid: number): { own: number; children: number } {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const fields = readStat(pid);
   const seconds = (...indexes: number[]) =>
     indexes.reduce((sum, index) => sum + Number(fields[index]), 0) / TICKS_PER_SECOND;
   return { own: seconds(11, 12), children: seconds(13, 14) };

@@ -16,17 +16,12 @@ import { createEndpointPolicy } from "@subtext/server/webhooks/guard-url";
 import { sql } from "kysely";
 import pg from "pg";
 import { measureApiUnderLoad } from "./api/under-load.ts";
-import {
-  type Backlog,
-  type BacklogResult,
-  measureBacklog,
-  type Percentiles,
-  quantile,
-} from "./queue/backlog.ts";
+import { type Backlog, type BacklogResult, measureBacklog, type Percentiles } from "./queue/backlog.ts";
 import { measureCost, startReceiver } from "./queue/cost.ts";
 import { acceptVideos, type QueueParts } from "./queue/videos.ts";
 import { CONCURRENCY, RECOGNITION_MS, startWorkers, stopWorkers } from "./queue/workers.ts";
 import { measureYielding, type YieldingResult } from "./queue/yielding.ts";
+import { quantile } from "./statistics.ts";
 import { printTable } from "./table.ts";
 
 /**

@@ -8,6 +8,7 @@ import { closeEngines, openEngines } from "@subtext/speech/processes/open-engine
 import { transcribe } from "@subtext/speech/transcribe";
 import { cpuSeconds } from "./process-tree.ts";
 import { ffmpeg, MACHINE } from "./recordings.ts";
+import { median } from "./statistics.ts";
 import { printTable } from "./table.ts";
 
 /**
@@ -111,7 +112,6 @@ function makeRecordings(): { recording: string; path: string }[] {
 }
 
 function medianOf(costs: readonly Cost[]): Cost {
-  const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
   return {
     seconds: median(costs.map(({ seconds }) => seconds)),
     cpuSeconds: median(costs.map((cost) => cost.cpuSeconds)),

@@ -149,7 +149,7 @@ async function measure(
     ),
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const memory = memoryOverTime(child.pid!);
+  const memory = memoryOverTime(() => child.pid);
   let stdout = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;

@@ -4,13 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_PAGE_SIZE } from "@subtext/client/contract/page";
 import { createApiKey } from "@subtext/server/api-keys/api-keys";
 import { createEnvironment } from "@subtext/server/environments/environments";
+import { mean } from "@subtext/speech/alignment/timed-words";
 import { emitCompleted } from "../../../server/test/support/emit-completed.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { bucketEnv, makeTestBucket } from "../../../server/test/support/test-bucket.ts";
-import { quantile } from "../queue/backlog.ts";
 import { startReceiver } from "../queue/cost.ts";
 import type { QueueParts } from "../queue/videos.ts";
 import { SpawnedService } from "../spawned-service.ts";
+import { quantile } from "../statistics.ts";
 import { printTable } from "../table.ts";
 import { runLoadInThread } from "./load-thread.ts";
 import {
@@ -220,8 +221,4 @@ async function startBucket(folder: string, started: AsyncDisposableStack): Promi
   started.defer(() => void run("stop-s3"));
   await makeTestBucket(s3, BUCKET);
   return bucketEnv(s3, BUCKET);
-}
-
-function mean(values: number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

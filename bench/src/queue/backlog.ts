@@ -6,6 +6,7 @@ import { claimTranscription } from "@subtext/server/transcription/claim";
 import { findTranscriptionsByVideo, listVideos } from "@subtext/server/videos/queries";
 import { sql } from "kysely";
 import { PgBoss } from "pg-boss";
+import { quantile } from "../statistics.ts";
 import { fillBacklog, type QueueParts } from "./videos.ts";
 
 const CLAIMS = 500;
@@ -103,10 +104,4 @@ export async function measureBacklog(
 function percentiles(values: number[]): Percentiles {
   const rounded = (share: number) => Math.round(quantile(values, share) * 100) / 100;
   return { p50: rounded(0.5), p99: rounded(0.99) };
-}
-
-/** @param share 0 … 1 */
-export function quantile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import { median } from "../../../bench/src/statistics.ts";
 import { printTable } from "../../../bench/src/table.ts";
 import { seedTranscript } from "../../../server/test/support/seed-transcript.ts";
 import { type MeasuredDashboard, withDashboard } from "../measured-dashboard.ts";
@@ -119,8 +120,4 @@ interface Measured {
   firstPaintMs: number;
   largestPaintMs: number;
   shifts: { value: number; sources: string[] }[];
-}
-
-function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

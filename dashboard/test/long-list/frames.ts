@@ -41,7 +41,3 @@ export async function untilTrue(page: Page, expression: string): Promise<void> {
     check();
   })`);
 }
-
-export function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
-}

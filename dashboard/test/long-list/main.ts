@@ -1,8 +1,9 @@
 import type { Page } from "playwright-core";
+import { median } from "../../../bench/src/statistics.ts";
 import { printTable } from "../../../bench/src/table.ts";
 import { seededVideoId, seedManyVideos } from "../../../server/test/support/seed-many-videos.ts";
 import { type MeasuredDashboard, withDashboard } from "../measured-dashboard.ts";
-import { describeFrames, frameIntervals, median, untilTrue } from "./frames.ts";
+import { describeFrames, frameIntervals, untilTrue } from "./frames.ts";
 
 /*
  * npm run bench:list: scrolls a list of 100,000 videos in Chromium, and measures how long its orders, filters and text
