@@ -95,7 +95,6 @@ export function roleIn(actor: Actor, environmentId: string): OperatorRole | null
   return role ?? environments.find(({ id }) => id === environmentId)?.role ?? null;
 }
 
-/** @throws AppError `sign_in_required` */
 async function authenticate(
   request: FastifyRequest,
   { operators, commandLineToken }: AccessOptions,
@@ -110,7 +109,6 @@ async function authenticate(
   return session;
 }
 
-/** Converts a caller to the actor that the audit log records. */
 export function auditActorOf(actor: Actor | null, { ip }: FastifyRequest): AuditActor {
   if (actor === null) return { kind: "stranger", id: null, name: null, address: ip };
   // The command line always connects from this machine, so its address is not recorded.

@@ -17,7 +17,6 @@ export interface Call<Key extends OperationKey> {
   query: QueryOf<AdminOperations[Key]>;
   body: BodyOf<AdminOperations[Key]>;
   actor: ActorOf<AdminOperations[Key]["callers"]>;
-  /** The actor for the audit log. */
   auditActor: AuditActor;
   request: FastifyRequest;
   reply: FastifyReply;

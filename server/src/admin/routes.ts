@@ -125,7 +125,6 @@ function routeOf(
   };
 }
 
-/** @throws Error if the operation requires a role and has no scope */
 function ruleOf(path: string, { callers, roleIn }: Pick<Operation, "callers" | "roleIn">): Rule {
   return { callers, scope: typeof callers === "string" ? "any environment" : scopeOf(path, roleIn) };
 }

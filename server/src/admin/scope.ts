@@ -12,7 +12,6 @@ export type Scope = NonNullable<Operation["roleIn"]> | EnvironmentScope;
 
 /** How to find the environment that a request's path identifies, directly or through a resource in it. */
 interface EnvironmentScope {
-  /** Name of the path parameter. */
   param: string;
   findEnvironmentId(db: Db, value: string): Promise<string | undefined>;
   /** The error for an unknown value. An operator without a role in the environment gets the same error. */

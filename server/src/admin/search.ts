@@ -43,7 +43,6 @@ export function searchHandlers({ db }: { db: Db }) {
   });
 }
 
-/** @throws AppError `invalid_request` */
 function readQuery(text: string): Query {
   const query = parseQuery(text);
   if (countTerms(query) > SEARCH_LIMITS.words) {
@@ -56,7 +55,6 @@ function writeCursor({ rank, matches, document }: ResultPosition): string {
   return Buffer.from(JSON.stringify([rank, matches, document])).toString("base64url");
 }
 
-/** @throws AppError `invalid_request` */
 function readCursor(cursor: string): ResultPosition {
   const value = parseJson(Buffer.from(cursor, "base64url").toString());
   if (!Value.Check(Cursor, value)) {

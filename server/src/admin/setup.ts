@@ -27,7 +27,6 @@ export interface SetupDeps {
 /** Setup of the service and acceptance of invitations. The callers have a secret link but no account. */
 export function setupHandlers(deps: SetupDeps) {
   const { db, clock, operators, config, models } = deps;
-  /** Creates the owner and, if requested, the first environment, and stores the choice of the engine. */
   async function setUp(
     token: string,
     { environment, engine, ...operator }: Omit<SetupRequest, "token">,

@@ -7,7 +7,6 @@ export interface SystemDeps {
   system: System;
   /** Effective settings, without secrets. */
   settings: EffectiveSetting[];
-  /** Runs every health check. */
   diagnose(): Promise<FindingView[]>;
   /**
    * Checks whether every file that a row references exists, which may take minutes. The next `diagnose` reports the

@@ -10,9 +10,7 @@ interface CachedBytes {
   expiresAt: number;
 }
 
-/**
- * Caches how many bytes of unfinished uploads were received. The slower the storage, the longer the cache is used.
- */
+/** Caches how many bytes of unfinished uploads were received. The slower the storage, the longer the cache is used. */
 export class UploadedBytes {
   readonly #recordings: Pick<RecordingStore, "inspect">;
   readonly #cache = new Map<string, CachedBytes>();

@@ -15,7 +15,6 @@ const LAST_USE_INTERVAL_MS = 60_000;
 
 export interface Principal<Key extends KeyRow = KeyRow> {
   environmentId: string;
-  /** The key, with any data that the same query read. */
   key: Key;
 }
 
@@ -87,7 +86,6 @@ function recordUse(
   );
 }
 
-/** Returns null if the request has no bearer token. */
 export function bearerToken({ headers }: FastifyRequest): string | null {
   return /^Bearer +([^\s]+) *$/i.exec(headers.authorization ?? "")?.[1] ?? null;
 }

@@ -13,7 +13,6 @@ export interface PresentedToken {
   token: string;
   /** As returned by `addressGroup`. */
   address: string;
-  /** Whether the request counts toward the key's rate limit. */
   counted: boolean;
 }
 

@@ -65,7 +65,6 @@ export function registerFiles(app: FastifyInstance, options: FilesOptions): void
   });
 }
 
-/** @throws AppError `file_url_invalid`, `file_url_expired` */
 function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): FileUrlClaims {
   // Not decoded, because keys contain only characters that need no encoding.
   const address = request.raw.url ?? "";

@@ -27,7 +27,6 @@ export interface Call<O extends Operation> {
   body: BodyOf<O>;
   request: FastifyRequest;
   reply: FastifyReply;
-  /** The key's actor, for the audit log. */
   auditActor: AuditActor;
 }
 

@@ -51,7 +51,6 @@ export function registerTranscription(app: FastifyInstance, deps: OperationDeps 
   );
 }
 
-/** @throws AppError `upload_incomplete`, `transcription_not_found` */
 function transcriptionOf({ transcription, uploaded_at }: VideoWithTranscription): PublicTranscription {
   if (transcription) return transcription;
   if (!uploaded_at) {

@@ -12,7 +12,6 @@ export async function insertAuditEvent(tx: Db | Tx, row: NewAuditEvent): Promise
 export interface AuditFilter {
   action: AuditAction | null;
   actorKind: ActorKind | null;
-  /** Id of an operator or an API key. */
   actorId: string | null;
 }
 

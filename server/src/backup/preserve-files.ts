@@ -22,7 +22,6 @@ export async function preserveFiles(from: string, to: string, named: VideoFiles)
   return missing;
 }
 
-/** Copies a file; a missing file is not an error. */
 export async function copyIfPresent(from: string, to: string, path: string): Promise<void> {
   await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(nullIfMissing);
 }

@@ -9,7 +9,6 @@ import { selectMatchingIds, type VideoFilter } from "../videos/list-view.ts";
 export type Outcome = "done" | "failed" | "skipped";
 /** The videos of a request: the listed ones, or all that match a filter. */
 export type Selection = { ids: readonly string[] } | { matching: VideoFilter };
-/** States in which an operation has not ended. */
 const UNFINISHED: readonly BulkOperationState[] = ["queued", "running"];
 
 /** Inserts an operation and its videos. Ignores ids of other environments. */

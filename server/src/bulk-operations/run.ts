@@ -82,7 +82,7 @@ async function processAll(
         await processOne(deps, operation, videoId);
       }
     };
-    // Waits for all before it throws, so that nothing runs on after the job has ended.
+    // Waits for all of them before it throws, so that no work continues after the job has ended.
     const results = await Promise.allSettled(Array.from({ length: CONCURRENCY }, work));
     for (const result of results) if (result.status === "rejected") throw result.reason;
     const unfinished = await deps.db.transaction().execute((tx) => countProcessed(tx, operation.id));

@@ -57,7 +57,6 @@ async function applyToEnvironment(
   }
 }
 
-/** Yields due videos page by page. */
 async function* walkDue(
   db: Db,
   environmentId: string,

@@ -13,7 +13,6 @@ export interface UnknownFile {
  */
 const MAX_GAP_HOURS = 72;
 
-/** Returns the keys that are recorded as unknown. */
 export async function recordedUnknownFiles(db: Db, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
   const rows = await db.selectFrom("unknown_file").select("key").where("key", "in", keys).execute();

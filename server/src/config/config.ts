@@ -72,7 +72,6 @@ export interface Config {
   webhookAllowNetworks: string[];
   rateLimitPerSecond: number;
   rateLimitBurst: number;
-  /** How long audit events are retained. */
   auditLogDays: number;
   logLevel: LogLevel;
   /** Bearer token that protects the metrics; null if metrics are off. */

@@ -11,7 +11,6 @@ import {
 } from "./settings.ts";
 import type { EnvFile } from "./unknown-settings.ts";
 
-/** An effective setting, for display. */
 export interface EffectiveSetting {
   name: SettingName;
   /** Masked if it is secret; null if it is not set and has no default. */
@@ -43,7 +42,6 @@ export class SettingsReader {
     }
   }
 
-  /** Returns whether the value differs from the default. */
   differsFromDefault(name: SettingName): boolean {
     const given = this.#given.get(name);
     return given !== undefined && given.value !== SETTINGS[name].default;

@@ -1,7 +1,6 @@
 import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** Returns the ETag of a transcription's current words. */
 export function wordsEtag({ revision, edit_version }: Pick<TranscriptionRow, "revision" | "edit_version">) {
   return `"${revision}.${edit_version}"`;
 }

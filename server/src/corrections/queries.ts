@@ -42,7 +42,6 @@ export async function findRevision(
     .executeTakeFirst();
 }
 
-/** Returns the file prefixes that revisions of these transcriptions reference. */
 export async function referencedPrefixes(db: Db, transcriptionIds: string[]): Promise<Set<string>> {
   if (transcriptionIds.length === 0) return new Set();
   const rows = await db

@@ -102,9 +102,7 @@ export async function hasAiTranscription(db: Db, environmentId: string): Promise
   return row?.ai_transcription ?? false;
 }
 
-/**
- * Returns whether AI Transcription is on, and prevents changes until the transaction ends.
- */
+/** Returns whether AI Transcription is on, and prevents changes until the transaction ends. */
 export async function lockAiTranscription(tx: Tx, environmentId: string): Promise<boolean> {
   const { ai_transcription } = await tx
     .selectFrom("environment")

@@ -58,7 +58,6 @@ export async function readStaticFiles(folder: string): Promise<Map<string, Stati
   return files;
 }
 
-/** Returns a copy of the file with different content. */
 export function withText({ mediaType }: StaticFile, text: string): StaticFile {
   const plain = Buffer.from(text);
   return { mediaType, etag: etagOf(plain), plain, encoded: { gzip: gzipSync(plain, { level: 9 }) } };

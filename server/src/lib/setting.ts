@@ -20,7 +20,6 @@ export interface SettingFacts {
 
 /** Reads the settings of one part of the service. */
 export interface SettingsSource {
-  /** Returns whether the value differs from the default. */
   differsFromDefault(name: string): boolean;
   /** Returns null if the setting is not set and has no default. */
   text(name: string): string | null;

@@ -58,7 +58,6 @@ export async function lookUpInvitation(
 
 /**
  * Creates an account from an invitation.
- * @param inTransaction runs in the same transaction
  * @throws AppError `invitation_invalid`, `invalid_request`, `operator_email_taken`
  */
 export async function acceptInvitation(

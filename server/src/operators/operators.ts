@@ -104,7 +104,6 @@ export function openOperators(options: OperatorsOptions) {
 
     /**
      * Creates the first operator, an owner, with the single-use token of the setup link.
-     * @param inTransaction runs in the same transaction
      * @throws AppError `set_up_link_invalid`, `invalid_request`
      */
     async setUp(
@@ -131,7 +130,6 @@ export function openOperators(options: OperatorsOptions) {
     /**
      * Creates an operator. The authorization is checked in the same transaction.
      * @param authorize returns the email and the access, or throws
-     * @param inTransaction runs in the same transaction
      */
     async join(
       request: { name: string; password: string },
@@ -154,7 +152,6 @@ export function openOperators(options: OperatorsOptions) {
     /**
      * Sets a new password for an operator and ends all of the operator's sessions.
      * @param email may be null if there is only one operator
-     * @param inTransaction runs in the same transaction
      * @throws AppError `operator_not_found`, `invalid_request`
      */
     async resetPassword(
@@ -186,7 +183,6 @@ export function openOperators(options: OperatorsOptions) {
 
     /**
      * Replaces an operator's roles. Open sessions continue with the new roles.
-     * @param inTransaction runs in the same transaction
      * @throws AppError `invalid_request`, `environment_not_found`, `operator_not_found`, `last_owner`
      */
     async changeAccess(

@@ -128,9 +128,7 @@ export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "n
   return numDeletedRows > 0n ? "deleted" : "not_found";
 }
 
-/**
- * Locks all owners until the transaction ends. Returns the owner's id if there is exactly one, otherwise null.
- */
+/** Locks all owners until the transaction ends. Returns the owner's id if there is exactly one, otherwise null. */
 async function lockLastOwner(tx: Tx): Promise<string | null> {
   const owners = await tx
     .selectFrom("operator")

@@ -7,7 +7,6 @@ interface Step {
   /** Distance from the first word of the term. */
   offset: number;
   lexemes: readonly string[];
-  /** Whether the lexemes match as prefixes. */
   prefix: boolean;
   /** Whether the term is quoted. Stop words match only in quoted terms. */
   isQuoted: boolean;

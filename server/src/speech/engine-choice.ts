@@ -28,7 +28,6 @@ export function engineOptions(
   return [{ ...bundled, memoryBytes: null, estimatedSpeed: null }, ...models];
 }
 
-/** Returns null if nothing was chosen. */
 export async function readEngineChoice(db: Db): Promise<string | null> {
   const row = await db.selectFrom("engine_choice").select("engine").executeTakeFirst();
   return row?.engine ?? null;

@@ -104,7 +104,6 @@ export function createModels({
   /** Rejects when aborted. Tests pass a wait that they end. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
   retryPolicy?: DownloadRetryPolicy;
-  /** Measures the machine. */
   measure?: () => Promise<EncoderSpeed>;
 }): Models {
   let name = wanted ? config.whisperModel : null;

@@ -6,7 +6,6 @@ import type { ObjectStore } from "./object-store.ts";
 export interface AnyObjectStorageConfig {
   /** Key of the backend in the registry. */
   kind: string;
-  /** Name of the bucket. */
   name: string;
   /** Null for the provider's own service. */
   endpoint: string | null;

@@ -49,12 +49,10 @@ export async function openObjectStore(
   return await backend(config).open(config, log);
 }
 
-/** Creates the configured bucket unless it exists. @throws Error if it cannot be created */
 export async function createBucket(config: ObjectStorageConfig): Promise<void> {
   await backend(config).createBucket(config);
 }
 
-/** All settings of the configured backend, for messages, such as `S3_…`. */
 export function settingsPatternOf(config: ObjectStorageConfig): string {
   return backend(config).settingsPattern;
 }

@@ -87,7 +87,6 @@ export async function hasEndedAs(
   return row?.outcome === outcome && row.failure_code === failureCode;
 }
 
-/** Returns null if the attempt does not exist. */
 export async function attemptStartedAt(
   db: Db,
   { transcriptionId, attempt }: AttemptLease,

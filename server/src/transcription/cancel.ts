@@ -20,7 +20,6 @@ const CANCELED = { code: "canceled", message: "An operator canceled the transcri
 /**
  * PENDING or PROCESSING → FAILED `canceled`. Keeps the checkpoints for a retry. The row's new status fences a running
  * attempt, which ends immediately if it runs in this process, otherwise within two seconds.
- * @param inTransaction runs in the same transaction
  * @throws AppError `transcription_not_found`, `transcription_finished`
  */
 export async function cancelTranscription(

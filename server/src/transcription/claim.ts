@@ -19,7 +19,6 @@ export interface ClaimDeps {
   queue: Queue;
   clock: Clock;
   log: Logger;
-  /** Maximum number of concurrent attempts of one environment in all processes; null for no limit. */
   maxConcurrentPerEnvironment: number | null;
 }
 
@@ -37,7 +36,6 @@ const CAP_BACKOFF_MS = 2_000;
 /**
  * PENDING → PROCESSING. If the job's transcription is already PROCESSING, its worker has crashed: this claim takes over
  * and counts the crash.
- * @param shutdown aborted when this process must hand back its work
  * @returns undefined if the job has no work
  */
 export async function claimTranscription(

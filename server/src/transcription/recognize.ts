@@ -22,7 +22,6 @@ export interface RecognizeDeps {
   recordings: RecordingStore;
   clock: Clock;
   maxDurationSeconds: number;
-  /** Maximum number of concurrent attempts of one environment in all processes; null for no limit. */
   maxConcurrentPerEnvironment: number | null;
   /** `MIN_SLICE_SECONDS` by default. Benchmarks on a smaller scale pass less. */
   minSliceSeconds?: number;

@@ -9,7 +9,6 @@ import { findTranscription, reopenFailedTranscription } from "./queries.ts";
 
 /**
  * FAILED → PENDING. Keeps the earlier attempts.
- * @param inTransaction runs in the same transaction
  * @throws AppError `transcription_not_found`, `transcription_not_failed`, `recording_deleted`
  */
 export async function reprocess(

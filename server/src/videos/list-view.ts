@@ -185,7 +185,6 @@ function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 }
 
-/** Selects the ids of an environment's videos that match a filter. */
 export function selectMatchingIds(db: Db | Tx, environmentId: string, filter: VideoFilter) {
   return db
     .selectFrom("video")

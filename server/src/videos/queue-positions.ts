@@ -5,7 +5,6 @@ import { estimateStarts } from "../queue/start-estimates.ts";
 export interface QueueCapacity {
   /** Number of transcriptions that all workers together can run at the same time; 0 if no worker runs. */
   countSlots(): Promise<number>;
-  /** Maximum number of concurrent attempts of one environment; null for no limit. */
   maxConcurrentPerEnvironment: number | null;
 }
 
@@ -38,7 +37,7 @@ const WORK_SECONDS = sql`video.size_bytes * coalesce(
 
 /** Returns the queue positions of waiting videos, keyed by video id. All environments share one queue. */
 export async function queuePositions(db: Db, capacity: QueueCapacity): Promise<Map<string, QueuePosition>> {
-  // What is left of a recording that was interrupted is in its tag.
+  // The tag contains the remaining work of an interrupted recording.
   const { rows } = await sql<WaitingRow>`
     select video_id as "videoId", job.environment_id as "environmentId", tag,
       (case when attempt > 0 and work is not null then work / 1000 else ${WORK_SECONDS} end)::float8 as "workSeconds",

@@ -138,7 +138,7 @@ export async function deleteDue(
   await tx.updateTable("video").set({ recording_deleted_at: now }).where("id", "=", videoId).execute();
   if (transcription) {
     await removeCheckpoints(tx, transcription.id);
-    // A frame of the video is part of the recording. The end of the job stops one that is running.
+    // The poster is a frame of the recording. Setting its end time also stops a job that is making it.
     await tx
       .updateTable("transcription")
       .set({ poster_prefix: null, poster_ended_at: now })

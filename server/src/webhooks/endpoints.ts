@@ -30,9 +30,7 @@ export interface NewEndpointRequest {
   metadata?: Record<string, unknown>;
 }
 
-/**
- * @throws AppError `webhook_url_rejected`, `invalid_metadata`, `webhook_endpoint_limit_reached`
- */
+/** @throws AppError `webhook_url_rejected`, `invalid_metadata`, `webhook_endpoint_limit_reached` */
 export async function createWebhookEndpoint(
   { db, clock, policy }: { db: Db | Tx; clock: Clock; policy: EndpointPolicy },
   { environmentId, url, eventTypes = [EVENT_TYPES[0]], metadata = {} }: NewEndpointRequest,
@@ -51,9 +49,7 @@ export async function createWebhookEndpoint(
   });
 }
 
-/**
- * @throws AppError `webhook_endpoint_not_found`
- */
+/** @throws AppError `webhook_endpoint_not_found` */
 export async function getWebhookEndpoint(
   db: Db | Tx,
   { environmentId, id }: { environmentId: string; id: string },

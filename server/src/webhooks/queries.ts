@@ -63,7 +63,6 @@ export async function insertDelivery(
     .execute();
 }
 
-/** Returns null if there is no such attempt. */
 export async function attemptTime(db: Db, deliveryId: string, number: number): Promise<Date | null> {
   const row = await db
     .selectFrom("delivery_attempt")

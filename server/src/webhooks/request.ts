@@ -85,7 +85,6 @@ function asOfEvent(event: EventRow, transcription: Transcription): Transcription
   };
 }
 
-/** Returns the secrets that sign an attempt at this time. */
 export function activeSecrets(endpoint: WebhookEndpointRow, now: Date): string[] {
   const { secret, previous_secret: previous, previous_secret_expires_at: expiresAt } = endpoint;
   return previous && expiresAt && now < expiresAt ? [secret, previous] : [secret];

@@ -21,6 +21,5 @@ export type NewApiKeyView = ApiKeyView & { key: string };
 /** Newest first. */
 export interface ApiKeyPageView {
   data: ApiKeyView[];
-  /** Null on the last page. */
   nextCursor: string | null;
 }

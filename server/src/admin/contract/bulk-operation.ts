@@ -9,7 +9,6 @@ export interface BulkOperationView {
   environmentId: string;
   kind: BulkOperationKind;
   state: BulkOperationState;
-  /** Number of videos. */
   matched: number;
   done: number;
   failed: number;

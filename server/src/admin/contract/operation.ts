@@ -19,7 +19,6 @@ export interface Operation {
   roleIn?: "all environments" | "any environment";
   query?: TSchema;
   body?: TSchema;
-  /** Maximum size of the body, if it differs from that of other operations. */
   maxBodyBytes?: number;
   /** The caller must send the ETag of what it changes as `If-Match`. */
   needsIfMatch?: true;
@@ -28,7 +27,6 @@ export interface Operation {
   response: ResponseType<unknown> | typeof RAW;
   /** The operation checks a password or a secret link, so attempts are limited per client address. */
   isGuessable?: true;
-  /** Omits the HEAD route. */
   noHead?: true;
 }
 
@@ -47,7 +45,6 @@ export function json<T>(): ResponseType<T> {
   return {};
 }
 
-/** The response body `{}`. */
 export type Empty = Record<string, never>;
 
 /** A response that is not JSON: a file or a stream. */

@@ -12,7 +12,6 @@ export interface OperatorView extends OperatorAccess {
   createdAt: string;
 }
 
-/** The signed-in operator. */
 export type MeView = Omit<OperatorView, "createdAt">;
 
 /** Whether the service still needs its first operator. */

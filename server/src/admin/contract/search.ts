@@ -30,7 +30,6 @@ export type SearchHint = "no_words" | "only_excluded" | "only_common_words";
 export interface SearchPageView {
   /** Best match first. */
   data: SearchVideoView[];
-  /** Null on the last page. */
   nextCursor: string | null;
   /** Total over all pages. */
   videoCount: number;

@@ -65,7 +65,6 @@ export interface LanguageSegmentView {
   /** 0 … 1 */
   probability: number;
   engine: string;
-  /** Number of words from this segment. */
   words: number;
 }
 
@@ -99,9 +98,7 @@ export interface TimelineStepView {
 export interface AttemptView {
   /** From 1; a reprocess does not reset it. */
   number: number;
-  /**
-   * What started the attempt: `resumption` follows an attempt that was handed back or yielded, `retry` a failure.
-   */
+  /** What started the attempt: `resumption` follows an attempt that was handed back or yielded, `retry` a failure. */
   begunBy: "upload" | "resumption" | "retry" | "reprocess";
   queuedAt: string;
   startedAt: string;

@@ -73,7 +73,6 @@ export interface VideoFilterValuesView {
 
 export interface VideoPageView {
   data: VideoView[];
-  /** Null on the last page. */
   nextCursor: string | null;
 }
 

@@ -17,7 +17,6 @@ export type WebhookEndpointView = WebhookEndpoint & {
       statusCode: number | null;
       failure: string | null;
     } | null;
-    /** Number of recent deliveries in each state. */
     recent: Record<DeliveryStatus, number>;
   };
 };
@@ -38,7 +37,6 @@ export type DeliveryView = Delivery & {
 /** Newest first. */
 export interface DeliveryPageView {
   data: DeliveryView[];
-  /** Null on the last page. */
   nextCursor: string | null;
 }
 

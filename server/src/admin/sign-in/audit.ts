@@ -15,7 +15,6 @@ interface SignInAuditDeps {
   clock: Clock;
 }
 
-/** Records sign-ins, failed sign-ins and password changes in the audit log. */
 export class SignInAudit {
   readonly #deps: SignInAuditDeps;
   readonly #failures: RateLimiter;

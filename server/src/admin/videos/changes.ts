@@ -37,9 +37,7 @@ interface Watch {
   needsReload: boolean;
 }
 
-/**
- * Publishes changes to videos. A single query per second covers all environments that have subscribers.
- */
+/** Publishes changes to videos. A single query per second covers all environments that have subscribers. */
 export class VideoChanges {
   readonly #deps: VideoListDeps & { log: Logger };
   readonly #watched = new Map<string, Watch>();

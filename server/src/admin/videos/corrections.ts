@@ -18,7 +18,6 @@ import type { RevisionView } from "../contract/transcript-words.ts";
 import { type Call, defineHandlers } from "../operation.ts";
 import { getVideoFromParams } from "./videos.ts";
 
-/** Corrections of transcripts and their revisions. */
 export function correctionHandlers(deps: CorrectionDeps) {
   const { db, transcripts } = deps;
   return defineHandlers({
@@ -82,7 +81,6 @@ function correctionOf({
   };
 }
 
-/** @throws AppError `revision_not_found` */
 function parseRevision(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new AppError("revision_not_found", "The number of a revision is an integer.");

@@ -30,7 +30,6 @@ interface VideoFileDeps {
   transcripts: TranscriptStore;
 }
 
-/** Serves the recording and the transcript files for a video's page. */
 export function videoFileHandlers(deps: VideoFileDeps) {
   const { db, transcripts } = deps;
   return defineHandlers({

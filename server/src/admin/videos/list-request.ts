@@ -31,7 +31,6 @@ function readTime(text: string): Date {
   return time;
 }
 
-/** Encodes the position of a page's last video as a cursor. */
 export function encodePosition({ value, id }: Position): string {
   return Buffer.from(JSON.stringify([value, id])).toString("base64url");
 }

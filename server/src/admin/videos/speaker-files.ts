@@ -2,7 +2,6 @@ import { renderSpeakerSrt, renderSpeakerText, renderSpeakerVtt } from "@subtext/
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import type { SpeakerFormat } from "../contract/video-detail.ts";
 
-/** Renders a transcript with the names of its speakers. */
 export function renderSpeakerFile(
   words: readonly EditableWord[],
   { format, language }: { format: SpeakerFormat; language: string },

@@ -95,7 +95,6 @@ function toQueueView(queued: QueuePosition | undefined): QueueView {
   return { queuePosition: queued?.position ?? null, startsInSeconds: queued?.startsInSeconds ?? null };
 }
 
-/** @throws AppError `transcription_not_found`, `upload_incomplete` */
 async function getTranscription(db: Db, id: string): Promise<TranscriptionRow> {
   const row = isPlausibleId(id)
     ? ((await findTranscription(db, id)) ?? (await findTranscriptionByVideo(db, id)))

@@ -41,9 +41,7 @@ export interface OperatorSessionTable {
 export interface OperatorInvitationTable {
   id: string;
   email: string;
-  /** Role in all environments. Null if `environments` has roles. */
   role: OperatorRole | null;
-  /** Empty if `role` is not null. */
   environments: JSONColumnType<EnvironmentRole[]>;
   /** SHA-256 of the link's token, hexadecimal. */
   token_hash: string;

@@ -31,7 +31,6 @@ export interface TranscriptionTable {
   revision: Generated<number>;
   /** Number of saves. */
   edit_version: Generated<number>;
-  /** The formats of the stored files. */
   file_formats: ColumnType<FileFormat[], string | undefined, string>;
   failure_code: string | null;
   failure_message: string | null;

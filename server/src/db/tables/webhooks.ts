@@ -68,7 +68,6 @@ export interface DeliveryAttemptTable {
   number: number;
   attempted_at: Date;
   latency_ms: number;
-  /** Null if there was no response. */
   status_code: number | null;
   failure: string | null;
   /** The first 1 KiB of the response's body. */

@@ -19,7 +19,6 @@ export const INSTALLATION = "installation";
 export interface ClaimDeps {
   db: Db;
   location: StoreLocation;
-  /** Location of the database; see `databaseHome`. */
   home: string;
   log: Logger;
 }

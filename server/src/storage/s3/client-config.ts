@@ -13,7 +13,6 @@ export interface S3Config {
   forcePathStyle: boolean;
   /** Null to use the default credential chain of the AWS SDK: environment, shared files, IAM role. */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
-  /** Prefix of every key: empty, or ends with a slash. */
   prefix: string;
 }
 

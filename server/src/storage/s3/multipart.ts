@@ -14,7 +14,6 @@ import type { MultipartUpload, MultipartUploads, UploadedPart } from "../object-
 
 export interface S3Bucket {
   readonly name: string;
-  /** Prefix of every key. Empty, or ends with a slash. */
   readonly prefix: string;
   /** Runs one command. Pass the options to `send`. Throws the errors of `ObjectStore`. */
   run<T>(

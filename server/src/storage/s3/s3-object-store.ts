@@ -201,7 +201,6 @@ function storageUnavailable(cause: unknown): AppError {
   });
 }
 
-/** @throws the storage's error if a probe object cannot be written and read */
 async function probe(client: S3Client, target: { Bucket: string; Key: string }): Promise<void> {
   const options = { abortSignal: AbortSignal.timeout(PROBE_TIMEOUT_MS) };
   try {

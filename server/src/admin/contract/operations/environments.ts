@@ -16,9 +16,7 @@ const Retention = Type.Object(
   strict,
 );
 
-/** Environments, their settings and API keys. */
 export const ENVIRONMENT_OPERATIONS = {
-  // Environments
   // Includes settings only for environments in which the operator's role may read them.
   "GET /environments": {
     callers: EVERY_ROLE,
@@ -43,12 +41,9 @@ export const ENVIRONMENT_OPERATIONS = {
     body: Type.Object(
       {
         aiTranscription: Type.Optional(Type.Boolean()),
-        /** Origins of pages that may upload; `*` allows any. */
         allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 })),
-        /** Null if everything is kept. */
         retention: Type.Optional(Type.Union([Retention, Type.Null()])),
         weight: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_WEIGHT })),
-        /** Names and terms that may be spoken, most important first. */
         vocabulary: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1_000 })),
       },
       { ...strict, minProperties: 1 },

@@ -36,7 +36,6 @@ const ACCESS = {
   ),
 };
 
-/** Setup, sign-in, sessions, operators and the audit log. */
 export const OPERATOR_OPERATIONS = {
   // Setup, sign-in and sessions
   "GET /setup": { callers: "anyone", response: json<SetupView>() },
@@ -139,7 +138,6 @@ export const OPERATOR_OPERATIONS = {
       ...PAGE_QUERY,
       action: Type.Optional(Type.Enum(AUDIT_ACTIONS)),
       actorKind: Type.Optional(Type.Enum(ACTOR_KINDS)),
-      /** An operator's or an API key's id. */
       actorId: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_]{1,64}$" })),
     }),
     response: json<AuditPageView>(),

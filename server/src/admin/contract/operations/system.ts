@@ -3,7 +3,6 @@ import type { FindingView, SystemView } from "../system.ts";
 import { EVERY_ROLE, OWNERS } from "./callers.ts";
 
 export const SYSTEM_OPERATIONS = {
-  // System
   "GET /system": { callers: EVERY_ROLE, roleIn: "all environments", response: json<SystemView>() },
   "GET /doctor": {
     callers: EVERY_ROLE,

@@ -49,7 +49,6 @@ const VIDEO_SELECTION = Type.Union([
   Type.Object({ matching: Type.Object(VIDEO_FILTER, strict) }, strict),
 ]);
 
-/** Videos, their transcriptions and corrections, bulk operations and search. */
 export const VIDEO_OPERATIONS = {
   // Transcriptions: `:id` is the id of a transcription or of its video
   "GET /environments/:environment/transcriptions": {

@@ -15,9 +15,7 @@ import type { DeliveryDetailView, DeliveryPageView, UrlCheckView, WebhookEndpoin
 import { OWNERS, VIEWERS } from "./callers.ts";
 import { strict } from "./schema-options.ts";
 
-/** Webhook endpoints and deliveries. */
 export const WEBHOOK_OPERATIONS = {
-  // Webhook endpoints and deliveries
   "GET /environments/:environment/webhook-endpoints": {
     callers: VIEWERS,
     response: json<{ data: WebhookEndpointView[] }>(),
