@@ -15,9 +15,7 @@ import { WebhookEndpoints } from "./webhook-endpoints.ts";
 export interface SubtextOptions {
   /** The address of your service without `/api/v1`: `https://subtext.example.com`. */
   baseUrl: string;
-  /**
-   * An API key (`subtext_…`), or null if your own proxy adds the key. Never expose a key in a web page.
-   */
+  /** An API key (`subtext_…`), or null if your own proxy adds the key. Never expose a key in a web page. */
   apiKey: string | null | undefined;
   /** Replaces the global `fetch`. */
   fetch?: Fetch | undefined;

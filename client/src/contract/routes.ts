@@ -27,7 +27,6 @@ type MethodOf<Route> = Route extends `${infer Method extends HttpMethod} ${strin
 type PathOf<Route> = Route extends `${HttpMethod} ${infer Path}` ? Path : never;
 type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Returns the ID, method and path of an operation. */
 export function route<Id extends keyof Routes>(
   id: Id,
 ): { id: Id; method: MethodOf<Routes[Id]>; path: PathOf<Routes[Id]> } {

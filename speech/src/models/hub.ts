@@ -127,7 +127,6 @@ function redirectTarget(from: URL, location: string): URL {
   throw new SpeechError("model_download_failed", `${from.host} redirects to an unsafe address.`);
 }
 
-/** Returns the size of the whole file according to the final response. */
 function sizeOfFile(response: Response, method: "GET" | "HEAD"): number | null {
   if (response.status === 206) {
     return wholeNumber(response.headers.get("content-range")?.split("/").at(-1) ?? null);

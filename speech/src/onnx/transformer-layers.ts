@@ -91,7 +91,6 @@ export class Layers {
     return this.linear(`${name}.fc2`, inner, 4 * width, width);
   }
 
-  /** Adds a layer of an encoder. */
   encoderLayer(name: string, states: string, shape: LayerShape): string {
     const attention = `${name}.self_attn`;
     const input = this.norm(`${attention}_layer_norm`, states, shape.width);
@@ -100,7 +99,6 @@ export class Layers {
     return this.addFeedForward(name, this.addProjected(attention, states, attended, shape), shape);
   }
 
-  /** Adds the projection of the attended values to the states. */
   addProjected(attention: string, states: string, attended: string, { width }: LayerShape): string {
     return this.graph.node("Add", [states, this.linear(`${attention}.out_proj`, attended, width, width)]);
   }

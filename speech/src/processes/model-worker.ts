@@ -16,7 +16,6 @@ import type {
 
 const MAIN = new URL("worker-main.ts", import.meta.url);
 
-/** A worker thread that runs one model. */
 export class ModelWorker {
   /** Null if the worker runs no engine. */
   readonly description: WorkerEngineDescription | null;

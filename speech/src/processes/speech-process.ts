@@ -37,9 +37,7 @@ export interface SpeechProcessOptions {
   memoryLimitBytes: number;
   /** The process's share of the available memory, which is an upper limit in any case. */
   processBytes: number;
-  /** The process is killed after this long without a heartbeat. */
   heartbeatTimeoutMs: number;
-  /** The process is killed if it takes longer to load its engines. */
   loadTimeoutMs: number;
   /** The process is killed after this long without progress. Large models and slow machines have more time. */
   stallTimeoutMs: number;
