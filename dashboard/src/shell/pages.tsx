@@ -10,7 +10,6 @@ import {
   WebhookIcon,
 } from "../ui/icons.tsx";
 
-/** The pages of the navigation. */
 export const ENVIRONMENT_PAGES = [
   { to: "/environments/$environmentId/videos", name: texts.pages.videos, icon: <VideosIcon /> },
   { to: "/environments/$environmentId/api-keys", name: texts.pages.apiKeys, icon: <KeyIcon /> },

@@ -30,7 +30,7 @@ export function StateBadge({
   return <Badge label={STATE_NAMES[state]} tone={isUnrecognized ? "wait" : TONES[state]} />;
 }
 
-/** By code; a newer release of the service may have others. */
+/** Keyed by code. A newer release of the service may send others. */
 const FAILURES: Partial<Record<string, FailureText>> = texts.failures;
 
 interface FailureText {

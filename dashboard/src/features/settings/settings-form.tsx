@@ -13,7 +13,6 @@ type EnvironmentChange = Partial<
   Pick<EnvironmentView, "aiTranscription" | "allowedOrigins" | "retention" | "weight" | "vocabulary">
 >;
 
-/** Saves settings. */
 export function useChangeEnvironment({ id }: EnvironmentView) {
   const queryClient = useQueryClient();
   return useMutation({

@@ -46,7 +46,6 @@ export function fileUrl(address: VideoAddress, format: FileFormat): string {
   return urlOf("GET /environments/:environment/videos/:video/files/:format", { params });
 }
 
-/** A file with the names of speakers. */
 export function speakerFileUrl(address: VideoAddress, format: SpeakerFormat): string {
   const params = { ...videoParams(address), format };
   return urlOf("GET /environments/:environment/videos/:video/speaker-files/:format", { params });

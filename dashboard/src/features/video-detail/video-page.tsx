@@ -29,7 +29,7 @@ import { useLiveVideo } from "./use-live-video.ts";
 import { DeleteVideo, TranscribeAsNewVideo } from "./video-actions.tsx";
 import css from "./video-page.module.css";
 
-// Apart, because most visitors only read.
+// Loaded separately, because most visitors only read.
 const TranscriptEditor = lazy(async () => ({
   default: (await import("./correction/transcript-editor.tsx")).TranscriptEditor,
 }));

@@ -23,7 +23,6 @@ export function bulkOperationsQuery(environmentId: string) {
   });
 }
 
-/** Counts the videos that match a view. */
 export function videoMatchesQuery(environmentId: string, view: VideoListView) {
   return queryOptions({
     queryKey: ["video-matches", environmentId, view],

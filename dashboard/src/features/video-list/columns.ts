@@ -16,13 +16,13 @@ export function sortState({ sort = "uploaded", order = "desc" }: VideoListView, 
   return order === "asc" ? "ascending" : "descending";
 }
 
-/** Returns the order that a press on the column selects. Names start with A; everything else with the newest or largest. */
+/** Returns the order that a click on the column header selects: A to Z for names, else newest or largest first. */
 export function nextOrder(state: ReturnType<typeof sortState>, sort: VideoSort): SortDirection {
   if (state === "none") return sort === "name" ? "asc" : "desc";
   return state === "ascending" ? "desc" : "asc";
 }
 
-/** Leaves out the default order, so that one view has one address. */
+/** Omits the default order, so that each view has a single URL. */
 export function withSort(
   { sort: _, order: __, ...view }: VideoListView,
   sort: VideoSort,

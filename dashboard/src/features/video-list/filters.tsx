@@ -48,7 +48,6 @@ export function StateFilter({ environmentId, view }: { environmentId: string; vi
   );
 }
 
-/** Returns whether the view shows only some videos. */
 export function hasFilter({ sort: _, order: __, ...filter }: VideoListView): boolean {
   return Object.keys(filter).length > 0;
 }

@@ -18,7 +18,6 @@ export interface Selection {
   ids: readonly string[];
   /** Null if only `ids` are selected. */
   all: AllMatching | null;
-  /** Number of selected videos. */
   count: number;
   has(id: string): boolean;
   /** Toggles a video, or with `isRange` gives all from the last toggled one to this the same state. */

@@ -83,7 +83,6 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
   );
 });
 
-/** The cells of a row that is being loaded. */
 export function SkeletonCells() {
   return (
     <>

@@ -3,7 +3,6 @@ import { formatNumber, plural } from "../numbers.ts";
 import { parts } from "../parts.ts";
 import { translated } from "../translated.ts";
 
-/** The transcript editor. */
 export const correction = translated("correction", {
   editor: "Transcript editor",
   undo: "Undo",

@@ -28,7 +28,6 @@ export function onThemeSelected(listener: () => void): () => void {
   return () => removeEventListener(CHANGED, listener);
 }
 
-/** Returns the theme on the screen. */
 export function shownTheme(): "light" | "dark" {
   const theme = selectedTheme();
   if (theme !== "system") return theme;

@@ -3,11 +3,8 @@ import { ui as texts } from "../../messages/en/ui.ts";
 import { useToast } from "./toasts.tsx";
 
 export interface UndoableChange<Values> {
-  /** The values before the change. */
   previous: Values;
-  /** The values that the change saved. */
   saved: Values;
-  /** Reads the current values. */
   read(): Promise<Values>;
   restore(previous: Values): Promise<unknown>;
 }

@@ -23,7 +23,6 @@ interface TranscriptControllerOptions {
   root: HTMLElement;
   transcript: Transcript;
   playback: Playback;
-  /** Height of the elements that cover the top of the window, in CSS pixels. */
   coveredHeight(): number;
   /** Whether to scroll with playback at first. */
   isFollowing: boolean;
