@@ -1,21 +1,19 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { addAudit } from "./commands/audit.ts";
-import { addBackup } from "./commands/backup.ts";
+import { addBackup, addRestore } from "./commands/backup.ts";
+import { addMigrate, addUpgradeDatabase } from "./commands/database.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addEnvironments } from "./commands/environments.ts";
 import { addKeys } from "./commands/keys.ts";
-import { addMigrate } from "./commands/migrate.ts";
 import { addModels } from "./commands/models.ts";
 import { addMove } from "./commands/move.ts";
 import { addOperators } from "./commands/operators.ts";
-import { addRestore } from "./commands/restore.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSetup } from "./commands/setup.ts";
 import { addStorage } from "./commands/storage.ts";
 import { addTranscribe } from "./commands/transcribe.ts";
 import { addTranscriptions } from "./commands/transcriptions.ts";
-import { addUpgradeDatabase } from "./commands/upgrade-database.ts";
 import { addWebhooks } from "./commands/webhooks.ts";
 import type { Terminal } from "./context.ts";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { paragraphsOf } from "../../src/cli/paragraphs.ts";
+import { paragraphsOf } from "../../src/cli/outcome.ts";
 import { runCommandLine } from "../../src/cli/program.ts";
 import { showTranscription } from "../../src/cli/transcription-display.ts";
 import { KNOWN_MODELS } from "../../src/models/catalog.ts";

@@ -8,7 +8,7 @@ import type { Plan } from "../../move/plan.ts";
 import type { MovePreview } from "../../move/preview.ts";
 import { actAsOwner } from "../act-as-owner.ts";
 import { configOf, print, type Terminal } from "../context.ts";
-import { explainError } from "../explain-error.ts";
+import { explainError } from "../open-service.ts";
 import { length, properties } from "../text.ts";
 
 /** Interval of progress lines if there is no terminal to draw on. */

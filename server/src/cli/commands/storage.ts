@@ -3,7 +3,7 @@ import type { StoreReview } from "../../admin/command-line-operations.ts";
 import type { DeletionGroup } from "../../cleanup/review-deletions.ts";
 import { BUCKET_SETTING, createBucket, openObjectStore } from "../../storage/backends.ts";
 import { configOf, print, runOnService, type Terminal } from "../context.ts";
-import { explainError } from "../explain-error.ts";
+import { explainError } from "../open-service.ts";
 import { properties } from "../text.ts";
 
 interface Outcome extends StoreReview {
