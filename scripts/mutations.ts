@@ -60,6 +60,11 @@ export const mutations: Mutation[] = [
     [['    if (this.#state.save !== "refused") await this.save();\n', ""]],
   ),
   ...of(
+    "dashboard/src/features/video-detail/correction/paragraphs/word-range.ts",
+    ["dashboard/test/word-range.test.ts"],
+    [["isSameSpeaker(previous, word) && previous.channel === word.channel", "true"]],
+  ),
+  ...of(
     "dashboard/src/features/video-detail/correction/merge-words.ts",
     ["dashboard/test/edit-sequences.test.ts"],
     [["    if (!isEqual(mine, theirs)) addConflict(merge, textOf(mine), textOf(theirs));\n", ""]],

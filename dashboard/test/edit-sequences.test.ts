@@ -14,8 +14,13 @@ import {
 } from "../src/features/video-detail/correction/edited-transcript.ts";
 import { EditingSession } from "../src/features/video-detail/correction/editing-session.ts";
 import { mergeWords } from "../src/features/video-detail/correction/merge-words.ts";
+import { Typing } from "../src/features/video-detail/correction/paragraphs/typing.ts";
+import {
+  replaceRange,
+  setSpeakerOfRange,
+  wordsOfRange,
+} from "../src/features/video-detail/correction/paragraphs/word-range.ts";
 import { replaceAll } from "../src/features/video-detail/correction/replace-text.ts";
-import { Typing } from "../src/features/video-detail/correction/typing.ts";
 
 const DURATION = 60;
 /** Three speakers, of whom two have a channel. Each word is unique. */
@@ -94,7 +99,19 @@ class Untouched {
 }
 
 interface Step {
-  kind: "type" | "erase" | "replace" | "speaker" | "rename" | "confirm" | "undo" | "redo" | "other" | "save";
+  kind:
+    | "type"
+    | "erase"
+    | "replace"
+    | "range"
+    | "range speaker"
+    | "speaker"
+    | "rename"
+    | "confirm"
+    | "undo"
+    | "redo"
+    | "other"
+    | "save";
   paragraph: number;
   at: number;
   length: number;
@@ -109,6 +126,8 @@ const steps = fc.array(
       "type",
       "erase",
       "replace",
+      "range",
+      "range speaker",
       "speaker",
       "rename",
       "confirm",
@@ -173,6 +192,21 @@ async function takeStep(
       if (before.includes(search.text)) untouched.change(before, before.replaceAll(search.text, text));
     }
     session.change(replaceAll(transcript, search, { replacement: text, durationSeconds: DURATION }));
+  } else if (kind === "range" || kind === "range speaker") {
+    const last = Math.min(transcript.length - 1, index + (length % 3));
+    const to = { paragraph: last, word: (at + length) % (transcript[last]!.length + 1) };
+    if (last === index && to.word < from) return;
+    const range = { from: { paragraph: index, word: from }, to };
+    if (kind === "range speaker") {
+      session.change(setSpeakerOfRange(transcript, range, text.trim().slice(0, 3) || null));
+      return;
+    }
+    for (const { word } of wordsOfRange(transcript, range)) untouched.words.delete(spoken(word));
+    const replaced = replaceRange(transcript, range, text, DURATION);
+    expect(replaced.caret.offset).toBeLessThanOrEqual(
+      paragraphText(replaced.transcript[replaced.caret.paragraph]!).text.length,
+    );
+    session.change(replaced.transcript);
   } else if (kind === "speaker") {
     const range = { paragraph: index, from, to: Math.min(words.length, from + length) };
     session.change(setSpeaker(transcript, range, text.trim().slice(0, 3) || null));
@@ -195,7 +229,7 @@ async function takeStep(
   }
 }
 
-describe("after any sequence of typing, replacing, naming, undoing, saving and merging", () => {
+describe("after any sequence of typing, replacing, deleting across paragraphs, naming, undoing, saving and merging", () => {
   test("the server accepts the words, and untouched words keep their times", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (sequence) => {

@@ -16,8 +16,8 @@ import {
   splitIntoParagraphs,
 } from "../src/features/video-detail/correction/edited-transcript.ts";
 import { mergeWords } from "../src/features/video-detail/correction/merge-words.ts";
+import { Typing } from "../src/features/video-detail/correction/paragraphs/typing.ts";
 import { findMatches, replaceAll } from "../src/features/video-detail/correction/replace-text.ts";
-import { Typing } from "../src/features/video-detail/correction/typing.ts";
 
 /** One word per second, each half a second long. */
 function speak(

@@ -18,6 +18,7 @@ export const correction: typeof english = {
   done: "Fertig",
   noDoubtful: "Keine unsicheren Wörter",
   doubtful: (count) => plural(count, "unsicheres Wort", "unsichere Wörter"),
+  selectedWords: (count: number) => plural(count, "Wort ausgewählt", "Wörter ausgewählt"),
   reviewNext: "Nächstes prüfen",
   confirm: "Bestätigen",
   reviewKeys: (key) => parts`${key("Alt")} ${key("↓")} nächstes, ${key("Eingabe")} bestätigen`,

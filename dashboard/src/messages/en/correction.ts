@@ -19,6 +19,7 @@ export const correction = translated("correction", {
   done: "Done",
   noDoubtful: "No low-confidence words",
   doubtful: (count: number) => plural(count, "low-confidence word", "low-confidence words"),
+  selectedWords: (count: number) => plural(count, "selected word", "selected words"),
   reviewNext: "Review next",
   confirm: "Confirm",
   reviewKeys: (key: (name: string) => ReactNode) =>

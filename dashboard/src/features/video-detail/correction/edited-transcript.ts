@@ -106,7 +106,7 @@ function startsAfter(start: number, oldEnd: number, newText: string, newEnd: num
 }
 
 /** Replaces the words `from` … `to - 1` of a paragraph with the words of a text; see `changeText`. */
-function replaceWords(
+export function replaceWords(
   transcript: EditedTranscript,
   { paragraph: index, from, to }: { paragraph: number; from: number; to: number },
   text: string,

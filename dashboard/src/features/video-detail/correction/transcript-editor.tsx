@@ -23,7 +23,6 @@ import {
   type Paragraph,
   paragraphText,
   renameSpeaker,
-  setSpeaker,
   speakersOf,
   splitIntoParagraphs,
   type WordPosition,
@@ -32,20 +31,29 @@ import type { EditingSession, SessionState } from "./editing-session.ts";
 import { confirmReviewed, useEditorKeys } from "./editor-keys.ts";
 import { EditorMessages } from "./editor-messages.tsx";
 import { FindAndReplace } from "./find-and-replace.tsx";
-import { type ParagraphActions, ParagraphEditor } from "./paragraph-editor.tsx";
+import { type ParagraphActions, ParagraphEditor } from "./paragraphs/paragraph-editor.tsx";
 import {
   crossBoundary,
   elementOf,
   keepTabStop,
   moveTabStop,
   placeCaret,
+  placeCaretBetweenWords,
   rangeOf,
-} from "./paragraph-navigation.ts";
+} from "./paragraphs/paragraph-navigation.ts";
+import { Typing } from "./paragraphs/typing.ts";
+import { useWordSelection } from "./paragraphs/use-word-selection.ts";
+import {
+  findRange,
+  replaceRange,
+  setSpeakerOfRange,
+  type WordRange,
+  wordsOfRange,
+} from "./paragraphs/word-range.ts";
 import type { Match } from "./replace-text.ts";
 import { RevisionsDialog } from "./revisions-dialog.tsx";
 import { type SpeakerChoice, SpeakerDialog } from "./speaker-dialog.tsx";
 import editorCss from "./transcript-editor.module.css";
-import { Typing } from "./typing.ts";
 import { useEditingSession, useSessionState } from "./use-editing-session.ts";
 import { useSpokenWord } from "./use-spoken-word.ts";
 
@@ -144,6 +152,18 @@ function Editor(props: EditorProps & { session: EditingSession }) {
     return true;
   };
 
+  const replaceSelected = (range: WordRange, text: string) => {
+    const replaced = replaceRange(session.state.transcript, range, text, durationSeconds);
+    flushSync(() => session.change(replaced.transcript));
+    const { paragraph, offset } = replaced.caret;
+    const element = elementOf(root.current!, paragraph);
+    if (!element) return;
+    if (text === "") placeCaretBetweenWords(element, offset);
+    else placeCaret(element, offset);
+  };
+  const selection = useWordSelection({ root, session, transcript, replace: replaceSelected });
+  const { current: selectedRange } = selection;
+
   const actions = useMemo<ParagraphActions>(
     () => ({
       type(change) {
@@ -151,13 +171,23 @@ function Editor(props: EditorProps & { session: EditingSession }) {
       },
       undo: () => session.undo(),
       redo: () => session.redo(),
-      nameSpeaker: (index, words) => setNaming({ paragraph: session.state.transcript[index]!, words }),
+      nameSpeaker(index, words) {
+        const { transcript } = session.state;
+        const range = selectedRange.current ?? {
+          from: { paragraph: index, word: words?.from ?? 0 },
+          to: { paragraph: index, word: words?.to ?? transcript[index]!.length },
+        };
+        const selected = wordsOfRange(transcript, range);
+        const [first, last] = [selected[0], selected.at(-1)];
+        const isSelection = words !== null || selectedRange.current !== null;
+        if (first && last) setNaming({ first, last, isSelection });
+      },
       play: (seconds) => playback.playFrom(seconds),
       moveTo(paragraph, word) {
         position.current = { paragraph, word };
       },
     }),
-    [session, playback, typing],
+    [session, playback, typing, selectedRange],
   );
 
   useEditorKeys({ session, playback, position, review });
@@ -241,6 +271,7 @@ function Editor(props: EditorProps & { session: EditingSession }) {
         ))}
       </section>
       <div className={`${css.foot} ${editorCss.foot}`}>
+        <span role="status">{selection.count > 0 && texts.selectedWords(selection.count)}</span>
         <span>{doubtful === 0 ? texts.noDoubtful : texts.doubtful(doubtful)}</span>
         {doubtful > 0 && (
           <>
@@ -281,10 +312,10 @@ function Editor(props: EditorProps & { session: EditingSession }) {
       )}
       {naming && (
         <SpeakerDialog
-          current={naming.paragraph[naming.words?.from ?? 0]?.speaker ?? null}
-          channel={naming.paragraph[naming.words?.from ?? 0]?.channel ?? null}
+          current={naming.first.speaker}
+          channel={naming.first.channel}
           speakers={speakersOf(transcript)}
-          isSelection={naming.words !== null}
+          isSelection={naming.isSelection}
           onClose={() => setNaming(null)}
           onChoose={({ name, everywhere }) =>
             session.change(nameSpeaker(session.state.transcript, naming, { name, everywhere }))
@@ -324,9 +355,10 @@ function hasKeyboard(): boolean {
 }
 
 interface Naming {
-  paragraph: Paragraph;
-  /** The selected words; null for the entire paragraph. */
-  words: { from: number; to: number } | null;
+  first: EditableWord;
+  last: EditableWord;
+  /** Whether the words were selected, in contrast to an entire paragraph. */
+  isSelection: boolean;
 }
 
 function hasNewSpeaker([first]: Paragraph, previous: Paragraph | undefined): boolean {
@@ -334,18 +366,15 @@ function hasNewSpeaker([first]: Paragraph, previous: Paragraph | undefined): boo
   return first !== undefined && (before === undefined || !isSameSpeaker(first, before));
 }
 
-/** A merge may have moved the paragraph while the dialog was open. If it is gone, nothing changes. */
+/** A merge may have moved the words while the dialog was open. If they are gone, nothing changes. */
 function nameSpeaker(
   transcript: EditedTranscript,
-  { paragraph, words }: Naming,
+  { first, last }: Naming,
   { name, everywhere }: SpeakerChoice,
 ): EditedTranscript {
-  const first = paragraph[0];
-  if (everywhere && first) return splitIntoParagraphs(renameSpeaker(transcript, first, name).flat());
-  const index = transcript.findIndex((each) => each.length > 0 && each[0]!.start === paragraph[0]?.start);
-  if (index < 0) return transcript;
-  const { from, to } = words ?? { from: 0, to: transcript[index]!.length };
-  return setSpeaker(transcript, { paragraph: index, from, to }, name);
+  if (everywhere) return splitIntoParagraphs(renameSpeaker(transcript, first, name).flat());
+  const range = findRange(transcript, first, last);
+  return range ? setSpeakerOfRange(transcript, range, name) : transcript;
 }
 
 function countLowConfidence(transcript: EditedTranscript): number {

@@ -5,7 +5,7 @@ import { scrollIntoView } from "../transcript/scroll-into-view.ts";
 import { clearHighlights, highlight } from "../transcript/text-ranges.ts";
 import { type EditedTranscript, findSpokenWord } from "./edited-transcript.ts";
 import type { EditingSession } from "./editing-session.ts";
-import { rangeOf } from "./paragraph-navigation.ts";
+import { rangeOf } from "./paragraphs/paragraph-navigation.ts";
 
 const CARET_KEYS = /^(Arrow|Page|Home|End)/;
 

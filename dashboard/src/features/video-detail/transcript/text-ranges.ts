@@ -52,6 +52,7 @@ const LAYERS = [
   "subtext-active",
   "subtext-cursor",
   "subtext-current-match",
+  "subtext-selection",
 ] as const;
 type Layer = (typeof LAYERS)[number];
 

@@ -1,4 +1,4 @@
-import { changeText, type EditedTranscript } from "./edited-transcript.ts";
+import { changeText, type EditedTranscript } from "../edited-transcript.ts";
 
 /**
  * Applies what is typed into a paragraph. As long as each change touches the ones before it, the words are recomputed from

@@ -1,5 +1,6 @@
-import { createTextRange } from "../transcript/text-ranges.ts";
-import type { EditedTranscript, WordPosition } from "./edited-transcript.ts";
+import { needsSpace } from "@subtext/captions/script";
+import { createTextRange } from "../../transcript/text-ranges.ts";
+import type { EditedTranscript, WordPosition } from "../edited-transcript.ts";
 import { locateWords } from "./paragraph-editor.tsx";
 
 /** Elements of the current paragraph that are in the tab order. */
@@ -57,7 +58,7 @@ export function crossBoundary(event: React.KeyboardEvent<HTMLElement>, { join }:
 }
 
 /** Left is forward in text that is written from right to left. */
-function directionOf(key: string, target: HTMLElement): 1 | -1 | undefined {
+export function directionOf(key: string, target: HTMLElement): 1 | -1 | undefined {
   const direction = DIRECTIONS[key];
   const isHorizontal = key === "ArrowLeft" || key === "ArrowRight";
   if (direction === undefined || !isHorizontal || getComputedStyle(target).direction === "ltr")
@@ -65,13 +66,31 @@ function directionOf(key: string, target: HTMLElement): 1 | -1 | undefined {
   return direction === 1 ? -1 : 1;
 }
 
-function indexOf(element: HTMLElement): number {
+export function indexOf(element: HTMLElement): number {
   return Number(element.closest<HTMLElement>("[data-paragraph]")!.dataset.paragraph);
 }
 
 export function placeCaret(element: HTMLElement, offset: number): void {
   element.focus();
   getSelection()?.collapse(element.firstChild ?? element, element.firstChild ? offset : 0);
+}
+
+/** Places the caret where words were deleted, with spaces so that what is typed becomes a new word. */
+export function placeCaretBetweenWords(element: HTMLElement, offset: number): void {
+  const node = element.firstChild;
+  if (!(node instanceof Text)) {
+    placeCaret(element, 0);
+    return;
+  }
+  const isSpaced =
+    offset > 0 && (offset === node.length ? isSpacedScript(node.data) : node.data[offset] === " ");
+  if (isSpaced) node.insertData(offset, " ");
+  if (offset === 0) node.insertData(0, " ");
+  placeCaret(element, isSpaced ? offset + 1 : offset);
+}
+
+function isSpacedScript(text: string): boolean {
+  return needsSpace(text.at(-1)!, "a");
 }
 
 export function elementOf(root: HTMLElement, paragraph: number): HTMLElement | null {

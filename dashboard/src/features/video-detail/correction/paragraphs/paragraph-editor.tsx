@@ -1,14 +1,14 @@
 import { memo, useLayoutEffect, useRef } from "react";
-import { correction as texts } from "../../../messages/en/correction.ts";
-import { videoDetail } from "../../../messages/en/video-detail.ts";
-import { formatClock } from "../../../ui/format.ts";
-import { PlusIcon } from "../../../ui/icons.tsx";
-import { speakerLabel } from "../texts.ts";
-import { createTextRange, highlightLowConfidence } from "../transcript/text-ranges.ts";
-import css from "../transcript/transcript.module.css";
-import { estimateHeightRem } from "../transcript/transcript-text.tsx";
-import { LOW_CONFIDENCE, type Paragraph, paragraphText } from "./edited-transcript.ts";
-import editorCss from "./transcript-editor.module.css";
+import { correction as texts } from "../../../../messages/en/correction.ts";
+import { videoDetail } from "../../../../messages/en/video-detail.ts";
+import { formatClock } from "../../../../ui/format.ts";
+import { PlusIcon } from "../../../../ui/icons.tsx";
+import { speakerLabel } from "../../texts.ts";
+import { createTextRange, highlightLowConfidence } from "../../transcript/text-ranges.ts";
+import css from "../../transcript/transcript.module.css";
+import { estimateHeightRem } from "../../transcript/transcript-text.tsx";
+import { LOW_CONFIDENCE, type Paragraph, paragraphText } from "../edited-transcript.ts";
+import editorCss from "../transcript-editor.module.css";
 
 /** Height of the speaker's button. */
 const SPEAKER_REM = 1.5;
@@ -137,7 +137,8 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
           }}
           onBlur={({ currentTarget }) => {
             const { text } = paragraphText(paragraph);
-            if (currentTarget.textContent !== text) showText(currentTarget, text);
+            // Does not restore the caret, because a click may have placed it in another paragraph.
+            if (currentTarget.textContent !== text) currentTarget.textContent = text;
             typed.current = text;
           }}
           onSelect={reportCaret}

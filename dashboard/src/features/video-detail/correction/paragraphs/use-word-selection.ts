@@ -1,0 +1,193 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { highlight } from "../../transcript/text-ranges.ts";
+import type { EditedTranscript } from "../edited-transcript.ts";
+import type { EditingSession } from "../editing-session.ts";
+import { elementOf, placeCaret } from "./paragraph-navigation.ts";
+import {
+  comparePositions,
+  extensionOf,
+  lengthOf,
+  moveCaret,
+  moveOf,
+  nativeSelection,
+  positionAt,
+  rangesOf,
+  wordsBetween,
+} from "./text-positions.ts";
+import { type TextPosition, textOfRange, type WordRange, wordsOfRange } from "./word-range.ts";
+
+interface WordSelectionOptions {
+  root: RefObject<HTMLElement | null>;
+  session: EditingSession;
+  transcript: EditedTranscript;
+  /** Replaces the words of the range; an empty text deletes them. */
+  replace(range: WordRange, text: string): void;
+}
+
+export interface WordSelection {
+  /** The selected words; null if the selection is empty or within one paragraph, where the browser manages it. */
+  current: RefObject<WordRange | null>;
+  count: number;
+}
+
+/**
+ * Selects words across paragraphs with the mouse and the keyboard. Browsers do not extend a selection beyond an editable
+ * element, so the words are highlighted, the caret marks the moving end, and this hook handles copying and replacing.
+ */
+export function useWordSelection({
+  root,
+  session,
+  transcript,
+  replace,
+}: WordSelectionOptions): WordSelection {
+  const current = useRef<WordRange | null>(null);
+  const anchor = useRef<TextPosition | null>(null);
+  const [count, setCount] = useState(0);
+
+  const show = useCallback(
+    (from: TextPosition | null, to: TextPosition | null) => {
+      anchor.current = from;
+      const range = from && to && wordsBetween(session.state.transcript, from, to);
+      current.current = range;
+      highlight("subtext-selection", range ? rangesOf(root.current!, session.state.transcript, range) : []);
+      setCount(range ? wordsOfRange(session.state.transcript, range).length : 0);
+    },
+    [root, session],
+  );
+  const latestReplace = useRef(replace);
+  latestReplace.current = replace;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after a change, the positions may belong to other words
+  useLayoutEffect(() => {
+    if (anchor.current) show(null, null);
+  }, [transcript, show]);
+  useEffect(() => () => highlight("subtext-selection", []), []);
+
+  useEffect(() => {
+    const text = root.current!;
+    const controller = new AbortController();
+    const { signal } = controller;
+    let dragged: TextPosition | null = null;
+    let isDragging = false;
+    const clear = () => show(null, null);
+    const extendTo = (from: TextPosition, to: TextPosition) => {
+      placeCaret(elementOf(text, to.paragraph)!, to.offset);
+      show(from, to);
+    };
+    const replaceSelected = (words: string) => {
+      if (current.current) latestReplace.current(current.current, words);
+    };
+
+    const onMouseDown = (event: MouseEvent) => {
+      if (event.button !== 0 || !isInText(event.target)) return;
+      const point = positionAt(event.clientX, event.clientY);
+      const from = event.shiftKey ? (anchor.current ?? nativeSelection()?.anchor ?? null) : null;
+      if (from && point && (anchor.current || from.paragraph !== point.paragraph)) {
+        event.preventDefault();
+        extendTo(from, point);
+      } else {
+        if (anchor.current) clear();
+        dragged = point;
+      }
+    };
+    const onMouseMove = (event: MouseEvent) => {
+      if (!dragged || (event.buttons & 1) === 0) return;
+      const point = positionAt(event.clientX, event.clientY);
+      if (!point || (!isDragging && point.paragraph === dragged.paragraph)) return;
+      isDragging = true;
+      show(dragged, point);
+    };
+    const onMouseUp = (event: MouseEvent) => {
+      const point = isDragging ? positionAt(event.clientX, event.clientY) : null;
+      if (dragged && point) extendTo(dragged, point);
+      dragged = null;
+      isDragging = false;
+    };
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!isInText(event.target) || event.isComposing) return;
+      const handled = anchor.current
+        ? changeSelection(event, anchor.current)
+        : event.shiftKey
+          ? startSelection(event)
+          : selectAll(event);
+      if (!handled) return;
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    const startSelection = ({ key }: KeyboardEvent): boolean => {
+      const native = nativeSelection();
+      const next = native && extensionOf(text, native.focus, key);
+      if (next) extendTo(native.anchor, next);
+      return next !== null;
+    };
+    /** The first Ctrl+A selects the paragraph, the second one everything. */
+    const selectAll = ({ key, ctrlKey, metaKey, target }: KeyboardEvent): boolean => {
+      if (key.toLowerCase() !== "a" || !(ctrlKey || metaKey)) return false;
+      const length = (target as HTMLElement).textContent?.length ?? 0;
+      if (getSelection()?.toString().length !== length) return false;
+      const last = session.state.transcript.length - 1;
+      extendTo({ paragraph: 0, offset: 0 }, { paragraph: last, offset: lengthOf(text, last) });
+      return true;
+    };
+    const changeSelection = (event: KeyboardEvent, from: TextPosition): boolean => {
+      const { key, shiftKey } = event;
+      // Input methods report this key before they start to compose, which cannot be canceled.
+      if (key === "Process") replaceSelected("");
+      if (key === "Backspace" || key === "Delete") {
+        replaceSelected("");
+        return true;
+      }
+      if (key === "Escape") {
+        clear();
+        return true;
+      }
+      const focus = nativeSelection()?.focus;
+      const move = focus && moveOf(text, focus, key);
+      if (!move) return false;
+      if (shiftKey) {
+        extendTo(from, moveCaret(text, focus, event));
+      } else {
+        const isReversed = comparePositions(focus, from) < 0;
+        const end = (move === "backward") === isReversed ? focus : from;
+        clear();
+        placeCaret(elementOf(text, end.paragraph)!, end.offset);
+      }
+      return true;
+    };
+    const onBeforeInput = (event: InputEvent) => {
+      if (!current.current || event.inputType.startsWith("history") || event.isComposing) return;
+      event.preventDefault();
+      event.stopPropagation();
+      replaceSelected(event.data ?? "");
+    };
+    const onClipboard = (event: ClipboardEvent) => {
+      const range = current.current;
+      if (!range) return;
+      event.preventDefault();
+      if (event.type === "paste") {
+        replaceSelected(event.clipboardData?.getData("text/plain") ?? "");
+        return;
+      }
+      event.clipboardData?.setData("text/plain", textOfRange(session.state.transcript, range));
+      if (event.type === "cut") replaceSelected("");
+    };
+    // Browsers disable the commands if the selection is empty, unless these events are canceled.
+    const enable = (event: Event) => current.current && event.preventDefault();
+
+    text.addEventListener("mousedown", onMouseDown, { signal });
+    document.addEventListener("mousemove", onMouseMove, { signal });
+    document.addEventListener("mouseup", onMouseUp, { signal });
+    text.addEventListener("keydown", onKeyDown, { signal });
+    text.addEventListener("beforeinput", onBeforeInput, { signal });
+    for (const type of ["copy", "cut", "paste"] as const)
+      text.addEventListener(type, onClipboard, { signal });
+    for (const type of ["beforecopy", "beforecut"]) text.addEventListener(type, enable, { signal });
+    return () => controller.abort();
+  }, [root, session, show]);
+
+  return { current, count };
+}
+
+function isInText(target: EventTarget | null): target is HTMLElement {
+  return target instanceof HTMLElement && target.isContentEditable;
+}

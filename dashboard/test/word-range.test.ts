@@ -1,0 +1,79 @@
+import type { EditableWord } from "@subtext/client/contract/transcript-words";
+import { expect, test } from "vitest";
+import type { EditedTranscript } from "../src/features/video-detail/correction/edited-transcript.ts";
+import {
+  findRange,
+  replaceRange,
+  setSpeakerOfRange,
+  textOfRange,
+} from "../src/features/video-detail/correction/paragraphs/word-range.ts";
+
+/** Each word takes one second; the paragraphs begin at 0, 10 and 20. */
+function transcriptOf(...paragraphs: [speaker: string, text: string][]): EditedTranscript {
+  return paragraphs.map(([speaker, text], paragraph) =>
+    text.split(" ").map((word, index): EditableWord => {
+      const start = paragraph * 10 + index;
+      return { word, start, end: start + 1, speaker, channel: null, confidence: 0.9 };
+    }),
+  );
+}
+
+const summary = (transcript: EditedTranscript) =>
+  transcript.map((words) => [
+    words[0]?.speaker,
+    ...words.map(({ word, start, end }) => `${word} ${start}-${end}`),
+  ]);
+const RANGE = { from: { paragraph: 0, word: 1 }, to: { paragraph: 2, word: 1 } };
+const ONE = transcriptOf(["Ada", "one two three"], ["Ada", "four five"], ["Ada", "six seven"]);
+const TWO = transcriptOf(["Ada", "one two three"], ["Bo", "four five"], ["Bo", "six seven"]);
+
+test("what is left of two paragraphs of one speaker becomes one paragraph", () => {
+  const { transcript, caret } = replaceRange(ONE, RANGE, "", 60);
+  expect(summary(transcript)).toEqual([["Ada", "one 0-1", "seven 21-22"]]);
+  expect(caret).toEqual({ paragraph: 0, offset: 3 });
+});
+
+test("what is left of the paragraphs of two speakers stays apart", () => {
+  const { transcript, caret } = replaceRange(TWO, RANGE, "", 60);
+  expect(summary(transcript)).toEqual([
+    ["Ada", "one 0-1"],
+    ["Bo", "seven 21-22"],
+  ]);
+  expect(caret).toEqual({ paragraph: 0, offset: 3 });
+});
+
+test("new words take over the time of the range and the speaker of its first word", () => {
+  const { transcript, caret } = replaceRange(TWO, RANGE, "abcd ef\n\ngh", 60);
+  expect(summary(transcript)).toEqual([
+    ["Ada", "one 0-1", "abcd 1-11", "ef 11-16", "gh 16-21"],
+    ["Bo", "seven 21-22"],
+  ]);
+  expect(caret).toEqual({ paragraph: 0, offset: 14 });
+});
+
+test("replacing a range with its own text changes nothing", () => {
+  const { transcript } = replaceRange(TWO, RANGE, textOfRange(TWO, RANGE), 60);
+  expect(transcript).toBe(TWO);
+});
+
+test("an empty transcript keeps a paragraph to type into", () => {
+  const all = { from: { paragraph: 0, word: 0 }, to: { paragraph: 2, word: 2 } };
+  expect(replaceRange(TWO, all, "", 60)).toEqual({ transcript: [[]], caret: { paragraph: 0, offset: 0 } });
+});
+
+test("the text of a range has an empty line between paragraphs", () => {
+  expect(textOfRange(TWO, RANGE)).toBe("two three\n\nfour five\n\nsix");
+});
+
+test("a speaker is set for the words of a range, which is found again after other changes", () => {
+  const range = findRange([[], ...TWO], TWO[0]![1]!, TWO[2]![0]!)!;
+  expect(range).toEqual({ from: { paragraph: 1, word: 1 }, to: { paragraph: 3, word: 1 } });
+  expect(findRange(TWO.slice(1), TWO[0]![1]!, TWO[2]![0]!)).toBeNull();
+  expect(summary(setSpeakerOfRange(TWO, RANGE, "Cy"))).toEqual([
+    ["Ada", "one 0-1"],
+    ["Cy", "two 1-2", "three 2-3"],
+    ["Cy", "four 10-11", "five 11-12"],
+    ["Cy", "six 20-21"],
+    ["Bo", "seven 21-22"],
+  ]);
+});
