@@ -8,17 +8,19 @@ import css from "./shell.module.css";
 const SEARCH_PATH = "/environments/$environmentId/search";
 
 export function SearchLink({ environmentId }: { environmentId: string }) {
+  const { videoId } = useParams({ strict: false });
+  const hasShortcut = videoId === undefined;
   return (
     <Link
       className={`${css.switcher} ${css.search}`}
       to={SEARCH_PATH}
       params={{ environmentId }}
-      aria-keyshortcuts="/"
+      aria-keyshortcuts={hasShortcut ? "/" : undefined}
     >
       <span>
         <SearchIcon /> {texts.pages.search}
       </span>
-      <kbd>/</kbd>
+      {hasShortcut && <kbd>/</kbd>}
     </Link>
   );
 }
