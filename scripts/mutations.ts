@@ -53,6 +53,22 @@ export const mutations: Mutation[] = [
   // Corrections
   ...of("server/src/corrections/queries.ts", CORRECTIONS, [
     ['    .where("edit_version", "=", row.edit_version)\n', ""],
+    ["      file_formats: JSON.stringify(FILE_FORMATS),\n", ""],
+  ]),
+  ...of("server/src/cleanup/missing-file-queries.ts", CORRECTIONS, [
+    ["prefix === current ? (file_formats ?? []) : FORMATS_OF_EARLIER_VERSIONS", "file_formats ?? []"],
+  ]),
+  ...of("server/src/search/document-queries.ts", CORRECTIONS, [
+    ["{ job_id: document.jobId, indexed_at: null }", "{ job_id: document.jobId }"],
+    [
+      '    .where("number", "=", number)\n    .where("job_id", "=", jobId)\n    .forUpdate()\n',
+      '    .where("number", "=", number)\n    .forUpdate()\n',
+    ],
+    ["await deletePassages(tx, document.number, { from: passageCount, to: null })", "0"],
+    ['    .where("document.job_id", "=", jobId)\n', ""],
+  ]),
+  ...of("server/src/search/index-transcript.ts", CORRECTIONS, [
+    ["currentPrefix(document) ?? document.file_prefix", "document.file_prefix"],
   ]),
   ...of(
     "dashboard/src/features/video-detail/correction/editing-session.ts",

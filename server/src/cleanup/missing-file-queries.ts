@@ -8,12 +8,18 @@ export interface StoredParts {
   videoId: string;
   /** Whether the recording should exist. */
   recording: boolean;
-  /**
-   * Where the transcript files should be: those of the recognized original and of each revision. Null if the video has
-   * no transcript.
-   */
-  transcript: { id: string; prefixes: string[]; formats: FileFormat[]; posterPrefix: string | null } | null;
+  /** Null if the video has no transcript. */
+  transcript: { id: string; versions: StoredVersion[]; posterPrefix: string | null } | null;
 }
+
+/** The recognized original or a revision. */
+interface StoredVersion {
+  prefix: string;
+  formats: FileFormat[];
+}
+
+/** Of earlier versions, only the words are read. They may also be older than one of the formats. */
+const FORMATS_OF_EARLIER_VERSIONS: FileFormat[] = ["json"];
 
 export interface MissingFile {
   videoId: string;
@@ -32,7 +38,7 @@ export async function listStoredParts(
       (of) =>
         of
           .selectFrom("transcription")
-          .select(["id", "file_prefix", "file_formats", "poster_prefix"])
+          .select(["id", "file_prefix", "edited_prefix", "file_formats", "poster_prefix"])
           .select((transcription) =>
             transcription
               .selectFrom("transcript_revision")
@@ -47,7 +53,7 @@ export async function listStoredParts(
     )
     .select(["video.id", "video.uploaded_at", "video.recording_deleted_at"])
     .select(["transcription.id as transcription_id", "transcription.file_prefix", "poster_prefix"])
-    .select(["transcription.file_formats", "transcription.revision_prefixes"])
+    .select(["edited_prefix", "transcription.file_formats", "transcription.revision_prefixes"])
     .where("video.id", ">", after)
     .orderBy("video.id")
     .limit(limit)
@@ -59,14 +65,29 @@ export async function listStoredParts(
       row.transcription_id !== null && (row.file_prefix !== null || row.poster_prefix !== null)
         ? {
             id: row.transcription_id,
-            prefixes:
-              row.file_prefix === null
-                ? []
-                : [...new Set([row.file_prefix, ...(row.revision_prefixes ?? [])])],
-            formats: row.file_formats ?? [],
+            versions: versionsOf(row),
             posterPrefix: row.poster_prefix,
           }
         : null,
+  }));
+}
+
+function versionsOf({
+  file_prefix,
+  edited_prefix,
+  file_formats,
+  revision_prefixes,
+}: {
+  file_prefix: string | null;
+  edited_prefix: string | null;
+  file_formats: FileFormat[] | null;
+  revision_prefixes: string[] | null;
+}): StoredVersion[] {
+  if (file_prefix === null) return [];
+  const current = edited_prefix ?? file_prefix;
+  return [...new Set([file_prefix, ...(revision_prefixes ?? [])])].map((prefix) => ({
+    prefix,
+    formats: prefix === current ? (file_formats ?? []) : FORMATS_OF_EARLIER_VERSIONS,
   }));
 }
 

@@ -88,8 +88,8 @@ async function findMissing(
   }
   if (transcript) {
     const found = await Array.fromAsync(transcripts.list(`${TRANSCRIPTS_PREFIX}${transcript.id}/`));
-    const isComplete = transcript.prefixes.every((prefix) =>
-      transcript.formats.every((format) => found.includes(fileKey(prefix, format))),
+    const isComplete = transcript.versions.every(({ prefix, formats }) =>
+      formats.every((format) => found.includes(fileKey(prefix, format))),
     );
     if (!isComplete && (await findTranscription(db, transcript.id))) {
       missing.push({ videoId, part: "transcript" });

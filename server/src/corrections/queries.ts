@@ -1,3 +1,4 @@
+import { FILE_FORMATS } from "@subtext/client/contract/transcription";
 import type { AuditActor } from "../audit/audit-events.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { TranscriptionRow, TranscriptRevisionRow } from "../db/tables/transcriptions.ts";
@@ -79,6 +80,8 @@ export async function advanceRevision(
       revision: revision.number,
       edit_version: row.edit_version + 1,
       edited_prefix: revision.prefix,
+      // The recognized original may be older than one of the formats.
+      file_formats: JSON.stringify(FILE_FORMATS),
       word_count: revision.wordCount,
     })
     .where("id", "=", row.id)

@@ -108,6 +108,27 @@ async function correct(
   return saved.json<SavedWords>();
 }
 
+function searching(video: Seeded) {
+  return {
+    /** Runs the job that indexes the current words. */
+    async index(): Promise<void> {
+      const { job_id } = await subtext.service.parts.database.kysely
+        .selectFrom("search_document")
+        .select("job_id")
+        .where("transcription_id", "=", video.transcriptionId)
+        .executeTakeFirstOrThrow();
+      await indexSeeded(subtext.service, { transcriptionId: video.transcriptionId, jobId: job_id });
+    },
+    async hits(q: string): Promise<{ videoId: string }[]> {
+      const path = `/environments/${tenant.environmentId}/search?q=${q}`;
+      const found = await send(subtext, path, { headers: { cookie: editor } });
+      return found
+        .json<{ data: { videoId: string }[] }>()
+        .data.filter((hit) => hit.videoId === video.videoId);
+    },
+  };
+}
+
 async function readPublic(videoId: string): Promise<Transcription> {
   const response = await fetch(`${subtext.url}/api/v1/videos/${videoId}/transcription`, {
     headers: { authorization: `Bearer ${tenant.key}` },
@@ -242,22 +263,7 @@ describe("a correction", () => {
   test("is found by search, and the old words no longer", async () => {
     const video = await seeded();
     await indexSeeded(subtext.service, video);
-    const { database } = subtext.service.parts;
-    const index = async () => {
-      const { job_id } = await database.kysely
-        .selectFrom("search_document")
-        .select("job_id")
-        .where("transcription_id", "=", video.transcriptionId)
-        .executeTakeFirstOrThrow();
-      await indexSeeded(subtext.service, { transcriptionId: video.transcriptionId, jobId: job_id });
-    };
-    const hits = async (q: string) => {
-      const path = `/environments/${tenant.environmentId}/search?q=${q}`;
-      const found = await send(subtext, path, { headers: { cookie: editor } });
-      return found
-        .json<{ data: { videoId: string }[] }>()
-        .data.filter((hit) => hit.videoId === video.videoId);
-    };
+    const { index, hits } = searching(video);
     expect(await hits("wold")).toHaveLength(1);
     await correct(video, "zebra");
     expect(await hits("wold")).toHaveLength(1);
@@ -270,6 +276,22 @@ describe("a correction", () => {
     await video.put([], { etag });
     await index();
     expect(await hits("zebra")).toEqual([]);
+  });
+
+  test("while the transcript is being indexed is found by search, and the old words are not", async () => {
+    const video = await seeded();
+    const { index, hits } = searching(video);
+    const { transcripts } = subtext.service.parts;
+    const read = async (key: string) => {
+      await correct(video, "zebra");
+      return await transcripts.read(key);
+    };
+    const correcting = Object.create(transcripts, { read: { value: read } });
+    await indexSeeded(subtext.service, video, { transcripts: correcting });
+    expect(await hits("wold")).toEqual([]);
+    await index();
+    expect(await hits("wold")).toEqual([]);
+    expect(await hits("zebra")).toHaveLength(1);
   });
 
   test.each([
@@ -410,9 +432,48 @@ describe("revisions", () => {
       return rows.map(({ part }) => part).filter((part) => part === "transcript");
     };
     expect(await missing()).toEqual([]);
-    await transcripts.remove(fileKey(filePrefix(video.transcriptionId, 1), "txt"));
+    await transcripts.remove(fileKey(filePrefix(video.transcriptionId, 1), "json"));
     expect(await missing()).toEqual(["transcript"]);
   });
+});
+
+test("a transcript from before a format was added gets it with its first correction", async () => {
+  const video = await seeded();
+  const { database, recordings, transcripts, log } = subtext.service.parts;
+  const db = database.kysely;
+  await transcripts.remove(fileKey(filePrefix(video.transcriptionId, 1), "txt"));
+  await db
+    .updateTable("transcription")
+    .set({ file_formats: JSON.stringify(["vtt", "json"]) })
+    .where("id", "=", video.transcriptionId)
+    .execute();
+  expect(codeOf(await video.ask("/files/txt"))).toEqual([404, "transcript_not_found"]);
+
+  await correct(video, "world");
+  const { files } = await readPublic(video.videoId);
+  expect(Object.keys(files!)).toEqual(["vtt", "json", "txt"]);
+  for (const { url } of Object.values(files!)) {
+    const file = await fetch(url);
+    expect([file.status, await file.text()]).toEqual([200, expect.stringContaining("world")]);
+  }
+  expect((await video.ask("/files/txt")).body).toBe("Hello world again.\n");
+  expect((await video.ask("")).json<VideoDetailView>().transcription?.fileFormats).toEqual([
+    "vtt",
+    "json",
+    "txt",
+  ]);
+  // The original still lacks the file, and nothing refers to it.
+  await checkAllFiles({ db, recordings, transcripts, clock, log }, new AbortController().signal);
+  const missing = await db
+    .selectFrom("missing_file")
+    .select("part")
+    .where("video_id", "=", video.videoId)
+    .where("part", "=", "transcript")
+    .execute();
+  expect(missing).toEqual([]);
+  const { etag } = await video.read();
+  expect((await video.restore(0, etag)).statusCode).toBe(200);
+  expect((await video.ask("/files/txt")).body).toBe("Hello wold again.\n");
 });
 
 describe("the event about corrections", () => {

@@ -7,6 +7,7 @@ import { newJobId } from "../../src/queue/queue.ts";
 import { insertSearchDocument } from "../../src/search/document-queries.ts";
 import { indexTranscript } from "../../src/search/index-transcript.ts";
 import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
+import type { TranscriptStore } from "../../src/storage/transcript-store.ts";
 import { insertVideo } from "../../src/videos/queries.ts";
 
 export interface SeededTranscript {
@@ -77,11 +78,12 @@ export async function indexSeeded(
   { transcriptionId, jobId }: Pick<SeededTranscript, "transcriptionId" | "jobId">,
   {
     db = service.parts.database.kysely,
+    transcripts = service.parts.transcripts,
     shutdown = new AbortController().signal,
     retryCount = 0,
-  }: { db?: Db; shutdown?: AbortSignal; retryCount?: number } = {},
+  }: { db?: Db; transcripts?: TranscriptStore; shutdown?: AbortSignal; retryCount?: number } = {},
 ): Promise<void> {
-  const { transcripts, clock, log } = service.parts;
+  const { clock, log } = service.parts;
   const deps = { db, transcripts, clock, log };
   const job = { id: jobId, subjectId: transcriptionId, signal: new AbortController().signal, retryCount };
   await indexTranscript(deps, job, shutdown);
