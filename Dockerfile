@@ -28,6 +28,7 @@ RUN cd ffmpeg-*/ \
  && make --jobs="$(nproc)" \
  && make install-progs \
  && install -D --mode=0644 --target-directory=/usr/share/doc/ffmpeg COPYING.LGPLv2.1 debian/copyright \
+ && dpkg-parsechangelog --show-field Version > /usr/share/doc/ffmpeg/version \
  && strip /usr/local/bin/node \
  && rm -r /build/*
 
@@ -56,8 +57,8 @@ RUN npm pkg set name=subtext version="$(node -p 'require("/build/package.json").
  && find node_modules -path '*/prebuilds/*' -prune ! -name "linux-$arch" -exec rm -r {} + \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
-# --- What runs --------------------------------------------------------------------------------------------
-FROM ${DEBIAN_IMAGE}
+# --- Debian with what the service needs ----------------------------------------------------------------------------
+FROM ${DEBIAN_IMAGE} AS system
 RUN apt-get update \
  && apt-get install -y --no-install-recommends libstdc++6 tini \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
@@ -65,9 +66,20 @@ RUN apt-get update \
  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin subtext \
  && install --directory --owner 10001 --group 10001 --mode 0700 /data /models \
  && ln -s /app/node_modules/.bin/subtext /usr/local/bin/subtext
+
+# --- The list of everything in the image ---------------------------------------------------------------------
+FROM packages AS contents
+COPY --from=system /usr/lib/os-release /system/usr/lib/os-release
+COPY --from=system /var/lib/dpkg/status /system/var/lib/dpkg/status
+COPY --from=system /usr/share/doc /system/usr/share/doc
+COPY --from=programs /usr/share/doc/ffmpeg /system/usr/share/doc/ffmpeg
+RUN node /build/packaging/image-sbom.ts sbom.cdx.json /system
+
+# --- What runs --------------------------------------------------------------------------------------------
+FROM system
 COPY --from=programs /usr/local/bin/node /usr/local/bin/ffmpeg /usr/local/bin/ffprobe /usr/local/bin/
 COPY --from=programs /usr/share/doc/ffmpeg /usr/share/doc/ffmpeg
-COPY --from=packages /app /app
+COPY --from=contents /app /app
 
 LABEL org.opencontainers.image.title="Subtext" \
       org.opencontainers.image.description="Self-hosted transcription of every uploaded video" \
