@@ -15,13 +15,17 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../server/src/config/config.ts";
 import { blocksRunBy } from "./support/documented-blocks.ts";
+import { readUnitCommands } from "./support/unit-commands.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const FOLDER = join(ROOT, "deploy/systemd");
 const UNIT = join(FOLDER, "subtext.service");
-const BACKUP_UNIT = join(FOLDER, "subtext-backup.service");
+const BACKUP_UNITS = ["subtext-backup", "subtext-postgres-backup"].map((name) =>
+  join(FOLDER, `${name}.service`),
+);
 const blocks = blocksRunBy(import.meta.filename).map(({ text }) => text);
-const [restore = "", installTimer = "", install = "", upgrade = "", remove = ""] = blocks;
+const [restore = "", installTimer = "", installDumpTimer = "", install = "", upgrade = "", remove = ""] =
+  blocks;
 const MAX_EXPOSURE_TENTHS = 25;
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
@@ -31,7 +35,7 @@ describe.skipIf(!hasSystemd)("the systemd units (skipped without systemd-analyze
   test("are valid", () => {
     const folder = temporaryFolder();
     const names = readdirSync(FOLDER).filter((name) => /\.(service|timer)$/.test(name));
-    expect(names).toHaveLength(3);
+    expect(names).toHaveLength(5);
     for (const name of names) {
       // `verify` requires the unit's command to exist, but the service is not installed on this machine.
       const unit = readFileSync(join(FOLDER, name), "utf8").replace(
@@ -49,7 +53,7 @@ describe.skipIf(!hasSystemd)("the systemd units (skipped without systemd-analyze
     expect(status).toBe(0);
   });
 
-  test.each([UNIT, BACKUP_UNIT])("restrict their processes: %s", (unit) => {
+  test.each([UNIT, ...BACKUP_UNITS])("restrict their processes: %s", (unit) => {
     const args = ["security", "--offline=true", `--threshold=${MAX_EXPOSURE_TENTHS}`, unit];
     const { status, stdout } = spawnSync("systemd-analyze", args, { encoding: "utf8" });
     expect(status, stdout).toBe(0);
@@ -115,30 +119,55 @@ describe.skipIf(!hasSystemd || !isRoot)(
       expect(readFileSync(path("var/lib/subtext.before/recording"), "utf8")).toBe("bytes");
     });
 
-    test("make backups with a timer, delete old ones, and report only complete ones", () => {
+    test("make backups with a timer, delete old ones, and report each outcome", () => {
       const machine = temporaryFolder();
       const backups = join(machine, "var/backups/subtext");
       run(install, machine);
       run(installTimer, machine);
       const unit = readFileSync(join(machine, "etc/systemd/system/subtext-backup.service"), "utf8");
-      const commands = [...unit.matchAll(/^ExecStart=(.*)$/gm)].map(([, line = ""]) =>
-        line.replaceAll("%%", "%"),
-      );
-      const script = `export BACKUP_DONE_URL=https://monitor.example\n${commands.join("\n")}`;
       for (const days of [20, 1]) {
         mkdirSync(join(backups, `20-${days}-days-old`));
-        const at = new Date(Date.now() - days * 24 * 3600 * 1000);
-        utimesSync(join(backups, `20-${days}-days-old`), at, at);
+        setAge(join(backups, `20-${days}-days-old`), days);
       }
       installProgram(machine, "exit 1");
-      expect(() => run(script, machine)).toThrow();
+      expect(runUnit(unit, machine)).toMatch(/^curl .* https:\/\/monitor\.example\/failed\n$/);
       expect(readdirSync(backups).sort()).toEqual(["20-1-days-old", "20-20-days-old"]);
       installProgram(machine, `mkdir "$2"`);
-      expect(run(script, machine)).toMatch(/^curl .* https:\/\/monitor\.example\n$/);
+      expect(runUnit(unit, machine)).toMatch(/^curl .* https:\/\/monitor\.example\/done\n$/);
       expect(readdirSync(backups).sort()).toEqual([
         "20-1-days-old",
         expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{6}$/),
       ]);
+    });
+
+    test("make dumps of PostgreSQL with a timer, delete old ones, and report each outcome", () => {
+      const machine = temporaryFolder();
+      const backups = join(machine, "var/backups/subtext");
+      run(install, machine);
+      run(installDumpTimer, machine);
+      const { mode, uid } = statSync(join(machine, "etc/subtext/pgpass"));
+      expect([mode & 0o777, uid]).toEqual([0o600, readUid("subtext", machine)]);
+      const unit = readFileSync(join(machine, "etc/systemd/system/subtext-postgres-backup.service"), "utf8");
+      for (const days of [20, 1]) {
+        writeFileSync(join(backups, `20-${days}.dump`), "");
+        setAge(join(backups, `20-${days}.dump`), days);
+      }
+      const programs = join(machine, "usr/local/bin");
+      const dump = (script: string) =>
+        writeFileSync(join(programs, "pg_dump"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      writeFileSync(join(programs, "pg_restore"), '#!/bin/sh\ngrep complete "$2"\n', { mode: 0o755 });
+
+      const write = 'echo complete > "$' + '{3#--file=}"';
+      for (const failing of ["exit 1", write.replace("complete", "half")]) {
+        dump(failing);
+        expect(runUnit(unit, machine)).toMatch(/^curl .* https:\/\/monitor\.example\/failed\n$/);
+        expect(readdirSync(backups).filter((name) => name.endsWith(".dump"))).toHaveLength(2);
+      }
+      dump(write);
+      expect(runUnit(unit, machine)).toMatch(/^curl .* https:\/\/monitor\.example\/done\n$/);
+      const dumps = readdirSync(backups).filter((name) => name.endsWith(".dump"));
+      expect(dumps.sort()).toEqual(["20-1.dump", expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{6}\.dump$/)]);
+      expect(statSync(join(backups, dumps[1]!)).mode & 0o777).toBe(0o600);
     });
   },
 );
@@ -148,6 +177,26 @@ function installProgram(machine: string, script: string): void {
   const folder = join(machine, "opt/subtext/node_modules/.bin");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "subtext"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
+/** Runs the commands of a unit with `UMask=0077` like systemd: each only after the one before it, those of `ExecStopPost=` always. */
+function runUnit(unit: string, machine: string): string {
+  expect(unit).toContain("\nUMask=0077\n");
+  const start = readUnitCommands(unit, "ExecStart");
+  const stop = readUnitCommands(unit, "ExecStopPost");
+  const addresses = ["DONE", "FAILED"].map(
+    (name) => `BACKUP_${name}_URL=https://monitor.example/${name.toLowerCase()}`,
+  );
+  return run(
+    `umask 0077; export ${addresses.join(" ")}; set +e; ( set -e\n${start}\n)
+    if [ $? = 0 ]; then export SERVICE_RESULT=success; else export SERVICE_RESULT=exit-code; fi\n${stop}`,
+    machine,
+  );
+}
+
+function setAge(path: string, days: number): void {
+  const at = new Date(Date.now() - days * 24 * 3600 * 1000);
+  utimesSync(path, at, at);
 }
 
 /** Runs commands with their absolute paths moved into the folder `machine`. Records the calls of systemctl. */
