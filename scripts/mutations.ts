@@ -601,7 +601,6 @@ export const mutations: Mutation[] = [
         'poster_levels: levels })\n    .where("id", "=", transcriptionId)\n    .where("poster_job_id", "=", jobId)\n    .where("poster_ended_at", "is", null)',
         'poster_levels: levels })\n    .where("id", "=", transcriptionId)\n    .where("poster_job_id", "=", jobId)',
       ],
-      ["order by id desc", "order by id"],
     ],
   ),
   ...of(

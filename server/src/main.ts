@@ -272,7 +272,7 @@ async function wire(
           unknown: await summarizeUnknownFiles(db),
         }),
       }),
-    checkFiles: (signal) => checkAllFiles({ db, recordings, transcripts, clock, log }, signal),
+    checkFiles: (signal) => checkAllFiles({ db, queue, recordings, transcripts, clock, log }, signal),
     connectionLimits,
     draining: draining.signal,
     dashboardFolder,

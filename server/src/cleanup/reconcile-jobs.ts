@@ -2,7 +2,6 @@ import { findOperationsWithoutJob, replaceOperationJob } from "../bulk-operation
 import { findUpdatesWithoutJob, replaceUpdateJob } from "../corrections/update-queries.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
-import { isOutage } from "../lib/outages.ts";
 import { findPostersWithoutJob, replacePosterJob } from "../posters/queries.ts";
 import {
   findDeliveriesWithoutJob,
@@ -14,22 +13,12 @@ import {
 } from "../queue/lost-job-queries.ts";
 import { newJobId, type Queue, type QueueName } from "../queue/queue.ts";
 import { enqueue } from "../queue/transcription-jobs.ts";
-import {
-  findDocumentsWithoutJob,
-  type IdRange,
-  insertMissingDocuments,
-  nextIdRange,
-  replaceDocumentJob,
-} from "../search/document-queries.ts";
+import { findDocumentsWithoutJob, replaceDocumentJob } from "../search/document-queries.ts";
 
 export interface JobSweepDeps extends ItemDeps {
   db: Db;
   queue: Queue;
 }
-
-/** Batch sizes. Small, because a batch blocks all other queries on the embedded database. */
-const UNINDEXED_RANGE = 5_000;
-const UNINDEXED_BATCH = 50;
 
 /** Creates jobs for rows whose job is missing, for example because a queue was emptied or not restored. */
 export async function sweepLostJobs(deps: JobSweepDeps, signal: AbortSignal): Promise<void> {
@@ -83,44 +72,4 @@ async function replaceJob(
   });
   if (replaced) log.warn({ queue: name, subjectId }, "a lost job was replaced");
   return replaced;
-}
-
-/** Enqueues indexing of transcriptions that were completed by a release without search. */
-export async function sweepUnindexed(deps: JobSweepDeps, signal: AbortSignal): Promise<void> {
-  let range = await nextIdRange(deps.db, "", UNINDEXED_RANGE);
-  while (range && !signal.aborted) {
-    const all = range;
-    const enqueued = await indexMissing(deps, all).catch((error) =>
-      indexOneByOne(deps, all, { error, signal }),
-    );
-    if (enqueued < UNINDEXED_BATCH) range = await nextIdRange(deps.db, range.last, UNINDEXED_RANGE);
-  }
-}
-
-/** Runs after a batch failed, so that one bad transcription does not block the others. @returns 0 */
-async function indexOneByOne(
-  deps: JobSweepDeps,
-  { after, last }: IdRange,
-  { error, signal }: { error: unknown; signal: AbortSignal },
-): Promise<number> {
-  if (isOutage(error)) throw error;
-  let one = await nextIdRange(deps.db, after, 1);
-  while (one && one.last <= last && !signal.aborted) {
-    const single = one;
-    const item = { task: "unindexed", transcriptionId: single.last };
-    await guardItem(deps, item, () => indexMissing(deps, single));
-    one = await nextIdRange(deps.db, single.last, 1);
-  }
-  return 0;
-}
-
-/** @returns the number of enqueued transcripts, at most one batch */
-async function indexMissing({ db, queue, log }: JobSweepDeps, range: IdRange): Promise<number> {
-  const documents = await db.transaction().execute(async (tx) => {
-    const enqueued = await insertMissingDocuments(tx, range, UNINDEXED_BATCH);
-    for (const { id, jobId } of enqueued) await queue.send(tx, "index", { id: jobId, subjectId: id });
-    return enqueued;
-  });
-  if (documents.length > 0) log.info({ transcripts: documents.length }, "transcripts enqueued for indexing");
-  return documents.length;
 }

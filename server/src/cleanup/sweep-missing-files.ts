@@ -1,7 +1,8 @@
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
-import { forgetPoster } from "../posters/queries.ts";
+import { remakePoster } from "../posters/queries.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { fileKey, posterKey, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
@@ -18,6 +19,7 @@ import {
 
 export interface MissingSweepDeps extends ItemDeps {
   db: Db;
+  queue: Queue;
   recordings: RecordingStore;
   transcripts: TranscriptStore;
   clock: Clock;
@@ -78,7 +80,7 @@ async function checkFiles(
 }
 
 async function findMissing(
-  { db, recordings, transcripts }: MissingSweepDeps,
+  { db, queue, recordings, transcripts }: MissingSweepDeps,
   { videoId, recording, transcript }: StoredParts,
 ): Promise<MissingFile[]> {
   const missing: MissingFile[] = [];
@@ -97,7 +99,11 @@ async function findMissing(
     const { id, posterPrefix } = transcript;
     // Not reported, because the poster is made again. If all files are missing, the storage may just be unmounted.
     if (isComplete && posterPrefix !== null && !found.includes(posterKey(posterPrefix))) {
-      await forgetPoster(db, id, posterPrefix);
+      const jobId = newJobId();
+      await db.transaction().execute(async (tx) => {
+        if (!(await remakePoster(tx, { transcriptionId: id, jobId }, posterPrefix))) return;
+        await queue.send(tx, "poster", { id: jobId, subjectId: id });
+      });
     }
   }
   return missing;

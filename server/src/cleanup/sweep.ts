@@ -7,10 +7,9 @@ import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { AcceptDeps } from "../uploads/accept-upload.ts";
-import { sweepLostJobs, sweepUnindexed } from "./reconcile-jobs.ts";
+import { sweepLostJobs } from "./reconcile-jobs.ts";
 import { applyRetention } from "./retention.ts";
 import { sweepMissingFiles } from "./sweep-missing-files.ts";
-import { sweepPosters } from "./sweep-posters.ts";
 import { sweepStoredFiles } from "./sweep-stored-files.ts";
 import { sweepOpenUploads } from "./sweep-uploads.ts";
 
@@ -81,14 +80,12 @@ export async function sweep(
 ): Promise<void> {
   const parts = [
     sweepOpenUploads,
-    ...(full ? [sweepUnindexed] : []),
     sweepLostJobs,
     sweepIdempotencyKeys,
     sweepAuditLog,
     sweepBulkOperations,
     applyRetention,
     ...(full ? [sweepStoredFiles, sweepMissingFiles] : []),
-    sweepPosters,
   ];
   for (const part of parts) {
     if (signal.aborted) return;

@@ -94,35 +94,21 @@ export async function replacePosterJob(tx: Tx, { id, jobId }: NamedJob, newId: s
 }
 
 /**
- * Assigns jobs to the newest ended transcriptions that never had one, because an earlier release completed them. The
- * caller enqueues the jobs in the same transaction.
- * @param maxUnfinished maximum number of posters that may be waiting afterwards
+ * Assigns a job that makes a missing frame again. The caller enqueues it in the same transaction.
+ * @param prefix the missing frame
+ * @returns false if the row no longer names the frame
  */
-export async function assignMissingJobs(tx: Tx, maxUnfinished: number): Promise<PosterJob[]> {
-  const { rows } = await sql<PosterJob>`
-    update transcription set poster_job_id = gen_random_uuid()
-    where id in (
-      select id from transcription
-      where poster_job_id is null and status in ('COMPLETED', 'SKIPPED')
-      order by id desc
-      limit greatest(0, ${maxUnfinished}::int - (
-        select count(*) from (
-          select from transcription where poster_job_id is not null and poster_ended_at is null
-          limit ${maxUnfinished}
-        ) as unfinished
-      ))
-      for update skip locked
-    )
-    returning id as "transcriptionId", poster_job_id as "jobId"`.execute(tx);
-  return rows;
-}
-
-/** Forgets a frame whose file is missing, so that it is made again. */
-export async function forgetPoster(db: Db, transcriptionId: string, prefix: string): Promise<void> {
-  await db
+export async function remakePoster(
+  tx: Tx,
+  { transcriptionId, jobId }: PosterJob,
+  prefix: string,
+): Promise<boolean> {
+  const row = await tx
     .updateTable("transcription")
-    .set({ poster_job_id: null, poster_ended_at: null, poster_prefix: null })
+    .set({ poster_job_id: jobId, poster_ended_at: null, poster_prefix: null })
     .where("id", "=", transcriptionId)
     .where("poster_prefix", "=", prefix)
-    .execute();
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
 }

@@ -190,43 +190,6 @@ async function countPassages(tx: Tx, shard: number, change: number): Promise<voi
     .execute();
 }
 
-/** The transcription ids after `after`, up to and including `last`. */
-export interface IdRange {
-  after: string;
-  last: string;
-}
-
-/** Returns the next `length` ids after `after`, or all remaining ones. Null if there are none. */
-export async function nextIdRange(db: Db, after: string, length: number): Promise<IdRange | null> {
-  const { rows } = await sql<{ last: string | null }>`
-    select max(id) as last from (
-      select id from transcription where id > ${after} order by id limit ${length}
-    ) as range`.execute(db);
-  const last = rows[0]?.last ?? null;
-  return last === null ? null : { after, last };
-}
-
-/** Creates documents for completed transcriptions without one, oldest first. The caller enqueues their jobs. */
-export async function insertMissingDocuments(
-  tx: Tx,
-  { after, last }: IdRange,
-  limit: number,
-): Promise<{ id: string; jobId: string }[]> {
-  // Restricts both tables to the range, so that the query reads no other rows.
-  const { rows } = await sql<{ id: string; jobId: string }>`
-    insert into search_document (transcription_id, environment_id, job_id)
-    select id, environment_id, gen_random_uuid() from transcription
-    where status = 'COMPLETED' and id > ${after} and id <= ${last} and not exists (
-      select from search_document
-      where transcription_id = transcription.id and transcription_id > ${after} and transcription_id <= ${last}
-    )
-    order by id limit ${limit}
-    on conflict do nothing
-    returning transcription_id as id, job_id as "jobId"
-  `.execute(tx);
-  return rows;
-}
-
 /** Finds documents whose job is lost, like `findTranscriptionsWithoutJob`. */
 export async function findDocumentsWithoutJob(db: Db): Promise<LostJob[]> {
   const { rows } = await sql<LostJob>`

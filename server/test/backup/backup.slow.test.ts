@@ -140,7 +140,7 @@ test.skipIf(isElsewhere).for([
     const dataFolder = await temporaryFolder();
     await restoreBackup(target, dataFolder, () => {});
     const again = await startService({ dataFolder, start: false });
-    const { database, transcripts, recordings, clock, log } = again.service.parts;
+    const { database, queue, transcripts, recordings, clock, log } = again.service.parts;
     const db = database.kysely;
     const rows = await db
       .selectFrom("video")
@@ -160,7 +160,7 @@ test.skipIf(isElsewhere).for([
         expect(json.map(({ word }: { word: string }) => word).join(" ")).toBe(words);
       }
     }
-    await checkAllFiles({ db, transcripts, recordings, clock, log }, new AbortController().signal);
+    await checkAllFiles({ db, queue, transcripts, recordings, clock, log }, new AbortController().signal);
     expect(await db.selectFrom("missing_file").selectAll().execute()).toEqual([]);
   },
 );

@@ -249,30 +249,4 @@ describe("one item that cannot be processed", () => {
     expect(await sweepWith(service, { recordings: { ...recordings, inspect } })).toEqual(["missing_files"]);
     expect(await db.selectFrom("missing_file").select("video_id").execute()).toEqual([{ video_id: ids[2] }]);
   });
-
-  test("does not prevent indexing of the others", async () => {
-    const { service, ids, db } = await uploadThree({ aiTranscription: true });
-    const rows = await db
-      .updateTable("transcription")
-      .set({
-        status: "COMPLETED",
-        language: "en",
-        file_prefix: "transcripts/none/1",
-        finished_at: new Date(),
-      })
-      .returning(["id", "video_id"])
-      .execute();
-    const bad = rows.find((row) => row.video_id === ids[0])!.id;
-    await sql`alter table search_document add constraint refuses check (transcription_id <> ${sql.lit(bad)})`.execute(
-      db,
-    );
-    expect(await sweepWith(service, {})).toContain("unindexed");
-    const indexed = await db.selectFrom("search_document").select("transcription_id").execute();
-    expect(indexed.map((row) => row.transcription_id).sort()).toEqual(
-      rows
-        .map(({ id }) => id)
-        .filter((id) => id !== bad)
-        .sort(),
-    );
-  });
 });

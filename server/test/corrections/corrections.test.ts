@@ -420,10 +420,10 @@ describe("revisions", () => {
   test("whose files are missing are noticed", async () => {
     const video = await seeded();
     await correct(video, "a");
-    const { recordings, transcripts, database, log } = subtext.service.parts;
+    const { queue, recordings, transcripts, database, log } = subtext.service.parts;
     const db = database.kysely;
     const missing = async () => {
-      await checkAllFiles({ db, recordings, transcripts, clock, log }, new AbortController().signal);
+      await checkAllFiles({ db, queue, recordings, transcripts, clock, log }, new AbortController().signal);
       const rows = await db
         .selectFrom("missing_file")
         .select("part")

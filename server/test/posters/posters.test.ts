@@ -7,11 +7,12 @@ import { listVideoFiles } from "../../src/backup/video-files.ts";
 import { sweepLostJobs } from "../../src/cleanup/reconcile-jobs.ts";
 import { applyRetention } from "../../src/cleanup/retention.ts";
 import { checkAllFiles } from "../../src/cleanup/sweep-missing-files.ts";
-import { sweepPosters } from "../../src/cleanup/sweep-posters.ts";
 import { sweepStoredFiles } from "../../src/cleanup/sweep-stored-files.ts";
+import type { Db } from "../../src/db/schema.ts";
 import { changeRetention } from "../../src/environments/environments.ts";
 import { makePoster } from "../../src/posters/make-poster.ts";
-import { assignMissingJobs, finishPoster } from "../../src/posters/queries.ts";
+import { finishPoster } from "../../src/posters/queries.ts";
+import { newJobId } from "../../src/queue/queue.ts";
 import { openPosterDecoder } from "../../src/speech/speech.ts";
 import { filePrefix, posterKey, waveformKey } from "../../src/storage/transcript-files.ts";
 import { RunningAttempts } from "../../src/transcription/running-attempts.ts";
@@ -121,8 +122,12 @@ describe("the job", { timeout: 120_000 }, () => {
     const seeded = await seedTranscript(subtext.service, { environmentId, language: "en", text: "a b" });
     await writeRecording(subtext.service, seeded.videoId, recording);
     const { transcriptionId } = seeded;
-    const assigned = await db.transaction().execute((tx) => assignMissingJobs(tx, 1000));
-    const { jobId } = assigned.find((job) => job.transcriptionId === transcriptionId)!;
+    const jobId = newJobId();
+    await db
+      .updateTable("transcription")
+      .set({ poster_job_id: jobId })
+      .where("id", "=", transcriptionId)
+      .execute();
     const deps = { db, queue, recordings, transcripts, posterDecoder, clock, log, ownership };
     const row = () =>
       db.selectFrom("transcription").selectAll().where("id", "=", transcriptionId).executeTakeFirst();
@@ -130,6 +135,11 @@ describe("the job", { timeout: 120_000 }, () => {
       await makePoster(deps, { id, subjectId: transcriptionId, signal: never, retryCount }, shutdown);
     const key = posterKey(filePrefix(transcriptionId, 1));
     return { ...seeded, jobId, deps, row, run, key };
+  }
+
+  async function countJobs(db: Db, id: string): Promise<number> {
+    const { rows } = await sql`select from pgboss.job where name = 'poster' and id = ${id}`.execute(db);
+    return rows.length;
   }
 
   test("stores one frame, even if it runs twice", async () => {
@@ -165,10 +175,7 @@ describe("the job", { timeout: 120_000 }, () => {
     const { poster_job_id: next } = (await row())!;
     expect(next).not.toBe(jobId);
     expect(await row()).toMatchObject({ poster_ended_at: null });
-    const { rows } = await sql`select from pgboss.job where name = 'poster' and id = ${next}`.execute(
-      deps.db,
-    );
-    expect(rows).toHaveLength(1);
+    expect(await countJobs(deps.db, next!)).toBe(1);
     await run(0, never, next!);
     expect(await row()).toMatchObject({ poster_prefix: expect.any(String) });
   });
@@ -258,7 +265,9 @@ describe("the job", { timeout: 120_000 }, () => {
   });
 
   test("the sweeps keep a needed frame, remove an obsolete one, and have a missing one made again", async () => {
-    const { transcriptionId, deps, row, run, key } = await waiting(await media("poster-portrait.webm"));
+    const { transcriptionId, jobId, deps, row, run, key } = await waiting(
+      await media("poster-portrait.webm"),
+    );
     const { db, transcripts } = deps;
     await transcripts.put(key, Buffer.from("being written"));
     await sweepStoredFiles(deps, never);
@@ -271,9 +280,10 @@ describe("the job", { timeout: 120_000 }, () => {
     await sql`update transcription set file_formats = '["json"]' where id = ${transcriptionId}`.execute(db);
     await transcripts.remove(key);
     await checkAllFiles(deps, never);
-    expect(await row()).toMatchObject({ poster_job_id: null, poster_ended_at: null, poster_prefix: null });
-    await sweepPosters(deps);
-    await run(0, never, (await row())!.poster_job_id!);
+    const { poster_job_id: next } = (await row())!;
+    expect(next).not.toBe(jobId);
+    expect(await countJobs(db, next!)).toBe(1);
+    await run(0, never, next!);
     expect(await transcripts.inspect(key)).not.toBeNull();
 
     const none = db.updateTable("transcription").set({ poster_prefix: null });
@@ -282,31 +292,9 @@ describe("the job", { timeout: 120_000 }, () => {
     expect(await transcripts.inspect(key)).toBeNull();
   });
 
-  test("is enqueued for the newest earlier transcriptions, a few at a time, and again if it is lost", async () => {
-    const { deps } = await waiting(await media("mp3-beeps.mp3"));
-    const { db } = deps;
-    await sql`update transcription set poster_ended_at = now()`.execute(db);
-    const ids: string[] = [];
-    for (let index = 0; index < 55; index++) {
-      const seed = { environmentId: tenant.environmentId, language: "en", text: "a" };
-      ids.push((await seedTranscript(subtext.service, seed)).transcriptionId);
-    }
-    await sweepPosters(deps);
-    await sweepPosters(deps);
-    const enqueued = await db
-      .selectFrom("transcription")
-      .select("id")
-      .where("poster_job_id", "is not", null)
-      .where("poster_ended_at", "is", null)
-      .orderBy("id")
-      .execute();
-    expect(enqueued.map(({ id }) => id)).toEqual(ids.sort().slice(5));
-
-    await sql`delete from pgboss.job where name = 'poster'`.execute(db);
+  test("is enqueued again if it is lost", async () => {
+    const { deps, row } = await waiting(await media("mp3-beeps.mp3"));
     await sweepLostJobs(deps, never);
-    const { rows } = await sql<{ count: string }>`
-      select count(*) from pgboss.job join transcription on poster_job_id = job.id
-      where job.name = 'poster' and job.state = 'created'`.execute(db);
-    expect(Number(rows[0]?.count)).toBe(50);
+    expect(await countJobs(deps.db, (await row())!.poster_job_id!)).toBe(1);
   });
 });

@@ -2,11 +2,9 @@ import { CompiledQuery, sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { listVideoFiles } from "../../src/backup/video-files.ts";
 import { listStoredParts } from "../../src/cleanup/missing-file-queries.ts";
-import { sweepUnindexed } from "../../src/cleanup/reconcile-jobs.ts";
 import type { SnapshotQuery } from "../../src/db/database.ts";
-import type { Db, Tx } from "../../src/db/schema.ts";
+import type { Db } from "../../src/db/schema.ts";
 import { findDeliveriesWithoutJob } from "../../src/queue/lost-job-queries.ts";
-import { insertMissingDocuments, nextIdRange } from "../../src/search/document-queries.ts";
 import { listTranscriptions } from "../../src/transcription/queries.ts";
 import { listDeliveries } from "../../src/webhooks/queries.ts";
 import { countRowsRead, countRowsReadBy } from "../support/rows-read.ts";
@@ -103,33 +101,4 @@ describe("with many videos that were transcribed and announced long ago", () => 
       expect(await countRowsRead(open(), page)).toBeLessThanOrEqual(4 * 20 + 4 * 20);
     },
   );
-
-  test("transcripts that are not indexed yet are found in ranges of ids", async () => {
-    const db = open();
-    const missing = [1, VIDEOS / 2, VIDEOS].map(
-      (number) => `transcription_${String(number).padStart(26, "0")}`,
-    );
-    await sql`
-      insert into search_document (transcription_id, environment_id, job_id, indexed_at)
-      select id, environment_id, job_id, now() from transcription where id <> all (${missing}::text[])`.execute(
-      db,
-    );
-    await sql`analyze`.execute(db);
-    const { queue, log } = subtext.service.parts;
-    await sweepUnindexed({ db, queue, log }, AbortSignal.timeout(60_000));
-    const found = await db
-      .selectFrom("search_document")
-      .select("transcription_id")
-      .where("indexed_at", "is", null)
-      .orderBy("transcription_id")
-      .execute();
-    expect(found.map(({ transcription_id }) => transcription_id)).toEqual(missing);
-
-    const read = await countRowsRead(db, async (db) => {
-      const range = await nextIdRange(db, missing[1]!, 100);
-      expect(range).not.toBeNull();
-      expect(await insertMissingDocuments(db as Tx, range!, 50)).toEqual([]);
-    });
-    expect(read).toBeLessThanOrEqual(3 * 100);
-  });
 });

@@ -9,7 +9,5 @@ alter table transcription
   -- Loudness over time of a recording without video, as hexadecimal digits.
   add column poster_levels text;
 
-create index transcription_without_poster_job on transcription (id)
-  where poster_job_id is null and status in ('COMPLETED', 'SKIPPED');
 create index transcription_poster_unfinished on transcription (poster_job_id)
   where poster_job_id is not null and poster_ended_at is null;

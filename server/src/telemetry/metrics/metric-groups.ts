@@ -22,7 +22,7 @@ export function createWorkMetrics(registry: Registry) {
   const onDelivery = countDeliveries(registry);
   const itemErrors = new Counter({
     name: "subtext_item_errors_total",
-    help: "Rows and files that could not be processed. The log identifies them, and the others were processed. `open_uploads`, `lost_jobs`, `unindexed`, `retention`, `stored_files`, `missing_files` and `model_waits` are tasks of the sweep; `bulk` counts videos of a bulk operation; `transcribe`, `deliver`, `index` and `poster` are jobs that were returned to the queue.",
+    help: "Rows and files that could not be processed. The log identifies them, and the others were processed. `open_uploads`, `lost_jobs`, `retention`, `stored_files`, `missing_files` and `model_waits` are tasks of the sweep; `bulk` counts videos of a bulk operation; `transcribe`, `deliver`, `index` and `poster` are jobs that were returned to the queue.",
     labelNames: ["task"],
     registers: [registry],
   });
