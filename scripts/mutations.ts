@@ -144,6 +144,7 @@ export const mutations: Mutation[] = [
     ["speech/test/engines/whisper/decoding.test.ts"],
     [
       ["temperature === 0 ? vocabularyTokens : []", "[]"],
+      ["if (isTimestamp(sequence.tokens[last - 1])) last -= 1;", ""],
       [
         "isLoop: (row, sequence) => this.#isLoop(utterances[row]!, languages[row] ?? null, sequence)",
         "isLoop: () => false",

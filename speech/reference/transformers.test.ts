@@ -14,7 +14,7 @@ import { seededRandom } from "../src/onnx/token-selection.ts";
 import { tinyWhisperModel } from "../test/support/language-recordings.ts";
 import { quantile } from "../test/support/spoken.ts";
 import { type MadeStep, pitchOf, writeMadeWhisper } from "../test/support/synthetic-whisper/made-whisper.ts";
-import { Reference, transformers } from "./transformers.ts";
+import { logProbabilities, Reference, transformers } from "./transformers.ts";
 
 const { signal } = new AbortController();
 let work: string;
@@ -50,16 +50,6 @@ async function readClips(): Promise<Clip[]> {
 function farthest(a: ArrayLike<number>, b: ArrayLike<number>): number {
   expect(a.length).toBe(b.length);
   return Array.from(a).reduce((most, value, index) => Math.max(most, Math.abs(value - b[index]!)), 0);
-}
-
-/** Returns the natural logarithms of the probabilities after other tokens are suppressed. */
-function logProbabilities(logits: Float32Array, isAllowed: (token: number) => boolean): Float64Array {
-  const allowed = Float64Array.from(logits, (logit, token) =>
-    isAllowed(token) ? logit : Number.NEGATIVE_INFINITY,
-  );
-  const highest = Math.max(...allowed);
-  const sum = allowed.reduce((total, logit) => total + Math.exp(logit - highest), 0);
-  return allowed.map((logit) => logit - highest - Math.log(sum));
 }
 
 describe("log-mel features", () => {

@@ -2,10 +2,12 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { addCrossAttentionOutputs } from "../src/onnx/cross-attention-outputs.ts";
+import { seededRandom } from "../src/onnx/token-selection.ts";
 
 /** The parts of transformers.js that the tests use. The type check runs without the package. */
 interface Transformers {
   env: { allowRemoteModels: boolean; useFSCache: boolean; logLevel: number };
+  random: { Random: { prototype: { _int32(): number } } };
   Tensor: new (type: "float32" | "int64", data: Float32Array | BigInt64Array, dims: number[]) => Tensor;
   SuppressTokensLogitsProcessor: new (tokens: readonly number[]) => Processor;
   SuppressTokensAtBeginLogitsProcessor: new (tokens: readonly number[], begin: number) => Processor;
@@ -14,6 +16,13 @@ interface Transformers {
     prompt: readonly number[],
   ) => Processor;
   WhisperFeatureExtractor: new (config: object) => (samples: Float32Array) => Promise<Features>;
+  WhisperTokenizer: new (tokenizer: object, config: object) => object;
+  AutomaticSpeechRecognitionPipeline: new (
+    parts: object,
+  ) => (
+    samples: Float32Array,
+    options: { language: string; return_timestamps: "word" },
+  ) => Promise<{ chunks: { text: string; timestamp: [number, number | null] }[] }>;
   WhisperForConditionalGeneration: {
     from_pretrained(folder: string, options: { dtype: "fp32"; device: "auto" }): Promise<ReferenceModel>;
   };
@@ -29,6 +38,10 @@ type Processor = (tokens: bigint[][], logits: Tensor) => Tensor;
 
 interface Features {
   input_features: Tensor;
+}
+
+interface Preprocessor {
+  hop_length: number;
 }
 
 interface Generated {
@@ -50,19 +63,54 @@ transformers.env.allowRemoteModels = false;
 transformers.env.useFSCache = false;
 transformers.env.logLevel = 40;
 
+/** Runs a function while the random numbers of transformers.js are those of the engine. */
+async function withRandomNumbers<T>(seed: number, run: () => Promise<T>): Promise<T> {
+  const { prototype } = transformers.random.Random;
+  const original = prototype._int32;
+  const next = seededRandom(seed);
+  let low: number | null = null;
+  // The generator makes one number of the highest 27 bits of one integer and the highest 26 bits of the next.
+  prototype._int32 = () => {
+    if (low !== null) {
+      const second = low;
+      low = null;
+      return second;
+    }
+    const bits = next() * 2 ** 32;
+    low = (bits % 32) * 2 ** 27;
+    return bits;
+  };
+  try {
+    return await run();
+  } finally {
+    prototype._int32 = original;
+  }
+}
+
 /** Runs a Whisper model with transformers.js. */
 export class Reference {
   readonly #model: ReferenceModel;
   readonly #features: (samples: Float32Array) => Promise<Features>;
+  readonly #folder: string;
+  readonly #preprocessor: Preprocessor;
   readonly #prompt: (language: string) => number[];
 
   private constructor(
+    folder: string,
     model: ReferenceModel,
-    features: (samples: Float32Array) => Promise<Features>,
+    preprocessor: Preprocessor,
     prompt: (language: string) => number[],
   ) {
     this.#model = model;
-    this.#features = features;
+    this.#folder = folder;
+    this.#preprocessor = preprocessor;
+    const features = new transformers.WhisperFeatureExtractor(preprocessor);
+    const computed = new WeakMap<Float32Array, Promise<Features>>();
+    this.#features = (samples) => {
+      const known = computed.get(samples) ?? features(samples);
+      computed.set(samples, known);
+      return known;
+    };
     this.#prompt = prompt;
   }
 
@@ -86,11 +134,12 @@ export class Reference {
       await writeFile(join(copy, "onnx", name), changed);
     }
     return new Reference(
+      copy,
       await transformers.WhisperForConditionalGeneration.from_pretrained(copy, {
         dtype: "fp32",
         device: "auto",
       }),
-      new transformers.WhisperFeatureExtractor(preprocessor),
+      preprocessor,
       (language) => [
         generation.decoder_start_token_id,
         generation.lang_to_id[`<|${language}|>`],
@@ -117,6 +166,29 @@ export class Reference {
     };
   }
 
+  /** Returns the words of the pipeline with `return_timestamps: "word"`, and their starts in seconds. */
+  async transcribeWords(samples: Float32Array, language: string) {
+    const tokenizer = JSON.parse(await readFile(join(this.#folder, "tokenizer.json"), "utf8"));
+    const features = await this.#features(samples);
+    const pipeline = new transformers.AutomaticSpeechRecognitionPipeline({
+      task: "automatic-speech-recognition",
+      model: this.#model,
+      tokenizer: new transformers.WhisperTokenizer(
+        {
+          normalizer: null,
+          pre_tokenizer: null,
+          post_processor: null,
+          decoder: { type: "ByteLevel" },
+          ...tokenizer,
+        },
+        {},
+      ),
+      processor: Object.assign(async () => features, { feature_extractor: { config: this.#preprocessor } }),
+    });
+    const { chunks } = await pipeline(samples, { language, return_timestamps: "word" });
+    return chunks.map(({ text, timestamp }) => ({ text, start: timestamp[0] }));
+  }
+
   /** Returns the most likely text and timestamp tokens after the prompt. */
   async transcribeWithTimestamps(samples: Float32Array, language: string, maxTokens: number) {
     const generated = (await this.#model.generate({
@@ -127,6 +199,43 @@ export class Reference {
       max_new_tokens: maxTokens,
     })) as Tensor;
     return (generated.tolist()[0] as bigint[]).map(Number).slice(this.#prompt(language).length - 1);
+  }
+
+  /**
+   * Returns the text and timestamp tokens of audio of any length, in windows. Each window begins where the last complete
+   * segment of the window before ends. Timestamps count from the start of the audio.
+   */
+  async transcribeWindows(samples: Float32Array, language: string): Promise<number[]> {
+    const frames = samples.length / this.#preprocessor.hop_length;
+    const features = new transformers.WhisperFeatureExtractor({
+      ...this.#preprocessor,
+      n_samples: samples.length,
+      nb_max_frames: frames,
+    });
+    const generated = (await this.#model.generate({
+      inputs: (await features(samples)).input_features,
+      language,
+      task: "transcribe",
+      return_timestamps: true,
+    })) as Tensor;
+    return (generated.tolist()[0] as bigint[]).map(Number).slice(this.#prompt(language).length - 1, -1);
+  }
+
+  /**
+   * Returns the tokens after the prompt, including the end token. Above temperature 0, they are drawn with the engine's
+   * random numbers.
+   */
+  async sample(samples: Float32Array, language: string, temperature: number): Promise<number[]> {
+    const { input_features } = await this.#features(samples);
+    const generated = await withRandomNumbers(Math.round(10 * temperature), () =>
+      this.#model.generate({
+        inputs: input_features,
+        language,
+        task: "transcribe",
+        ...(temperature > 0 && { do_sample: true, temperature, top_k: 0 }),
+      }),
+    );
+    return ((generated as Tensor).tolist()[0] as bigint[]).map(Number).slice(this.#prompt(language).length);
   }
 
   /** Returns the logits after each token, `[tokens, vocabulary]`, computed in one run without a key-value cache. */
@@ -141,4 +250,14 @@ export class Reference {
   prompt(language: string): number[] {
     return this.#prompt(language);
   }
+}
+
+/** Returns the natural logarithms of the probabilities after other tokens are suppressed. */
+export function logProbabilities(logits: Float32Array, isAllowed: (token: number) => boolean): Float64Array {
+  const allowed = Float64Array.from(logits, (logit, token) =>
+    isAllowed(token) ? logit : Number.NEGATIVE_INFINITY,
+  );
+  const highest = Math.max(...allowed);
+  const sum = allowed.reduce((total, logit) => total + Math.exp(logit - highest), 0);
+  return allowed.map((logit) => logit - highest - Math.log(sum));
 }

@@ -151,8 +151,8 @@ class Whisper implements Engine {
   }
 
   /**
-   * Returns the reliable part of a text that may have exceeded the token limit: the text before its last timestamp, or
-   * before its last word if there are no timestamps. `resumeAtSeconds` is the position in the utterance at which to
+   * Returns the reliable part of a text that may have exceeded the token limit: its complete segments, or the text before
+   * its last word if there are no timestamps. `resumeAtSeconds` is the position in the utterance at which to
    * continue. It is null if nothing is missing, or if the text does not advance, because it is a hallucination that would
    * occur again.
    */
@@ -165,7 +165,10 @@ class Whisper implements Engine {
     let kept = words.length - 1;
     if (this.#timestamps) {
       const { firstTimestamp } = tokens;
-      const last = sequence.tokens.findLastIndex((token) => token >= (firstTimestamp ?? Infinity));
+      const isTimestamp = (token: number | undefined) => token !== undefined && token >= firstTimestamp!;
+      let last = sequence.tokens.findLastIndex(isTimestamp);
+      // Speech may begin before the start of the segment that was not completed.
+      if (isTimestamp(sequence.tokens[last - 1])) last -= 1;
       resumeAtSeconds = last < 0 ? 0 : (sequence.tokens[last]! - firstTimestamp!) * TIMESTAMP_STEP_SECONDS;
       kept = wordsOfTokens(sequence.tokens.slice(0, last + 1), tokenBytes, whole.language).length;
     }

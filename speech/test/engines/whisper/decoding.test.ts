@@ -157,6 +157,14 @@ describe("a text longer than the token limit", () => {
     expect(result.truncated).toBe(false);
   });
 
+  test("continues from the end of the last segment, even if the next one is said to begin later", async () => {
+    const said = ["<|0.00|>", " one", " two", "<|2.20|>", "<|3.40|>", " three"];
+    const result = await recognize("fused", steps([...said, ...words], 0.95));
+    expect(textOf(result)).toBe("one two the end");
+    expect(result.words.map(({ start }) => start >= 7.18)).toEqual([false, false, true, true]);
+    expect(result.words[2]!.start).toBeLessThan(8);
+  });
+
   test("is not continued if it does not advance", async () => {
     const result = await recognize(
       "tensors",
