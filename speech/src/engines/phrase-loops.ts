@@ -25,26 +25,42 @@ export interface PhraseLoop {
  * phrase.
  */
 export function findPhraseLoop({ words, truncated }: LoopEvidence): PhraseLoop | null {
+  return findRepetition(
+    words,
+    ({ from, to }) => !isSayable(words.slice(from, to)) || (truncated && to === words.length),
+  );
+}
+
+/** Keeps only the first occurrence of each phrase that is repeated in a loop. */
+export function withoutPhraseLoops({ words, truncated }: LoopEvidence): TimedWord[] {
+  return withoutRanges(words, (kept) => findPhraseLoop({ words: kept, truncated }));
+}
+
+/** Keeps only the first occurrence of each repeated phrase, at any speed. */
+export function withoutRepetitions(words: TimedWord[]): TimedWord[] {
+  return withoutRanges(words, (kept) => findRepetition(kept, () => true));
+}
+
+function withoutRanges(words: TimedWord[], find: (words: TimedWord[]) => PhraseLoop | null): TimedWord[] {
+  let kept = words;
+  for (let range = find(kept); range !== null; range = find(kept)) {
+    kept = kept.toSpliced(range.from, range.to - range.from);
+  }
+  return kept;
+}
+
+function findRepetition(
+  words: readonly TimedWord[],
+  isWanted: (range: PhraseLoop) => boolean,
+): PhraseLoop | null {
   const { characters, wordIndexes } = plainCharacters(words);
   for (const { start, end } of repetitions(characters)) {
     // Only whole words.
     const from = wordIndexes[start]! + (wordIndexes[start - 1] === wordIndexes[start] ? 1 : 0);
     const to = wordIndexes[end - 1]! + (wordIndexes[end] === wordIndexes[end - 1] ? 0 : 1);
-    const repeated = words.slice(from, to);
-    if (countLetters(repeated) < MIN_LETTERS) continue;
-    if (!isSayable(repeated) || (truncated && to === words.length)) return { from, to };
+    if (countLetters(words.slice(from, to)) >= MIN_LETTERS && isWanted({ from, to })) return { from, to };
   }
   return null;
-}
-
-/** Keeps only the first occurrence of each phrase that is repeated in a loop. */
-export function withoutPhraseLoops({ words, truncated }: LoopEvidence): TimedWord[] {
-  let kept = words;
-  for (;;) {
-    const loop = findPhraseLoop({ words: kept, truncated });
-    if (loop === null) return kept;
-    kept = kept.toSpliced(loop.from, loop.to - loop.from);
-  }
 }
 
 /** Returns whether a phrase is repeated often enough to be a loop. */

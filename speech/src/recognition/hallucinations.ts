@@ -1,4 +1,6 @@
 import type { RecognitionResult } from "../engines/engine.ts";
+import { withoutRepetitions } from "../engines/phrase-loops.ts";
+import { compressionRatio } from "../engines/recognition-result.ts";
 
 export interface RecognitionEvidence
   extends Pick<
@@ -37,6 +39,23 @@ const MIN_SIGNS = 2;
  */
 export function isHallucination(result: RecognitionEvidence, speechSeconds: number): boolean {
   return result.words.length > 0 && countSigns(result, speechSeconds) >= MIN_SIGNS;
+}
+
+/**
+ * Removes the words of a hallucination. If the only sign is that it is very repetitive, somebody may have repeated a
+ * phrase: it is kept once.
+ * @param speechSeconds result of voice activity detection
+ */
+export function withoutHallucination(result: RecognitionResult, speechSeconds: number): RecognitionResult {
+  if (!isHallucination(result, speechSeconds)) return result;
+  const isOnlyRepetitive = countSigns({ ...result, compressionRatio: 1 }, speechSeconds) === 0;
+  const words = isOnlyRepetitive ? withoutRepetitions(result.words) : [];
+  const once = {
+    ...result,
+    words,
+    compressionRatio: compressionRatio(words.map(({ word }) => word).join(" ")),
+  };
+  return isHallucination(once, speechSeconds) ? { ...result, words: [] } : once;
 }
 
 function countSigns(result: RecognitionEvidence, speechSeconds: number): number {

@@ -16,7 +16,7 @@ import {
 import { roundToMs } from "../lib/round-to-ms.ts";
 import { endOf, inBatches, speechSeconds } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
-import { isHallucination, type RecognitionEvidence, repeatedHallucinations } from "./hallucinations.ts";
+import { type RecognitionEvidence, repeatedHallucinations, withoutHallucination } from "./hallucinations.ts";
 import { partsToRetry } from "./missed-speech.ts";
 import {
   meanProbability,
@@ -115,7 +115,7 @@ export class MultilingualRecognizer {
       const result = each.language === "en" ? accepted.get(each.utterance) : undefined;
       if (result !== undefined && this.#english !== null) {
         results.set(each, {
-          result: withoutHallucination(result, each.utterance),
+          result: withoutHallucination(result, speechSeconds(each.utterance)),
           engine: this.#english.name,
         });
       } else {
@@ -162,7 +162,7 @@ export class MultilingualRecognizer {
     return results.map((result, index) => {
       const again = combineResults(retried.get(index) ?? [result]);
       if (again.words.length > result.words.length) return again;
-      return withoutHallucination(result, settled[index]!.utterance);
+      return withoutHallucination(result, speechSeconds(settled[index]!.utterance));
     });
   }
 
@@ -196,10 +196,6 @@ export class MultilingualRecognizer {
       words >= UNDETERMINED_WORDS_PER_SECOND * this.#speechSeconds
     );
   }
-}
-
-function withoutHallucination(result: RecognitionResult, utterance: SpokenUtterance): RecognitionResult {
-  return isHallucination(result, speechSeconds(utterance)) ? { ...result, words: [] } : result;
 }
 
 async function detectRemaining(

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
+import type { RecognitionResult } from "../../src/engines/engine.ts";
+import { compressionRatio } from "../../src/engines/recognition-result.ts";
 import {
   isHallucination,
   type RecognitionEvidence,
   repeatedHallucinations,
+  withoutHallucination,
 } from "../../src/recognition/hallucinations.ts";
 
 function said(text: string, evidence: Partial<RecognitionEvidence> = {}): RecognitionEvidence {
@@ -63,6 +66,65 @@ describe("what a model makes up is not", () => {
 
   test("of nothing recognized there is nothing to doubt", () => {
     expect(isHallucination(said("", { meanLogProbability: -3, truncated: true }), 20)).toBe(false);
+  });
+});
+
+describe("a phrase that is said again and again in one utterance, at a speed at which people speak", () => {
+  const PHRASES: [string, string][] = [
+    ["Latin", "Please leave your message after the tone."],
+    ["Cyrillic", "Пожалуйста, оставьте сообщение после сигнала."],
+    ["Han", "请 在 提示音 之后 留下 您的 口信 谢谢 您的 来电。"],
+    ["Devanagari", "कृपया बीप के बाद अपना संदेश छोड़ दें।"],
+    ["Arabic", "من فضلك اترك رسالتك بعد سماع الصافرة."],
+    ["Hangul", "삐 소리가 난 후에 메시지를 남겨 주세요."],
+    ["Georgian", "გთხოვთ დატოვოთ შეტყობინება სიგნალის შემდეგ."],
+    ["Thai", "กรุณา ฝาก ข้อความ หลัง เสียง สัญญาณ ครับ"],
+  ];
+  const SECONDS_PER_PHRASE = 3;
+  const recognized = (phrase: string, times: number, evidence: Partial<RecognitionResult> = {}) => {
+    const texts = Array(times).fill(phrase).join(" ").split(" ");
+    const each = (SECONDS_PER_PHRASE * times) / texts.length;
+    const words = texts.map((word, index) => ({
+      word,
+      start: index * each,
+      end: (index + 1) * each,
+      confidence: 0.8,
+    }));
+    const { meanLogProbability, noSpeechProbability, truncated } = said("");
+    const ratio = compressionRatio(texts.join(" "));
+    return {
+      ...{
+        words,
+        language: null,
+        meanLogProbability,
+        noSpeechProbability,
+        truncated,
+        compressionRatio: ratio,
+      },
+      ...evidence,
+    };
+  };
+  const textOf = (phrase: string, times: number, evidence?: Partial<RecognitionResult>) =>
+    withoutHallucination(recognized(phrase, times, evidence), SECONDS_PER_PHRASE * times)
+      .words.map(({ word }) => word)
+      .join(" ");
+
+  test.each(PHRASES)("is preserved three times, and kept once from ten times on, in %s", (_, phrase) => {
+    for (const times of [1, 2, 3]) {
+      expect(textOf(phrase, times)).toBe(Array(times).fill(phrase).join(" "));
+    }
+    for (const times of [10, 14]) expect(textOf(phrase, times)).toBe(phrase);
+    // No number of repetitions loses the phrase.
+    for (const times of [4, 5, 6, 7, 8, 9]) {
+      expect([phrase, Array(times).fill(phrase).join(" ")]).toContain(textOf(phrase, times));
+    }
+  });
+
+  test("is removed if there is another sign of a hallucination", () => {
+    const [[, phrase]] = PHRASES as [[string, string]];
+    expect(textOf(phrase, 10, { meanLogProbability: -0.8 })).toBe("");
+    expect(textOf(phrase, 10, { noSpeechProbability: 0.9 })).toBe("");
+    expect(textOf(phrase, 10, { truncated: true })).toBe("");
   });
 });
 
