@@ -13,6 +13,7 @@ import { renderProcessMetrics, renderStateMetrics, renderWorkMetrics } from "./r
 import { renderMeasuredModels, renderModelFigures } from "./reference/model-figures.ts";
 import { renderModels } from "./reference/models.ts";
 import { renderEnvExample, renderSettings } from "./reference/settings.ts";
+import { renderTestedLanguages } from "./reference/tested-languages.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
@@ -34,6 +35,7 @@ const PARTS: Record<string, Record<string, () => string>> = {
     engines: renderEngineFigures,
     silence: renderSilenceFigures,
     speed: () => renderFigures("speed", ["From the completed upload"]),
+    languages: renderTestedLanguages,
   },
   "docs/errors.md": { errors: renderErrors, failures: renderFailures },
   "docs/metrics.md": { state: renderStateMetrics, work: renderWorkMetrics, process: renderProcessMetrics },
