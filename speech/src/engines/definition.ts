@@ -13,8 +13,11 @@ export interface AnyEngineSpec {
 export interface EngineDefinition<Spec extends AnyEngineSpec> {
   /** Only for engines that need no other data than their settings. */
   configuration?: EngineConfiguration<Spec>;
-  /** Returns the number of workers that run the model, and the threads of each. Null if the model runs on a server. */
-  workers(threads: number): { count: number; threads: number } | null;
+  /**
+   * Returns the number of workers that run the model, and the threads of each. `one` if that number never depends on the
+   * threads, so batches need not be divided. Null if the model runs on a server.
+   */
+  workers(threads: number): { count: number | "one"; threads: number } | null;
   /**
    * Reads the files that all workers share. Runs in a separate thread, so its garbage collection does not slow down the
    * others, while `open` already runs in them. The result must be structured-cloneable.

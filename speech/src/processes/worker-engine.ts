@@ -19,13 +19,14 @@ const CACHED_UTTERANCES = 32;
  */
 export async function openWorkerEngine(
   part: WorkerSpec,
-  workers: number,
+  workers: number | "one",
   prepared: Promise<unknown> | null,
 ): Promise<Engine> {
   const first = await ModelWorker.open(part, prepared);
   const { description } = first;
   if (description === null) throw new Error(`${part.kind} is not an engine`);
-  const others = Array.from({ length: workers - 1 }, () => ModelWorker.open(part, prepared));
+  const others =
+    workers === "one" ? null : Array.from({ length: workers - 1 }, () => ModelWorker.open(part, prepared));
   return new WorkerEngine(first, others, description);
 }
 
@@ -42,20 +43,21 @@ class WorkerEngine implements Engine {
   readonly warnings: readonly string[];
   readonly detectLanguages?: NonNullable<Engine["detectLanguages"]>;
   readonly #first: ModelWorker;
-  readonly #opening: readonly Promise<ModelWorker>[];
+  /** Null if the engine never has more than one worker. */
+  readonly #opening: readonly Promise<ModelWorker>[] | null;
   readonly #entries = new WeakMap<Utterance, CacheEntry>();
   readonly #cached = new Map<ModelWorker, { id: number; utterance: WeakRef<Utterance> }[]>();
   #lastUtterance = 0;
 
   constructor(
     first: ModelWorker,
-    others: readonly Promise<ModelWorker>[],
+    others: readonly Promise<ModelWorker>[] | null,
     description: WorkerEngineDescription,
   ) {
     this.#first = first;
     this.#opening = others;
     // `recognize` reports a failure.
-    for (const other of others) other.catch(() => {});
+    for (const other of others ?? []) other.catch(() => {});
     this.name = description.name;
     this.languages = description.languages;
     this.maxUtteranceSeconds = description.maxUtteranceSeconds;
@@ -98,26 +100,32 @@ class WorkerEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    const others = await Promise.allSettled(this.#opening);
+    const others = await Promise.allSettled(this.#opening ?? []);
     const opened = others.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
     await Promise.all([this.#first, ...opened].map((worker) => worker.close()));
   }
 
-  /** Distributes utterances over the workers. If one fails, the others are stopped and awaited. */
+  /**
+   * Distributes utterances over the workers, in parts that do not depend on the number of workers, because the result of
+   * an utterance depends slightly on the others in its batch. If a worker fails, the others are stopped and awaited.
+   */
   async #distribute<Result>(
     utterances: readonly Utterance[],
     signal: AbortSignal,
     work: (worker: ModelWorker, indexes: readonly number[], signal: AbortSignal) => Promise<Result[]>,
   ): Promise<Result[]> {
-    const workers = utterances.length > 1 ? await this.#openedWorkers() : [this.#first];
+    const parts = this.#opening === null ? [[...utterances.keys()]] : divide(utterances);
+    const workers = parts.length > 1 ? await this.#openedWorkers() : [this.#first];
     const results: Result[] = [];
     const failed = new AbortController();
     const workerSignal = AbortSignal.any([signal, failed.signal]);
     const outcomes = await Promise.allSettled(
-      [...this.#assign(utterances, workers)].map(async ([worker, indexes]) => {
+      workers.map(async (worker, number) => {
         try {
-          const workerResults = await work(worker, indexes, workerSignal);
-          for (const [position, index] of indexes.entries()) results[index] = workerResults[position]!;
+          for (const indexes of parts.filter((_, part) => part % workers.length === number)) {
+            const partResults = await work(worker, indexes, workerSignal);
+            for (const [position, index] of indexes.entries()) results[index] = partResults[position]!;
+          }
         } catch (error) {
           failed.abort(error);
           throw error;
@@ -131,40 +139,7 @@ class WorkerEngine implements Engine {
   }
 
   async #openedWorkers(): Promise<ModelWorker[]> {
-    return [this.#first, ...(await Promise.all(this.#opening))];
-  }
-
-  /**
-   * Assigns the indexes of utterances to workers. A cached utterance goes to the worker that has it. The others go to the
-   * worker with the fewest samples, longest first.
-   */
-  #assign(utterances: readonly Utterance[], workers: readonly ModelWorker[]): Map<ModelWorker, number[]> {
-    const loads = new Map<ModelWorker, { samples: number; indexes: number[] }>(
-      workers.map((worker) => [worker, { samples: 0, indexes: [] }]),
-    );
-    const assign = (worker: ModelWorker, index: number) => {
-      const load = loads.get(worker)!;
-      load.samples += utterances[index]!.samples.length;
-      load.indexes.push(index);
-    };
-    const all = [...utterances.keys()];
-    const isCached = (index: number) => {
-      const entry = this.#entries.get(utterances[index]!);
-      return entry !== undefined && loads.has(entry.worker);
-    };
-    for (const index of all.filter(isCached)) assign(this.#entries.get(utterances[index]!)!.worker, index);
-    const longestFirst = all
-      .filter((index) => !isCached(index))
-      .toSorted((a, b) => utterances[b]!.samples.length - utterances[a]!.samples.length);
-    for (const index of longestFirst) {
-      const least = workers.reduce((a, b) => (loads.get(b)!.samples < loads.get(a)!.samples ? b : a));
-      assign(least, index);
-    }
-    return new Map(
-      [...loads]
-        .filter(([, { indexes }]) => indexes.length > 0)
-        .map(([worker, { indexes }]) => [worker, indexes.toSorted((a, b) => a - b)]),
-    );
+    return [this.#first, ...(await Promise.all(this.#opening ?? []))];
   }
 
   #toSend(utterance: Utterance, worker: ModelWorker): SentUtterance {
@@ -201,4 +176,24 @@ class WorkerEngine implements Engine {
   #forgetUtterance(utterance: Utterance | undefined): void {
     if (utterance !== undefined) this.#entries.delete(utterance);
   }
+}
+
+const MAX_PARTS = 4;
+/** Larger parts are hardly faster. */
+const PART_UTTERANCES = 4;
+
+/** Divides utterances into parts of about the same length, the longest first. Returns their indexes. */
+function divide(utterances: readonly Utterance[]): number[][] {
+  const count = Math.min(MAX_PARTS, Math.max(2, Math.ceil(utterances.length / PART_UTTERANCES)));
+  const parts = Array.from({ length: Math.min(count, utterances.length) }, () => ({
+    samples: 0,
+    indexes: [] as number[],
+  }));
+  const lengthOf = (index: number) => utterances[index]!.samples.length;
+  for (const index of [...utterances.keys()].toSorted((a, b) => lengthOf(b) - lengthOf(a))) {
+    const least = parts.reduce((a, b) => (b.samples < a.samples ? b : a));
+    least.samples += lengthOf(index);
+    least.indexes.push(index);
+  }
+  return parts.map(({ indexes }) => indexes.toSorted((a, b) => a - b));
 }
