@@ -3,6 +3,11 @@ import { findBackground, levelOf } from "./background.ts";
 
 /** Audio below this level, dBFS, is amplified. Ordinary recordings are louder. */
 const QUIET_DB = -30;
+/**
+ * Just below `QUIET_DB`, the gain rises by this many decibels per decibel. With a step of 8 dB, an ordinary recording near
+ * the limit alternated between two levels, and the bundled engine made more errors.
+ */
+const GAIN_SLOPE = 2;
 /** Level after the gain, dBFS. */
 const TARGET_DB = -22;
 /** Limits the gain, so noise from an analog-to-digital converter does not become loud. */
@@ -50,7 +55,7 @@ export function amplifyQuietAudio(samples: Float32Array): void {
     levels.push(levelOf(samples.subarray(from, from + FRAME_SAMPLES)));
   }
   const background = findBackground(levels);
-  const gains = gainsOf(levels, background, QUIET_DB);
+  const gains = gainsOf(levels, background, QUIET_DB, GAIN_SLOPE);
   const turnDb = Math.max(MAX_TURN_DB, levelAbove(levels, LOUDEST_SHARE) - TURN_DISTANCE_DB);
   for (const { start, end } of findQuietTurns(levels, turnDb)) {
     const statistics = start + REVERBERATION_FRAMES;
@@ -58,6 +63,7 @@ export function amplifyQuietAudio(samples: Float32Array): void {
       levels.slice(statistics, end),
       background.slice(statistics, end),
       turnDb - TURN_MARGIN_DB,
+      Number.POSITIVE_INFINITY,
     );
     const first = new Array<number>(REVERBERATION_FRAMES).fill(turn[0]!);
     for (const [index, gain] of [...first, ...turn].entries()) {
@@ -69,7 +75,12 @@ export function amplifyQuietAudio(samples: Float32Array): void {
 }
 
 /** Returns the gain of each frame in decibels, given the levels of consecutive frames. */
-function gainsOf(levels: readonly number[], background: readonly boolean[], quietDb: number): number[] {
+function gainsOf(
+  levels: readonly number[],
+  background: readonly boolean[],
+  quietDb: number,
+  slope: number,
+): number[] {
   const seconds = secondLevels(levels);
   const gains = seconds.map((_, second) => {
     const frames = background.slice(second * FRAMES_PER_SECOND, (second + 1) * FRAMES_PER_SECOND);
@@ -77,6 +88,7 @@ function gainsOf(levels: readonly number[], background: readonly boolean[], quie
     return gainOf(
       seconds.slice(Math.max(0, second - CONTEXT_SECONDS), second + CONTEXT_SECONDS + 1),
       quietDb,
+      slope,
     );
   });
   // An incomplete last second is not measured.
@@ -135,11 +147,12 @@ function levelAbove(levels: readonly number[], share: number): number {
 }
 
 /** Returns the gain for the second in the middle in decibels, at least 0. */
-function gainOf(around: readonly SecondLevels[], quietDb: number): number {
+function gainOf(around: readonly SecondLevels[], quietDb: number, slope: number): number {
   const loudest = around.map(({ loud }) => loud).toSorted((a, b) => b - a);
   // The second highest level ignores a knock on the microphone.
   const level = loudest[1] ?? loudest[0]!;
   const range = level - Math.min(...around.map(({ quiet }) => quiet));
   // For digital silence, the range is NaN.
-  return level < quietDb && range >= MIN_RANGE_DB ? Math.min(MAX_GAIN_DB, TARGET_DB - level) : 0;
+  if (level >= quietDb || !(range >= MIN_RANGE_DB)) return 0;
+  return Math.min(MAX_GAIN_DB, TARGET_DB - level, slope * (quietDb - level));
 }

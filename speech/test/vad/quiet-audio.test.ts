@@ -30,10 +30,19 @@ function levelAt(samples: Float32Array, second: number): number {
   return levelOf(samples.subarray(from, from + 0.1 * RATE));
 }
 
-test.each([-35, -50, -65])("speech at %d dBFS is raised to the level of ordinary speech", (decibels) => {
+test.each([-38, -50, -65])("speech at %d dBFS is raised to the level of ordinary speech", (decibels) => {
   const samples = syllables(20, decibels);
   amplifyQuietAudio(samples);
   for (const second of [1, 10, 19]) expect(levelAt(samples, second)).toBeCloseTo(-22, 0);
+});
+
+test("a speaker near the limit stays at nearly the same level", () => {
+  const samples = joined(...[-29, -31].map((decibels) => syllables(12, decibels)));
+  amplifyQuietAudio(samples);
+  for (const second of [1, 11, 13, 16, 20]) {
+    expect(levelAt(samples, second)).toBeGreaterThan(-31.5);
+    expect(levelAt(samples, second)).toBeLessThan(-28.5);
+  }
 });
 
 test("speech at an ordinary level, its pauses and quiet words between loud ones are not changed", () => {
