@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -8,14 +8,16 @@ import { CONDITIONS, englishClips, otherClips } from "./accuracy/clips.ts";
 import { LanguageDecisions } from "./accuracy/decisions.ts";
 import { FestivalSpeaker, hasFestival } from "./accuracy/festival.ts";
 import { FliteSpeaker, hasFlite } from "./accuracy/flite.ts";
+import { measureRealRecordings, measureRecordings } from "./accuracy/recordings.ts";
 import { TALLY_HEAD, Tally } from "./accuracy/scores.ts";
 import { nonSpeech } from "./accuracy/sounds.ts";
-import { Speaker } from "./accuracy/synthetic-speech.ts";
-import { alignedRecordings } from "./accuracy/text-grid.ts";
+import { amplified, atFullScale, Speaker } from "./accuracy/synthetic-speech.ts";
 import { OTHER_LANGUAGES } from "./accuracy/texts.ts";
-import { openTranscriber, type RecognizedSpeech } from "./accuracy/transcriber.ts";
+import { openTranscriber } from "./accuracy/transcriber.ts";
+import { measureUnusualSpeech } from "./accuracy/unusual-speech.ts";
 import { type Speakers, VOICE_SETS, type VoiceSet } from "./accuracy/voices.ts";
 import { measureWhisper } from "./accuracy/whisper.ts";
+import { readFigures } from "./figures.ts";
 import { printTable } from "./table.ts";
 
 /**
@@ -29,18 +31,28 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     /** Folder with real recordings: jfk.wav, lucier.mp3 and .txt, laugh1.mp3, japanese.mp3, …, and TextGrid files. */
     audio: { type: "string", default: join(import.meta.dirname, "../../../shared/audio") },
-    parts: { type: "string", default: "speech,sounds,languages,recordings,whisper" },
+    parts: { type: "string", default: "speech,sounds,languages,unusual,recordings,whisper" },
+    /** Saved figures of an earlier run, e.g. of another commit; by default, those in docs/figures. */
+    previous: { type: "string" },
   },
 });
-const JFK =
-  "and so my fellow americans ask not what your country can do for you ask what you can do for your country";
 /** Fresh voices get the most clips, because only their results predict the accuracy in practice. */
 const CLIPS_PER_VOICE: Record<VoiceSet, number> = { calibration: 3, checked: 3, fresh: 4 };
+/** Gains in decibels of sounds whose peaks are at full scale; null for the level at which they were generated. */
+const SOUND_LEVELS: readonly (number | null)[] = [null, 0, -30, -50];
+// Read before this run replaces them.
+const previous = readFigures("recordings", values.previous);
 const parts = new Set(values.parts.split(","));
 const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
 const folder = mkdtempSync(join(tmpdir(), "subtext-accuracy-run-"));
+const engine = await openMoonshine({ model: await readMoonshine(), threads: 1 });
+const speakers: Speakers = {
+  espeak: speaker,
+  flite: hasFlite() ? new FliteSpeaker() : null,
+  festival: hasFestival() ? new FestivalSpeaker() : null,
+};
 const transcriber = await openTranscriber(folder, {
-  bundled: await openMoonshine({ model: await readMoonshine(), threads: 1 }),
+  bundled: engine,
   multilingual: null,
   bundledTakesEnglish: true,
   remedy: "",
@@ -51,7 +63,11 @@ try {
   if (parts.has("sounds")) await measureSounds();
   if (parts.has("languages")) await measureLanguages();
   if (parts.has("speech") || parts.has("languages")) decisions.print();
-  if (parts.has("recordings")) await measureRecordings();
+  if (parts.has("unusual")) await measureUnusualSpeech(transcriber, engine, speakers, values.quick);
+  if (parts.has("recordings")) {
+    await measureRecordings(transcriber, values.audio, values.quick);
+    await measureRealRecordings(transcriber, values.audio, previous.tables);
+  }
   if (parts.has("whisper")) await measureWhisper(speaker, folder, values.quick);
 } finally {
   await transcriber.close();
@@ -61,11 +77,6 @@ try {
 async function measureSpeech(): Promise<void> {
   const tallies = new Map<string, Tally>();
   const tally = (name: string) => tallies.get(name) ?? tallies.set(name, new Tally()).get(name)!;
-  const speakers: Speakers = {
-    espeak: speaker,
-    flite: hasFlite() ? new FliteSpeaker() : null,
-    festival: hasFestival() ? new FestivalSpeaker() : null,
-  };
   for (const set of VOICE_SETS) {
     for (const clip of englishClips(speakers, set, values.quick ? 1 : CLIPS_PER_VOICE[set])) {
       const { words, language } = await transcriber.recognize(clip.samples);
@@ -94,33 +105,34 @@ async function measureSpeech(): Promise<void> {
 async function measureSounds(): Promise<void> {
   const seconds = values.quick ? 15 : 60;
   const laugh = recording("laugh1.mp3");
-  const laughSamples = laugh === null ? null : await transcriber.decode(laugh);
-  let words = 0;
-  let minutes = 0;
+  const sounds = [...nonSpeech(speaker, seconds, laugh === null ? null : await transcriber.decode(laugh))];
   const rows: string[][] = [];
-  for (const [name, samples] of nonSpeech(speaker, seconds, laughSamples)) {
-    const result = await transcriber.recognize(samples);
-    words += result.words.length;
-    minutes += samples.length / 16_000 / 60;
-    if (result.words.length > 0 || !["zxx", "skipped"].includes(result.language)) {
-      rows.push([
-        name,
-        result.language,
-        String(result.words.length),
-        result.words
-          .map(({ word }) => word)
-          .join(" ")
-          .slice(0, 60),
-      ]);
+  const totals: string[][] = [];
+  for (const level of SOUND_LEVELS) {
+    const label = level === null ? "as generated" : `peaks at ${level} dBFS`;
+    let words = 0;
+    let minutes = 0;
+    for (const [name, original] of sounds) {
+      const samples = level === null ? original : amplified(atFullScale(original), level);
+      const result = await transcriber.recognize(samples);
+      words += result.words.length;
+      minutes += samples.length / 16_000 / 60;
+      if (result.words.length > 0 || !["zxx", "skipped"].includes(result.language)) {
+        const text = result.words.map(({ word }) => word).join(" ");
+        rows.push([`${name}, ${label}`, result.language, String(result.words.length), text.slice(0, 60)]);
+      }
     }
+    totals.push([
+      `all ${minutes.toFixed(1)} minutes, ${label}`,
+      "",
+      String(words),
+      `${(words / minutes).toFixed(2)} per minute`,
+    ]);
   }
   printTable(
     "Audio without speech, bundled engine (target: 0 words)",
     ["sound", "language", "words", "text"],
-    [
-      ...rows,
-      [`all ${minutes.toFixed(1)} minutes`, "", String(words), `${(words / minutes).toFixed(2)} per minute`],
-    ],
+    [...rows, ...totals],
   );
 }
 
@@ -133,61 +145,6 @@ async function measureLanguages(): Promise<void> {
       }
     }
   }
-}
-
-async function measureRecordings(): Promise<void> {
-  const rows: string[][] = [];
-  for (const [name, text] of [
-    ["jfk.wav", JFK],
-    ["lucier.mp3", null],
-  ] as const) {
-    const path = recording(name);
-    if (path === null) continue;
-    const spokenText = text ?? readFileSync(path.replace(/\.\w+$/, ".txt"), "utf8");
-    const spoken = spokenText.match(/\S+/g)!.map((word) => ({ word, start: null, end: null }));
-    const addRow = (label: string, { words, language }: RecognizedSpeech) => {
-      const tally = new Tally();
-      tally.add(spoken, words);
-      rows.push([label, language, String(tally.words), tally.wordErrorRate.toFixed(3)]);
-    };
-    addRow(name, await transcriber.transcribeFile(path));
-    for (const decibels of values.quick ? [] : [20, 10, 5]) {
-      const noisy = await transcriber.withNoise(path, decibels);
-      addRow(`${name}, noise ${decibels} dB`, await transcriber.recognize(noisy));
-    }
-  }
-  for (const name of ["japanese.mp3", "smartphone.mp3", "bonjour_vous_allez_bien.mp3"]) {
-    const path = recording(name);
-    if (path === null) continue;
-    const { words, language } = await transcriber.transcribeFile(path);
-    rows.push([name, language, "–", `${words.length} words`]);
-  }
-  if (rows.length > 0)
-    printTable(
-      "Recordings, bundled engine (target: jfk 0, lucier ≤ 0.08)",
-      ["recording", "language", "words", "WER"],
-      rows,
-    );
-  await measureAlignedRecordings();
-}
-
-async function measureAlignedRecordings(): Promise<void> {
-  const aligned = existsSync(values.audio) ? alignedRecordings(values.audio) : [];
-  const all = new Tally();
-  const rows: string[][] = [];
-  for (const { name, path, words } of aligned) {
-    const tally = new Tally();
-    tally.add(words, (await transcriber.transcribeFile(path)).words);
-    all.merge(tally);
-    rows.push([name, ...tally.row()]);
-  }
-  if (rows.length > 1) rows.push(["all", ...all.row()]);
-  if (rows.length > 0)
-    printTable(
-      "Real speech with aligned word boundaries, bundled engine (target: start median ≤ 35 ms, p90 ≤ 100 ms)",
-      ["speech", ...TALLY_HEAD],
-      rows,
-    );
 }
 
 function recording(name: string): string | null {

@@ -24,9 +24,12 @@ export interface FigureTable {
   rows: string[][];
 }
 
-/** @throws Error if the benchmark has no figures */
-export function readFigures(name: string): Figures {
-  return JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8"));
+/**
+ * @param file by default, the last saved run
+ * @throws Error if the benchmark has no figures
+ */
+export function readFigures(name: string, file = join(FOLDER, `${name}.json`)): Figures {
+  return JSON.parse(readFileSync(file, "utf8"));
 }
 
 /** With `SAVE_FIGURES=NAME` in the environment, adds the table to `docs/figures/NAME.json`. */

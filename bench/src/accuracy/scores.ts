@@ -2,6 +2,17 @@ import { mean } from "@subtext/speech/alignment/timed-words";
 import { compareWords, plainWords, quantile } from "../../../speech/test/support/spoken.ts";
 import type { SpokenWord } from "./synthetic-speech.ts";
 
+interface RecognizedWord {
+  word: string;
+  start: number;
+  end: number;
+}
+
+function comparePlain(spoken: readonly { word: string }[], recognized: readonly { word: string }[]) {
+  const plain = ({ word }: { word: string }) => plainWords(word).join("");
+  return compareWords(spoken.map(plain), recognized.map(plain));
+}
+
 /** Accumulates word errors and word time errors over clips. */
 export class Tally {
   readonly starts: number[] = [];
@@ -11,24 +22,35 @@ export class Tally {
   #wrong = 0;
 
   /** Ignores case and punctuation. Compares times only for words that match. */
-  add(
-    spoken: readonly SpokenWord[],
-    recognized: readonly { word: string; start: number; end: number }[],
-  ): void {
-    const plain = (word: string) => plainWords(word).join("");
-    const { agreeing, errorRate } = compareWords(
-      spoken.map(({ word }) => plain(word)),
-      recognized.map(({ word }) => plain(word)),
-    );
+  add(spoken: readonly SpokenWord[], recognized: readonly RecognizedWord[]): void {
+    const { agreeing, errorRate } = comparePlain(spoken, recognized);
     this.clips++;
     this.#spoken += spoken.length;
     this.#wrong += Math.round(errorRate * spoken.length);
     for (const [spokenAt, recognizedAt] of agreeing) {
-      const [truth, found] = [spoken[spokenAt] as SpokenWord, recognized[recognizedAt]];
-      if (found === undefined) continue;
-      if (truth.start !== null) this.starts.push(Math.abs(found.start - truth.start));
-      if (truth.end !== null) this.ends.push(Math.abs(found.end - truth.end));
+      this.#addTimes(spoken[spokenAt]!, recognized[recognizedAt]!);
     }
+  }
+
+  /** Adds only matching words whose neighbors also match, because a word takes the time of an omitted neighbor. */
+  addBetweenRecognized(spoken: readonly SpokenWord[], recognized: readonly RecognizedWord[]): void {
+    const { agreeing } = comparePlain(spoken, recognized);
+    const matches = new Map(agreeing);
+    this.clips++;
+    for (const [spokenAt, recognizedAt] of agreeing) {
+      const isBetween = [-1, 1].every(
+        (step) =>
+          spoken[spokenAt + step] === undefined || matches.get(spokenAt + step) === recognizedAt + step,
+      );
+      if (!isBetween) continue;
+      this.#spoken++;
+      this.#addTimes(spoken[spokenAt]!, recognized[recognizedAt]!);
+    }
+  }
+
+  #addTimes(truth: SpokenWord, found: RecognizedWord): void {
+    if (truth.start !== null) this.starts.push(Math.abs(found.start - truth.start));
+    if (truth.end !== null) this.ends.push(Math.abs(found.end - truth.end));
   }
 
   merge(other: Tally): void {

@@ -95,6 +95,17 @@ export function addBackground(clip: Clip, sound: Float32Array, decibels: number)
   return { samples, words: clip.words };
 }
 
+/** Multiplies the samples by a gain in decibels. */
+export function amplified(samples: Float32Array, decibels: number): Float32Array {
+  return samples.map((sample) => sample * 10 ** (decibels / 20));
+}
+
+/** Amplifies the samples until the loudest one is at full scale. */
+export function atFullScale(samples: Float32Array): Float32Array {
+  const peak = samples.reduce((highest, sample) => Math.max(highest, Math.abs(sample)), 0);
+  return peak === 0 ? samples : samples.map((sample) => sample / peak);
+}
+
 function rootMeanSquare(samples: Float32Array): number {
   let energy = 0;
   let count = 0;

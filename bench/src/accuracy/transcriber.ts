@@ -14,6 +14,8 @@ export interface RecognizedSpeech {
   words: TimedWord[];
   /** A language code, `refused` for a language that the engine does not support, or `skipped`. */
   language: string;
+  /** The code of the error with which the transcription failed; null if it did not fail. */
+  failure: string | null;
 }
 
 /** Runs the full pipeline from a file to words. */
@@ -40,14 +42,14 @@ export async function openTranscriber(folder: string, engines: Engines): Promise
         maxDurationSeconds: 43_200,
         signal,
       });
-      if (result.outcome === "skipped") return { words: [], language: "skipped" };
-      return { words: result.words, language: result.language };
+      if (result.outcome === "skipped") return { words: [], language: "skipped", failure: null };
+      return { words: result.words, language: result.language, failure: null };
     } catch (error) {
       if (error instanceof SpeechError && error.code === "language_unsupported") {
-        return { words: [], language: "refused" };
+        return { words: [], language: "refused", failure: error.code };
       }
       if (error instanceof SpeechError && error.code === "language_undetermined") {
-        return { words: [], language: "und" };
+        return { words: [], language: "und", failure: error.code };
       }
       throw error;
     }
