@@ -439,7 +439,7 @@ describe("revisions", () => {
 
 test("a transcript from before a format was added gets it with its first correction", async () => {
   const video = await seeded();
-  const { database, recordings, transcripts, log } = subtext.service.parts;
+  const { database, queue, recordings, transcripts, log } = subtext.service.parts;
   const db = database.kysely;
   await transcripts.remove(fileKey(filePrefix(video.transcriptionId, 1), "txt"));
   await db
@@ -463,7 +463,7 @@ test("a transcript from before a format was added gets it with its first correct
     "txt",
   ]);
   // The original still lacks the file, and nothing refers to it.
-  await checkAllFiles({ db, recordings, transcripts, clock, log }, new AbortController().signal);
+  await checkAllFiles({ db, queue, recordings, transcripts, clock, log }, new AbortController().signal);
   const missing = await db
     .selectFrom("missing_file")
     .select("part")
