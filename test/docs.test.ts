@@ -22,6 +22,7 @@ const pages = documentedPages();
 /** Names from other programs, placeholders, and a misspelled setting in an example of an error message. */
 const FOREIGN_NAMES = new Set([
   "BACKUP_DONE_URL",
+  "BACKUP_FAILED_URL",
   "ENDPOINT_ID",
   "POSTGRES_PASSWORD",
   "VIDEO_ID",
