@@ -19,7 +19,7 @@ export function objectDenied(cause: unknown): AppError {
   return new AppError("storage_object_denied", "The storage denies access to this file.", { cause });
 }
 
-/** For example, because the object is damaged or archived. */
+/** The object exists but cannot be read, for example because it is damaged or archived. */
 export function objectUnusable(cause: unknown): AppError {
   return new AppError("storage_object_unusable", "The storage cannot serve this file.", { cause });
 }
