@@ -388,8 +388,8 @@ export const mutations: Mutation[] = [
     "server/src/queue/lost-job-queries.ts",
     ["server/test/queue/lost-jobs.test.ts"],
     [
-      ["where status in ('PENDING', 'PROCESSING') and not", "where status = 'PENDING' and not"],
-      ['.where("status", "in", ["PENDING", "PROCESSING"])', '.where("status", "=", "PENDING")'],
+      ["status in ('PENDING', 'PROCESSING')", "status = 'PENDING'"],
+      [" and ${sql.ref(job)} = ${jobId} and ${isWaiting}`.execute", "`.execute"],
     ],
   ),
 

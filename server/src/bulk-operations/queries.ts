@@ -3,7 +3,7 @@ import type { BulkOperationState } from "../db/enums.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { BulkOperationRow } from "../db/tables/videos.ts";
 import { isPlausibleId } from "../lib/ids.ts";
-import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
+import type { NamedJob } from "../queue/lost-job-queries.ts";
 import { selectMatchingIds, type VideoFilter } from "../videos/list-view.ts";
 
 export type Outcome = "done" | "failed" | "skipped";
@@ -209,31 +209,6 @@ export async function deleteOldOperations(
       ]),
     )
     .execute();
-}
-
-/** Like `findTranscriptionsWithoutJob`, finds operations whose job was lost. */
-export async function findOperationsWithoutJob(db: Db): Promise<LostJob[]> {
-  const { rows } = await sql<LostJob>`
-    select id, job_id as "jobId", null as "delayMs", null as "group" from bulk_operation
-    where finished_at is null and job_id is not null and not exists (
-      select from pgboss.job
-      where name = 'bulk' and job.id = job_id and state in ('created', 'retry', 'active')
-    )
-    limit ${MAX_LOST_JOBS}`.execute(db);
-  return rows;
-}
-
-/** Assigns a new job to the operation. Returns false if it got another job or ended in the meantime. */
-export async function replaceOperationJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
-  const row = await tx
-    .updateTable("bulk_operation")
-    .set({ job_id: newId })
-    .where("id", "=", id)
-    .where("job_id", "=", jobId)
-    .where("finished_at", "is", null)
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 /** Sets the counts of a download, which records no outcomes of single videos. */

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Tx } from "../db/schema.ts";
-import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
+import type { Tx } from "../db/schema.ts";
 
 /** Times that determine when the event about changes is due. */
 export interface PendingUpdate {
@@ -74,28 +73,4 @@ export async function finishUpdate(tx: Tx, transcriptionId: string, sentAt: Date
     .set({ job_id: null, sent_at: sentAt })
     .where("transcription_id", "=", transcriptionId)
     .execute();
-}
-
-/** Like `findTranscriptionsWithoutJob`, finds pending events whose job was lost. */
-export async function findUpdatesWithoutJob(db: Db): Promise<LostJob[]> {
-  const { rows } = await sql<LostJob>`
-    select transcription_id as id, job_id as "jobId", null as "delayMs", null as "group" from transcript_update
-    where job_id is not null and not exists (
-      select from pgboss.job
-      where name = 'announce' and job.id = job_id and state in ('created', 'retry', 'active')
-    )
-    limit ${MAX_LOST_JOBS}`.execute(db);
-  return rows;
-}
-
-/** Assigns a new job to the event. Returns false if it got another job or was sent in the meantime. */
-export async function replaceUpdateJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
-  const row = await tx
-    .updateTable("transcript_update")
-    .set({ job_id: newId })
-    .where("transcription_id", "=", id)
-    .where("job_id", "=", jobId)
-    .returning("transcription_id")
-    .executeTakeFirst();
-  return row !== undefined;
 }

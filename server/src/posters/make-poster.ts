@@ -7,18 +7,13 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
 import type { ClaimedJob } from "../queue/job.ts";
+import { assignNewJob } from "../queue/lost-job-queries.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { filePrefix, posterKey, waveformKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { posterLevels } from "./levels.ts";
-import {
-  findUnfinishedPoster,
-  finishPoster,
-  isRecordingDeleted,
-  replacePosterJob,
-  type UnfinishedPoster,
-} from "./queries.ts";
+import { findUnfinishedPoster, finishPoster, isRecordingDeleted, type UnfinishedPoster } from "./queries.ts";
 
 export interface PosterDeps {
   db: Db;
@@ -110,7 +105,7 @@ function nullIfMissing(error: unknown): null {
 async function postpone({ db, queue }: PosterDeps, { id, subjectId }: ClaimedJob, delayMs: number) {
   const newId = newJobId();
   await db.transaction().execute(async (tx) => {
-    if (!(await replacePosterJob(tx, { id: subjectId, jobId: id }, newId))) return;
+    if (!(await assignNewJob(tx, "poster", { id: subjectId, jobId: id }, newId))) return;
     await queue.send(tx, "poster", { id: newId, subjectId, delayMs });
   });
 }

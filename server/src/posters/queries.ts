@@ -1,6 +1,4 @@
-import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
-import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
 
 export interface PosterJob {
   transcriptionId: string;
@@ -66,31 +64,6 @@ export async function isRecordingDeleted(db: Db, videoId: string): Promise<boole
     .where("id", "=", videoId)
     .executeTakeFirst();
   return row === undefined || row.recording_deleted_at !== null;
-}
-
-/** Like `findTranscriptionsWithoutJob`, finds posters whose job was lost. */
-export async function findPostersWithoutJob(db: Db): Promise<LostJob[]> {
-  const { rows } = await sql<LostJob>`
-    select id, poster_job_id as "jobId", null as "delayMs", null as "group" from transcription
-    where poster_job_id is not null and poster_ended_at is null and not exists (
-      select from pgboss.job
-      where name = 'poster' and job.id = poster_job_id and state in ('created', 'retry', 'active')
-    )
-    limit ${MAX_LOST_JOBS}`.execute(db);
-  return rows;
-}
-
-/** Assigns a new job. Returns false if another job was assigned or the poster was finished in the meantime. */
-export async function replacePosterJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
-  const row = await tx
-    .updateTable("transcription")
-    .set({ poster_job_id: newId })
-    .where("id", "=", id)
-    .where("poster_job_id", "=", jobId)
-    .where("poster_ended_at", "is", null)
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 /**

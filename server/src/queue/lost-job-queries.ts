@@ -1,5 +1,6 @@
-import { sql } from "kysely";
-import type { Db, Tx } from "../db/schema.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { Db, Schema, Tx } from "../db/schema.ts";
+import type { QueueName } from "./queue.ts";
 
 export interface NamedJob {
   id: string;
@@ -17,65 +18,77 @@ export interface LostJob extends NamedJob {
 /** Limits a batch, because after the queue is emptied, every waiting row lacks a job. */
 export const MAX_LOST_JOBS = 500;
 
-const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now())::float8 * 1000`;
 /**
  * States of jobs that are running or will run. pg-boss eventually deletes all others, but a row waits until its job has
  * run.
  */
 const LIVE_STATES = sql`('created', 'retry', 'active')`;
 
-export async function findTranscriptionsWithoutJob(db: Db): Promise<LostJob[]> {
-  const { rows } = await sql<LostJob>`
-    select id, job_id as "jobId", ${msUntil("due_at")} as "delayMs", environment_id as "group" from transcription
-    where status in ('PENDING', 'PROCESSING') and not exists (
-      select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${LIVE_STATES}
+/** Rows that name the job that they wait for. */
+interface WaitingRows {
+  table: keyof Schema;
+  /** Default: `id`. */
+  id?: string;
+  /** Column with the job's id. Default: `job_id`. */
+  job?: string;
+  isWaiting: RawBuilder<unknown>;
+  dueAt?: string;
+  group?: string;
+}
+
+const ROWS: Record<QueueName, WaitingRows> = {
+  transcribe: {
+    table: "transcription",
+    isWaiting: sql`status in ('PENDING', 'PROCESSING')`,
+    dueAt: "due_at",
+    group: "environment_id",
+  },
+  deliver: {
+    table: "delivery",
+    isWaiting: sql`status = 'pending'`,
+    dueAt: "next_attempt_at",
+    group: "endpoint_id",
+  },
+  index: { table: "search_document", id: "transcription_id", isWaiting: sql`indexed_at is null` },
+  announce: { table: "transcript_update", id: "transcription_id", isWaiting: sql`job_id is not null` },
+  bulk: { table: "bulk_operation", isWaiting: sql`finished_at is null and job_id is not null` },
+  poster: {
+    table: "transcription",
+    job: "poster_job_id",
+    isWaiting: sql`poster_job_id is not null and poster_ended_at is null`,
+  },
+};
+
+export async function findLostJobs(db: Db, queue: QueueName): Promise<LostJob[]> {
+  const { table, id = "id", job = "job_id", isWaiting, dueAt, group } = ROWS[queue];
+  const delayMs = dueAt ? sql`extract(epoch from ${sql.ref(dueAt)} - now())::float8 * 1000` : sql`null`;
+  const ofEndpoint = queue === "deliver" ? sql`and endpoint_id = webhook_endpoint.id` : sql``;
+  const lost = sql<LostJob>`
+    select ${sql.ref(id)} as id, ${sql.ref(job)} as "jobId", ${delayMs} as "delayMs",
+      ${group ? sql.ref(group) : sql`null`} as "group"
+    from ${sql.table(table)}
+    where ${isWaiting} ${ofEndpoint} and not exists (
+      select from pgboss.job
+      where name = ${queue} and job.id = ${sql.ref(`${table}.${job}`)} and state in ${LIVE_STATES}
     )
-    limit ${MAX_LOST_JOBS}`.execute(db);
-  return rows;
-}
-
-export async function findDeliveriesWithoutJob(db: Db): Promise<LostJob[]> {
+    limit ${MAX_LOST_JOBS}`;
   // Searches by endpoint to use the index, because most deliveries ended long ago.
-  const { rows } = await sql<LostJob>`
-    select pending.id, job_id as "jobId", ${msUntil("next_attempt_at")} as "delayMs", endpoint_id as "group"
-    from webhook_endpoint
-    cross join lateral (
-      select id, job_id, next_attempt_at, endpoint_id from delivery
-      where endpoint_id = webhook_endpoint.id and status = 'pending' and not exists (
-        select from pgboss.job where name = 'deliver' and job.id = job_id and state in ${LIVE_STATES}
-      )
-      limit ${MAX_LOST_JOBS}
-    ) as pending
-    limit ${MAX_LOST_JOBS}`.execute(db);
+  const byEndpoint = sql<LostJob>`
+    select lost.* from webhook_endpoint cross join lateral (${lost}) as lost limit ${MAX_LOST_JOBS}`;
+  const { rows } = await (queue === "deliver" ? byEndpoint : lost).execute(db);
   return rows;
 }
 
-/** Gives the row a new job. Returns false if the row has changed in the meantime. */
-export async function replaceTranscriptionJob(
+/** Assigns a new job to the row. Returns false if it got another job or no longer waits for one. */
+export async function assignNewJob(
   tx: Tx,
-  { id, jobId }: NamedJob,
+  queue: QueueName,
+  { id: rowId, jobId }: NamedJob,
   newId: string,
 ): Promise<boolean> {
-  const row = await tx
-    .updateTable("transcription")
-    .set({ job_id: newId })
-    .where("id", "=", id)
-    .where("job_id", "=", jobId)
-    .where("status", "in", ["PENDING", "PROCESSING"])
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Gives the row a new job. Returns false if the row has changed in the meantime. */
-export async function replaceDeliveryJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
-  const row = await tx
-    .updateTable("delivery")
-    .set({ job_id: newId })
-    .where("id", "=", id)
-    .where("job_id", "=", jobId)
-    .where("status", "=", "pending")
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
+  const { table, id = "id", job = "job_id", isWaiting } = ROWS[queue];
+  const { numAffectedRows = 0n } = await sql`
+    update ${sql.table(table)} set ${sql.ref(job)} = ${newId}
+    where ${sql.ref(id)} = ${rowId} and ${sql.ref(job)} = ${jobId} and ${isWaiting}`.execute(tx);
+  return numAffectedRows > 0n;
 }

@@ -17,7 +17,8 @@ interface TaggedJob {
   delayMs?: number | null;
 }
 
-export type QueueName = "transcribe" | "deliver" | "index" | "announce" | "bulk" | "poster";
+export const QUEUE_NAMES = ["transcribe", "deliver", "index", "announce", "bulk", "poster"] as const;
+export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /** A worker without a heartbeat for this time counts as lost. pg-boss allows no shorter time. */
 const HEARTBEAT_SECONDS = 10;

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 import type { SearchDocumentRow } from "../db/tables/search.ts";
-import { type LostJob, MAX_LOST_JOBS, type NamedJob } from "../queue/lost-job-queries.ts";
 
 export type Unindexed = SearchDocumentRow & {
   spoken: string;
@@ -188,29 +187,4 @@ async function countPassages(tx: Tx, shard: number, change: number): Promise<voi
     .set((set) => ({ passage_count: set("passage_count", "+", change) }))
     .where("number", "=", shard)
     .execute();
-}
-
-/** Finds documents whose job is lost, like `findTranscriptionsWithoutJob`. */
-export async function findDocumentsWithoutJob(db: Db): Promise<LostJob[]> {
-  const { rows } = await sql<LostJob>`
-    select transcription_id as id, job_id as "jobId", null as "delayMs", null as "group" from search_document
-    where indexed_at is null and not exists (
-      select from pgboss.job
-      where name = 'index' and job.id = job_id and state in ('created', 'retry', 'active')
-    )
-    order by number limit ${MAX_LOST_JOBS}`.execute(db);
-  return rows;
-}
-
-/** Assigns a new job to the document. Returns false if it got another job or was indexed in the meantime. */
-export async function replaceDocumentJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
-  const row = await tx
-    .updateTable("search_document")
-    .set({ job_id: newId })
-    .where("transcription_id", "=", id)
-    .where("job_id", "=", jobId)
-    .where("indexed_at", "is", null)
-    .returning("number")
-    .executeTakeFirst();
-  return row !== undefined;
 }

@@ -6,7 +6,7 @@ import { type SweepDeps, sweep } from "../../src/cleanup/sweep.ts";
 import { setRetention } from "../../src/environments/queries.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob } from "../../src/queue/lost-job-queries.ts";
+import { findLostJobs } from "../../src/queue/lost-job-queries.ts";
 import type { Queue } from "../../src/queue/queue.ts";
 import { insertVideo } from "../../src/videos/queries.ts";
 import { freePort } from "../support/free-port.ts";
@@ -32,10 +32,10 @@ test("a video whose job is lost gets a new one and is completed", async () => {
   const tenant = await createTenant(before);
   const videoId = await upload(before, tenant, GARBAGE);
   const db = before.service.parts.database.kysely;
-  expect(await findTranscriptionsWithoutJob(db)).toEqual([]);
+  expect(await findLostJobs(db, "transcribe")).toEqual([]);
   await sql`delete from pgboss.job where name = 'transcribe'`.execute(db);
-  expect(await findTranscriptionsWithoutJob(db)).toHaveLength(1);
-  expect(await findDeliveriesWithoutJob(db)).toEqual([]);
+  expect(await findLostJobs(db, "transcribe")).toHaveLength(1);
+  expect(await findLostJobs(db, "deliver")).toEqual([]);
   await before.service.stop();
 
   const after = await startService({ dataFolder, port });
@@ -229,14 +229,14 @@ describe("one item that cannot be processed", () => {
     const { service, db } = await uploadThree({ aiTranscription: true });
     const { queue } = service.service.parts;
     await sql`delete from pgboss.job where name = 'transcribe'`.execute(db);
-    const lost = await findTranscriptionsWithoutJob(db);
+    const lost = await findLostJobs(db, "transcribe");
     const send: Queue["sendTranscription"] = async (tx, job) => {
       if (job.transcriptionId === lost[0]!.id) throw new Error("it cannot be sent");
       await queue.sendTranscription(tx, job);
     };
     const refusing = { sendTranscription: send } as Queue;
     expect(await sweepWith(service, { queue: refusing })).toEqual(["lost_jobs"]);
-    expect((await findTranscriptionsWithoutJob(db)).map(({ id }) => id)).toEqual([lost[0]!.id]);
+    expect((await findLostJobs(db, "transcribe")).map(({ id }) => id)).toEqual([lost[0]!.id]);
   });
 
   test("does not prevent the file check of the others", async () => {

@@ -2,11 +2,8 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { sweepLostJobs } from "../../src/cleanup/reconcile-jobs.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import {
-  findDeliveriesWithoutJob,
-  findTranscriptionsWithoutJob,
-  MAX_LOST_JOBS,
-} from "../../src/queue/lost-job-queries.ts";
+import { assignNewJob, findLostJobs, MAX_LOST_JOBS } from "../../src/queue/lost-job-queries.ts";
+import { newJobId } from "../../src/queue/queue.ts";
 import { findWebhookEndpoint } from "../../src/webhooks/endpoint-queries.ts";
 import { createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
 import { sendTestEvent } from "../../src/webhooks/redeliver.ts";
@@ -68,10 +65,10 @@ test("a delivery's new job counts toward its endpoint's limit, and is due when t
     .set({ next_attempt_at: new Date(Date.now() + 3_600_000) })
     .execute();
   await sql`delete from pgboss.job where name = 'deliver'`.execute(db);
-  expect(await findDeliveriesWithoutJob(db)).toHaveLength(1);
+  expect(await findLostJobs(db, "deliver")).toHaveLength(1);
 
   await sweepLostJobs({ db, queue, log }, new AbortController().signal);
-  expect(await findDeliveriesWithoutJob(db)).toEqual([]);
+  expect(await findLostJobs(db, "deliver")).toEqual([]);
   const { rows } = await sql<{ group: string; minutes: number }>`
     select group_id as "group", round(extract(epoch from start_after - now()) / 60)::int as minutes
     from pgboss.job where name = 'deliver'`.execute(db);
@@ -92,11 +89,25 @@ test("an emptied queue is refilled by one sweep, however long it was", async () 
     insert into transcription (id, video_id, environment_id, status, job_id, created_at, queued_at)
     select ${idOf("transcription")}, ${idOf("video")}, ${environmentId}, 'PENDING', gen_random_uuid(), now(), now()
     from ${numbers}`.execute(db);
+  const [lost] = await findLostJobs(db, "transcribe");
   await sweepLostJobs({ db, queue, log }, new AbortController().signal);
-  expect(await findTranscriptionsWithoutJob(db)).toEqual([]);
+  expect(await findLostJobs(db, "transcribe")).toEqual([]);
   const { rows } = await sql`
     select from pgboss.job join transcription on job.id = job_id where environment_id = ${environmentId}`.execute(
     db,
   );
   expect(rows).toHaveLength(many);
+
+  const assign = async (jobId: string) => {
+    const named = { id: lost!.id, jobId };
+    return await db.transaction().execute((tx) => assignNewJob(tx, "transcribe", named, newJobId()));
+  };
+  expect(await assign(lost!.jobId)).toBe(false);
+  const ended = await db
+    .updateTable("transcription")
+    .set({ status: "FAILED", failure_code: "unreadable_media", finished_at: new Date() })
+    .where("id", "=", lost!.id)
+    .returning("job_id")
+    .executeTakeFirstOrThrow();
+  expect(await assign(ended.job_id)).toBe(false);
 });

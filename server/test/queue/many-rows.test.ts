@@ -4,7 +4,7 @@ import { listVideoFiles } from "../../src/backup/video-files.ts";
 import { listStoredParts } from "../../src/cleanup/missing-file-queries.ts";
 import type { SnapshotQuery } from "../../src/db/database.ts";
 import type { Db } from "../../src/db/schema.ts";
-import { findDeliveriesWithoutJob } from "../../src/queue/lost-job-queries.ts";
+import { findLostJobs } from "../../src/queue/lost-job-queries.ts";
 import { listTranscriptions } from "../../src/transcription/queries.ts";
 import { listDeliveries } from "../../src/webhooks/queries.ts";
 import { countRowsRead, countRowsReadBy } from "../support/rows-read.ts";
@@ -75,8 +75,8 @@ describe("with many videos that were transcribed and announced long ago", () => 
   });
 
   test("the search for deliveries with lost jobs reads only waiting ones", async () => {
-    expect(await findDeliveriesWithoutJob(open())).toHaveLength(PENDING);
-    expect(await countRowsRead(open(), findDeliveriesWithoutJob)).toBeLessThan(VIDEOS / 10);
+    expect(await findLostJobs(open(), "deliver")).toHaveLength(PENDING);
+    expect(await countRowsRead(open(), (db) => findLostJobs(db, "deliver"))).toBeLessThan(VIDEOS / 10);
   });
 
   test.each([
