@@ -65,7 +65,6 @@ export const mutations: Mutation[] = [
       '    .where("number", "=", number)\n    .forUpdate()\n',
     ],
     ["await deletePassages(tx, document.number, { from: passageCount, to: null })", "0"],
-    ['    .where("document.job_id", "=", jobId)\n', ""],
   ]),
   ...of("server/src/search/index-transcript.ts", CORRECTIONS, [
     ["currentPrefix(document) ?? document.file_prefix", "document.file_prefix"],
