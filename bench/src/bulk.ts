@@ -10,7 +10,7 @@ import { readServiceFile } from "@subtext/server/lib/service-file";
 import { fileKey, filePrefix } from "@subtext/server/storage/transcript-files";
 import { sql } from "kysely";
 import { freePort } from "../../server/test/support/free-port.ts";
-import { cpuSeconds, watchMemory } from "./process-tree.ts";
+import { cpuSeconds, memoryOverTime } from "./process-tree.ts";
 import { SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
@@ -76,7 +76,7 @@ try {
     work: () => Promise<{ videos: number; longestPauseMs: number | null }>,
   ) => {
     const pid = service.pid!;
-    const memory = watchMemory(() => service.pid);
+    const memory = memoryOverTime(() => service.pid);
     const before = cpuSeconds(pid).own;
     const start = performance.now();
     let isOver = false;
@@ -98,7 +98,7 @@ try {
       String(videos),
       seconds.toFixed(1),
       (cpuSeconds(pid).own - before).toFixed(1),
-      (memory.stop() / MEBIBYTE).toFixed(0),
+      (Math.max(...memory.stop()) / MEBIBYTE).toFixed(0),
       longestPauseMs === null ? "" : (longestPauseMs / 1000).toFixed(1),
       slowestMs.toFixed(0),
     ]);
