@@ -21,6 +21,8 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const pages = documentedPages();
 /** Names from other programs, placeholders, and a misspelled setting in an example of an error message. */
 const FOREIGN_NAMES = new Set([
+  "MY_VIDEO_TRANSCRIPTION_GENERATED",
+  "SPEECH_SERVER_IMAGE",
   "BACKUP_DONE_URL",
   "BACKUP_FAILED_URL",
   "ENDPOINT_ID",

@@ -58,7 +58,7 @@ export function renderEngineFigures(): string {
     ],
   ];
   const table = renderTable(
-    ["", "bundled, voices that nothing was tuned on", "`whisper` with the tests' model"],
+    ["", "bundled engine, voices not used for tuning", "`whisper` with the tests' model"],
     rows,
   );
   return `${describeRun(accuracy)}\n\n${table}`;
