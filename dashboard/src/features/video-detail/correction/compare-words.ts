@@ -9,13 +9,13 @@ export interface Difference {
 }
 
 /**
- * Compares two versions of a transcript, by default by text and times. One pass is enough, because edits keep the times
- * of unchanged words, and both versions are in order.
+ * Compares two versions of a transcript. By default, words are equal if their text and times are. One pass is enough,
+ * because edits keep the times of unchanged words and both versions are sorted by time.
  */
 export function compareWords(
   before: readonly EditableWord[],
   after: readonly EditableWord[],
-  isSame: (a: EditableWord, b: EditableWord) => boolean = hasSameText,
+  isSame: (a: EditableWord, b: EditableWord) => boolean = hasSameTextAndTimes,
 ): Difference[] {
   const differences: Difference[] = [];
   let [i, j, fromBefore, fromAfter] = [0, 0, 0, 0];
@@ -42,12 +42,15 @@ export function compareWords(
 export function isSameWord(a: EditableWord, b: EditableWord): boolean {
   return (
     a === b ||
-    (hasSameText(a, b) && a.speaker === b.speaker && a.confidence === b.confidence && a.channel === b.channel)
+    (hasSameTextAndTimes(a, b) &&
+      a.speaker === b.speaker &&
+      a.confidence === b.confidence &&
+      a.channel === b.channel)
   );
 }
 
-/** Ignores the speaker and the confidence. */
-export function hasSameText(a: EditableWord, b: EditableWord): boolean {
+/** Ignores speaker, confidence and channel. */
+export function hasSameTextAndTimes(a: EditableWord, b: EditableWord): boolean {
   return a.word === b.word && a.start === b.start && a.end === b.end;
 }
 
@@ -103,7 +106,7 @@ interface Change extends Difference {
   speaker: string | null;
 }
 
-/** Adds the places where unchanged words have a different speaker. */
+/** Adds a change wherever words are the same but their speaker is not. */
 function withSpeakers(
   differences: readonly Difference[],
   before: readonly EditableWord[],

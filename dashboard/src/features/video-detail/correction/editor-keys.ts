@@ -12,7 +12,7 @@ interface EditorKeys {
   review(direction: 1 | -1): void;
 }
 
-/** Shortcuts work anywhere on the page except in dialogs. In input fields, only those for playback and review do. */
+/** Shortcuts work everywhere except in dialogs. In input fields, only the playback and review shortcuts work. */
 export function useEditorKeys({ session, playback, position, review }: EditorKeys): void {
   useEffect(() => {
     const playFromWord = () => {
@@ -22,7 +22,7 @@ export function useEditorKeys({ session, playback, position, review }: EditorKey
       else playback.playFrom(start);
     };
     const confirm = () => {
-      confirmReviewed(session, position.current);
+      confirmIfDoubtful(session, position.current);
       review(1);
     };
     const withAlt: Record<string, () => void> = {
@@ -37,7 +37,8 @@ export function useEditorKeys({ session, playback, position, review }: EditorKey
       if (!(target instanceof HTMLElement) || target.closest("[role=dialog]")) return null;
       const hasControl = event.ctrlKey || event.metaKey;
       if (hasControl && key === "Enter") return () => playback.toggle();
-      // On Windows, AltGr types characters and looks like Ctrl+Alt. On Macs, Alt changes `key`.
+      // On Windows, AltGr types characters and is reported as Ctrl+Alt. On a Mac, Option changes `key`,
+      // so this uses `code`.
       if (altKey && !hasControl) return withAlt[code] ?? null;
       if (target.closest("input")) return null;
       if (key === "Enter" && target.isContentEditable && !isComposing) return confirm;
@@ -58,8 +59,8 @@ export function useEditorKeys({ session, playback, position, review }: EditorKey
   }, [session, playback, position, review]);
 }
 
-/** Confirms the word at the position if its confidence is low. */
-export function confirmReviewed(session: EditingSession, position: WordPosition): void {
+/** Confirms the word at `position` if its confidence is low. */
+export function confirmIfDoubtful(session: EditingSession, position: WordPosition): void {
   const { transcript } = session.state;
   if (isDoubtful(transcript, position)) session.change(confirmWord(transcript, position));
 }

@@ -19,9 +19,9 @@ export function FindAndReplace({
   transcript: EditedTranscript;
   durationSeconds: number;
   onChange(transcript: EditedTranscript): void;
-  /** Scrolls to a match; null removes its highlight. */
+  /** Scrolls to a match and highlights it; null clears the highlight. */
   onShow(match: Match | null): void;
-  /** Puts the caret into a match. */
+  /** Places the caret in a match. */
   onEdit(match: Match): void;
 }) {
   const [text, setText] = useState("");
@@ -70,7 +70,7 @@ export function FindAndReplace({
       {matches.length > 0 && (
         <ul className={css.matches} aria-label={texts.preview}>
           {matches.slice(0, MAX_PREVIEWS).map((each, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: matches have no identity
+            // biome-ignore lint/suspicious/noArrayIndexKey: matches have no stable key
             <li key={place}>
               <button type="button" aria-current={place === index || undefined} onClick={() => onEdit(each)}>
                 {each.before}

@@ -1,6 +1,6 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import { correction as texts } from "../../../messages/en/correction.ts";
-import { compareWords, hasSameText, joinTexts } from "./compare-words.ts";
+import { compareWords, hasSameTextAndTimes, joinTexts } from "./compare-words.ts";
 import { isSameSpeaker } from "./edited-transcript.ts";
 
 /** A passage that both users changed, in different ways. The merged words contain `mine`. */
@@ -143,7 +143,7 @@ function isParallel(a: readonly EditableWord[], b: readonly EditableWord[]): boo
 }
 
 function isEqual(a: readonly EditableWord[], b: readonly EditableWord[]): boolean {
-  return a.length === b.length && a.every((word, index) => hasSameText(word, b[index]!));
+  return a.length === b.length && a.every((word, index) => hasSameTextAndTimes(word, b[index]!));
 }
 
 function textOf(words: readonly EditableWord[]): string {

@@ -28,7 +28,7 @@ import {
   type WordPosition,
 } from "./edited-transcript.ts";
 import type { EditingSession, SessionState } from "./editing-session.ts";
-import { confirmReviewed, useEditorKeys } from "./editor-keys.ts";
+import { confirmIfDoubtful, useEditorKeys } from "./editor-keys.ts";
 import { EditorMessages } from "./editor-messages.tsx";
 import { FindAndReplace } from "./find-and-replace.tsx";
 import { type ParagraphActions, ParagraphEditor } from "./paragraphs/paragraph-editor.tsx";
@@ -281,7 +281,7 @@ function Editor(props: EditorProps & { session: EditingSession }) {
                 onPress={() => {
                   // The caret may have moved to another word.
                   if (wordAt(session.state.transcript, position.current) === reviewed) {
-                    confirmReviewed(session, position.current);
+                    confirmIfDoubtful(session, position.current);
                   }
                   review(1, { opensKeyboard: hasKeyboard() });
                 }}
