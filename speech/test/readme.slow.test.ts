@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PUBLISHED_NAMES } from "../../packaging/names.ts";
 import { KNOWN_MODELS } from "../src/models/catalog.ts";
-import { ModelHub } from "./support/model-hub.ts";
+import type { ModelHub } from "./support/model-hub.ts";
+import { startTinyModelHub } from "./support/tiny-model-hub.ts";
 
 const run = promisify(execFile);
 const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -30,8 +31,7 @@ beforeAll(async () => {
   copyFileSync(fromHere("fixtures/vad/the-children-late.mp4"), join(folder, "talk.mp4"));
   const modules = fromHere("../../node_modules");
   symlinkSync(modules, join(folder, "node_modules"));
-  const files = TINY.files.map((path) => [path, { content: Buffer.from(path), large: false }]);
-  hub = await ModelHub.start(TINY.repository, Object.fromEntries(files));
+  hub = await startTinyModelHub(TINY);
   env = {
     PATH: [join(modules, ".bin"), process.env.PATH].join(delimiter),
     XDG_CACHE_HOME: join(folder, "cache"),

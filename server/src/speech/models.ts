@@ -10,6 +10,7 @@ import { type FoundModel, openModelStore } from "@subtext/speech/models/store";
 import { isStillThere } from "@subtext/speech/models/stored-model";
 import { chosenEncoder } from "@subtext/speech/processes/encoder-choice";
 import { machineSpeed } from "@subtext/speech/processes/machine-speed";
+import { tryModel as tryInProcess } from "@subtext/speech/processes/try-model";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -91,6 +92,7 @@ export function createModels({
   wait = async (ms, signal) => await delay(ms, undefined, { signal, ref: false }),
   retryPolicy,
   measure = () => machineSpeed(config.modelsFolder, config.speechThreads),
+  tryModel = tryInProcess,
 }: {
   config: ModelsConfig;
   /** Whether the configured engine uses a Whisper model. */
@@ -105,6 +107,8 @@ export function createModels({
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
   retryPolicy?: DownloadRetryPolicy;
   measure?: () => Promise<EncoderSpeed>;
+  /** Rejects a downloaded model that cannot be run. */
+  tryModel?: (folder: string) => Promise<void>;
 }): Models {
   let name = wanted ? config.whisperModel : null;
   const store = openModelStore({ folder: config.modelsFolder, calledAs: commandLine("models") });
@@ -271,6 +275,7 @@ export function createModels({
         hub: { url: config.modelHubUrl, token: config.modelHubToken },
         signal,
         encoder: chosenEncoder(config.whisperEncoder, measureOnce),
+        tryModel,
         ...(retryPolicy && { retryPolicy }),
         onProgress(progress) {
           if (signal.aborted) return;

@@ -2,26 +2,17 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KNOWN_MODELS, type KnownModel } from "@subtext/speech/models/catalog";
 import { expect, onTestFinished, test } from "vitest";
-import { languageRecording, tinyWhisperModel } from "../../../speech/test/support/language-recordings.ts";
+import { languageRecording } from "../../../speech/test/support/language-recordings.ts";
 import { ModelHub } from "../../../speech/test/support/model-hub.ts";
+import { startTinyModelHub } from "../../../speech/test/support/tiny-model-hub.ts";
 import { createTenant, startService, until, untilEnded, upload } from "../support/service.ts";
 
 const SAMPLE = join(import.meta.dirname, "../../../demo/sample/sample.mp4");
 /** The bundled engine may transcribe its English part. */
 const TINY = KNOWN_MODELS[0] as KnownModel;
 
-/** Serves a real model in place of the smallest one of the catalog. */
 async function startHub(): Promise<ModelHub> {
-  const files = await Promise.all(
-    TINY.files.map(async (path) => {
-      const name = path.replace("onnx/", "").replace("_quantized", "");
-      return [
-        path,
-        { content: await readFile(join(tinyWhisperModel, name)), large: path.endsWith(".onnx") },
-      ] as const;
-    }),
-  );
-  const hub = await ModelHub.start(TINY.repository, Object.fromEntries(files));
+  const hub = await startTinyModelHub(TINY);
   onTestFinished(() => hub.stop());
   return hub;
 }

@@ -6,6 +6,7 @@ import { type InstallOptions, type ModelStore, openModelStore } from "../models/
 import type { StoredModel } from "../models/stored-model.ts";
 import { chosenEncoder, ENCODER_CHOICES, type EncoderChoice } from "../processes/encoder-choice.ts";
 import { machineSpeed } from "../processes/machine-speed.ts";
+import { tryModel } from "../processes/try-model.ts";
 import { drawBar, megabytes, writeLines } from "./download-display.ts";
 import { progressTerminal, type Terminal } from "./terminal.ts";
 
@@ -222,6 +223,7 @@ async function pull(
       // Ctrl-C ends the process. The next download resumes.
       signal: new AbortController().signal,
       onProgress: (progress) => display.show(progress),
+      tryModel,
     });
     return { folder: installed.model.folder, wasInstalled: installed.wasInstalled };
   } finally {

@@ -27,18 +27,25 @@ const MAX_TIMES_KNOWN_SIZE = 8;
  * Downloads a model to `partialFolder`, resuming a partial download, verifies it, and moves it to `folder`. The caller
  * must hold the model's lock.
  *
- * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`
+ * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`; the error of `tryModel`
  */
 export async function downloadModel(
   options: Omit<DownloadContext, "maxFileBytes">,
   model: KnownModel,
   { partialFolder, folder }: { partialFolder: string; folder: string },
   onBytes: OnBytes,
-  now: () => Date,
+  { now, tryModel }: { now: () => Date; tryModel: ((folder: string) => Promise<void>) | undefined },
 ): Promise<Manifest> {
   const context = { ...options, maxFileBytes: MAX_TIMES_KNOWN_SIZE * model.downloadBytes };
   await makeFolder(partialFolder);
   const files = await downloadFiles(context, model, partialFolder, onBytes);
+  try {
+    await tryModel?.(partialFolder);
+  } catch (error) {
+    // The record names the version on the hub, so another download would not get a corrected one.
+    await rm(partialFolder, { recursive: true, force: true });
+    throw error;
+  }
   const manifest: Manifest = {
     name: model.name,
     licence: model.license,

@@ -35,6 +35,10 @@ export interface InstallOptions {
    * encoder is installed and no download is resumed. The default is the precision of `model`.
    */
   encoder?: EncoderChooser | Precision;
+  /**
+   * Called with the folder of the complete download. If it throws, the download is removed, and an installed model stays.
+   */
+  tryModel?: (folder: string) => Promise<void>;
 }
 
 /**
@@ -54,7 +58,7 @@ export interface ModelStore {
    * Downloads a model unless it is installed and undamaged. If an encoder that a function chose is missing on the hub, the
    * encoder of `model` is downloaded. Waits if another process is downloading it.
    * @returns `wasInstalled`: whether the model was installed before
-   * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`
+   * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`; the error of `tryModel`
    * @throws the reason of `signal`; the partial download is kept
    */
   install(model: KnownModel, options: InstallOptions): Promise<{ model: StoredModel; wasInstalled: boolean }>;
@@ -128,7 +132,14 @@ export function openModelStore({
 
   async function install(
     model: KnownModel,
-    { hub, signal, onProgress = () => {}, retryPolicy = DOWNLOAD_RETRY_POLICY, encoder }: InstallOptions,
+    {
+      hub,
+      signal,
+      onProgress = () => {},
+      retryPolicy = DOWNLOAD_RETRY_POLICY,
+      encoder,
+      tryModel,
+    }: InstallOptions,
   ): Promise<{ model: StoredModel; wasInstalled: boolean }> {
     requireName(model.name);
     const paths = { folder: folderOf(model.name), partialFolder: folderOf(model.name) + PARTIAL };
@@ -155,7 +166,7 @@ export function openModelStore({
           chosen,
           paths,
           (received, total) => onProgress(meter.progress(received, total, false)),
-          now,
+          { now, tryModel },
         );
       const chosen = await chooseEncoder(model, encoder, paths.partialFolder);
       await download(chosen).catch(async (error) => {

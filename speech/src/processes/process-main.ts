@@ -1,4 +1,5 @@
 import { flushCompileCache } from "node:module";
+import { SAMPLE_RATE } from "../media/audio.ts";
 import type { Decoder } from "../media/media.ts";
 import { openDecoder } from "../media/open-decoder.ts";
 import type { Engines } from "../recognition/recognizer.ts";
@@ -93,14 +94,24 @@ class Transcriber {
   }
 }
 
-async function load({ engines, threads, batchShare, ffmpegPath }: SpeechProcessConfig): Promise<LoadedParts> {
+async function load(config: SpeechProcessConfig): Promise<LoadedParts> {
+  const { engines, threads, batchShare, ffmpegPath } = config;
   send({ type: "loading", modelBytes: await modelWeightBytes(engines) });
   const [decoder, voiceActivity, opened] = await Promise.all([
     openDecoder(ffmpegPath === null ? {} : { ffmpegPath }),
     openVoiceActivityWorker(),
     openEngines(engines, { threads, batchShare }),
   ]);
+  if (config.triesEngines) await tryEngines(opened);
   return { decoder, voiceActivity, engines: opened };
+}
+
+/** Some exports can be loaded, but not run. */
+async function tryEngines({ multilingual, bundled }: Engines): Promise<void> {
+  const { signal } = new AbortController();
+  for (const engine of [multilingual, bundled]) {
+    await engine?.recognize([{ samples: new Float32Array(SAMPLE_RATE), start: 0 }], { signal });
+  }
 }
 
 function describe({ multilingual, bundled }: Engines) {

@@ -11,6 +11,8 @@ export interface SpeechProcessConfig {
   batchShare: number;
   /** Null to search the PATH. */
   ffmpegPath: string | null;
+  /** Whether the engines must recognize a second of silence before the process is ready. */
+  triesEngines?: boolean;
 }
 
 /** Description for logs and `doctor`. */

@@ -37,6 +37,8 @@ export interface SpeechOptions {
   idleMs?: number;
   /** Path of ffmpeg. By default, it is looked up on the PATH. */
   ffmpegPath?: string;
+  /** Whether the engines must recognize a second of silence before a process is ready. */
+  triesEngines?: boolean;
   /** Receives the lines that speech processes write to standard error. */
   log?: (line: string) => void;
 }
@@ -218,11 +220,17 @@ class SpeechProcesses implements Speech {
 
   #processOf(slot: Slot): SpeechProcess {
     if (slot.process !== null && isLoaded(slot)) return slot.process;
-    const { ffmpegPath = null, memoryLimitBytes, heartbeatTimeoutMs, log } = this.#options;
+    const {
+      ffmpegPath = null,
+      triesEngines = false,
+      memoryLimitBytes,
+      heartbeatTimeoutMs,
+      log,
+    } = this.#options;
     if (slot.next === null) throw new Error("The slot was not prepared.");
     const { parts, processBytes } = slot.next;
     slot.process = new SpeechProcess({
-      parts: { ...parts, ffmpegPath },
+      parts: { ...parts, ffmpegPath, triesEngines },
       memoryLimitBytes,
       processBytes,
       heartbeatTimeoutMs,
@@ -238,7 +246,7 @@ class SpeechProcesses implements Speech {
 interface Slot {
   process: SpeechProcess | null;
   /** Configuration of the next process; null until one is needed. */
-  next: { parts: Omit<SpeechProcessConfig, "ffmpegPath">; processBytes: number } | null;
+  next: { parts: Omit<SpeechProcessConfig, "ffmpegPath" | "triesEngines">; processBytes: number } | null;
   /** Whether the process has engines that are no longer selected. */
   outdated: boolean;
   taken: boolean;

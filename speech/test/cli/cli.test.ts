@@ -14,9 +14,9 @@ import { KNOWN_MODELS } from "../../src/models/catalog.ts";
 import type { MemoryLimit } from "../../src/processes/memory-limit.ts";
 import { languageRecording, tinyWhisperModel } from "../support/language-recordings.ts";
 import { decoders } from "../support/media-decoding.ts";
-import { ModelHub } from "../support/model-hub.ts";
 import { descendantsRunning, until } from "../support/processes.ts";
 import { steps, writeMadeWhisper } from "../support/synthetic-whisper/made-whisper.ts";
+import { startTinyModelHub } from "../support/tiny-model-hub.ts";
 import { startTranscriptionServer } from "../support/transcription-servers.ts";
 import { sequence, theChildren, theWeather, wavFile } from "../support/wav.ts";
 
@@ -378,10 +378,7 @@ describe("wrong use", () => {
 
 describe("models", () => {
   test("are listed, pulled, verified and removed in a folder of the user's caches", async () => {
-    const files = Object.fromEntries(
-      TINY.files.map((path) => [path, { content: Buffer.from(path), large: false }]),
-    );
-    const hub = await ModelHub.start(TINY.repository, files);
+    const hub = await startTinyModelHub(TINY);
     onTestFinished(() => hub.stop());
     const env = { MODEL_HUB_URL: `${hub.url}/` };
     const place = join(folder, "cache", "subtext", "models", TINY.name);

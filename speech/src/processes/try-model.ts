@@ -1,0 +1,32 @@
+import { SpeechError } from "../errors.ts";
+import { createSpeech } from "./process-pool.ts";
+
+const HEARTBEAT_TIMEOUT_MS = 60_000;
+/** The limit grows with the size of the model. */
+const MEMORY_LIMIT_BYTES = 1_600 * 1024 ** 2;
+
+/**
+ * Loads a Whisper model in a process of its own and transcribes a second of silence with it.
+ * @param folder absolute
+ * @throws SpeechError `model_unusable` with the reason. Other failures, such as too little memory, are not the model's.
+ */
+export async function tryModel(folder: string): Promise<void> {
+  const engines = {
+    ...{ bundled: false, multilingual: { kind: "whisper" as const, folder } },
+    ...{ bundledTakesEnglish: false, remedy: "" },
+  };
+  const speech = createSpeech({
+    parts: () => engines,
+    ...{ processes: 1, threads: 1, memoryLimitBytes: MEMORY_LIMIT_BYTES, triesEngines: true },
+    heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
+  });
+  try {
+    await speech.describe();
+  } catch (error) {
+    if (!(error instanceof SpeechError) || error.code !== "model_unusable") return;
+    const message = `The downloaded model cannot be run, so it was not installed: ${error.message}`;
+    throw new SpeechError("model_unusable", message, { cause: error });
+  } finally {
+    await speech.close();
+  }
+}
