@@ -20,8 +20,8 @@ export function runs(pid: number): boolean {
 }
 
 /** Polls until the condition holds or the test times out. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 function commandLine(pid: number): string {
