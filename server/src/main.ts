@@ -27,7 +27,7 @@ import { openSystem } from "./health/system.ts";
 import type { ConnectionLimits } from "./http/app.ts";
 import { closeApp, localUrl } from "./http/listening.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
-import { makeFolder } from "./lib/make-folder.ts";
+import { makeFolder } from "./lib/files.ts";
 import { logLevelOf } from "./lib/outages.ts";
 import { removeServiceFile, writeServiceFile } from "./lib/service-file.ts";
 import { assertNotMoved } from "./move/move-state.ts";

@@ -8,6 +8,7 @@ import type { FileReader } from "../storage/disk/disk-transcript-store.ts";
 import { type FileUrlClaims, parseFileUrl } from "../storage/disk/file-url.ts";
 import type { OpenedFile } from "../storage/disk/local-file.ts";
 import { isStorageKey } from "../storage/key.ts";
+import { isObjectMissing } from "../storage/object-errors.ts";
 
 const PATH = "/files/";
 
@@ -85,7 +86,7 @@ async function openFile(transcripts: FileReader, key: string): Promise<OpenedFil
   try {
     return await transcripts.openFile(key);
   } catch (error) {
-    if (error instanceof AppError && error.code === "storage_object_missing") {
+    if (isObjectMissing(error)) {
       throw new AppError("file_not_found", "The file was deleted.", { cause: error });
     }
     throw error;

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, open, opendir, readdir, rename, rm, stat, statfs } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { CompiledQuery, sql } from "kysely";
@@ -10,7 +10,7 @@ import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
 import type { Schema } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
-import { tryLink } from "../lib/try-link.ts";
+import { sizeOf, sync, tryLink, walk } from "../lib/files.ts";
 import { isDiskFull } from "../storage/disk/disk-space.ts";
 import { MARK_FILE } from "../storage/ownership/store-mark.ts";
 import { DATA_FOLDER, formatSum, hashFile, type Manifest, SUMS_FILE, writeManifest } from "./manifest.ts";
@@ -74,7 +74,7 @@ export async function makeBackup(
     await writeManifest(unfinished, manifest);
     await syncFileSystem(unfinished);
     await rename(unfinished, target);
-    await syncFolder(dirname(target));
+    await sync(dirname(target));
     return manifest;
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
@@ -262,35 +262,11 @@ async function writeSums(
   return { fileCount, bytes, sumsHash: await hashFile(join(unfinished, SUMS_FILE)) };
 }
 
-async function sizeOf(folder: string): Promise<number> {
-  let bytes = 0;
-  for await (const path of walk(folder)) bytes += (await stat(join(folder, path))).size;
-  return bytes;
-}
-
-/** Yields the relative paths of all files below a folder. */
-async function* walk(folder: string, below = ""): AsyncGenerator<string> {
-  for await (const entry of await opendir(join(folder, below))) {
-    const path = below === "" ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) yield* walk(folder, path);
-    else yield path;
-  }
-}
-
 /** Syncs the whole file system, because an fsync of each file would take an hour for a few hundred thousand files. */
 export async function syncFileSystem(folder: string): Promise<void> {
   const run = promisify(execFile);
   // Only Linux can sync a single file system.
   await run("sync", ["-f", folder]).catch(() => run("sync"));
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function explain(error: unknown, target: string, signal: AbortSignal): unknown {

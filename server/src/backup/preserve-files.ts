@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { tryLink } from "../lib/try-link.ts";
+import { nullIfAbsent, tryLink } from "../lib/files.ts";
 import type { VideoFiles } from "./video-files.ts";
 
 /**
@@ -15,7 +15,7 @@ export async function preserveFiles(from: string, to: string, named: VideoFiles)
     if (!(await preserve(join(from, named.recording), join(to, named.recording)))) missing += 1;
   }
   for (const folder of named.folders) {
-    const names = await readdir(join(from, folder)).catch(nullIfMissing);
+    const names = await readdir(join(from, folder)).catch(nullIfAbsent);
     for (const name of names ?? []) await preserve(join(from, folder, name), join(to, folder, name));
     if (names === null) missing += 1;
   }
@@ -23,7 +23,7 @@ export async function preserveFiles(from: string, to: string, named: VideoFiles)
 }
 
 export async function copyIfPresent(from: string, to: string, path: string): Promise<void> {
-  await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(nullIfMissing);
+  await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(nullIfAbsent);
 }
 
 /** Returns false if the file does not exist. */
@@ -34,11 +34,6 @@ async function preserve(from: string, to: string): Promise<boolean> {
     if (!(await tryLink(from, to))) await copyFile(from, to, constants.COPYFILE_FICLONE);
     return true;
   } catch (error) {
-    return nullIfMissing(error as NodeJS.ErrnoException) !== null;
+    return nullIfAbsent(error) !== null;
   }
-}
-
-function nullIfMissing(error: NodeJS.ErrnoException): null {
-  if (error.code === "ENOENT") return null;
-  throw error;
 }

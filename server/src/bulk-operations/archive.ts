@@ -6,8 +6,8 @@ import type { Db } from "../db/schema.ts";
 import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 import type { BulkOperationRow, VideoRow } from "../db/tables/videos.ts";
 import type { Clock } from "../lib/clock.ts";
-import { AppError } from "../lib/errors.ts";
 import { uploadedFileName, videoFileStem } from "../resources/serializers.ts";
+import { isObjectMissing } from "../storage/object-errors.ts";
 import { currentPrefix, fileKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { findTranscriptionByVideo } from "../transcription/queries.ts";
@@ -118,8 +118,7 @@ async function readFiles(
     }
     return files;
   } catch (error) {
-    if (error instanceof AppError && error.code === "storage_object_missing")
-      return "A transcript file is missing.";
+    if (isObjectMissing(error)) return "A transcript file is missing.";
     throw error;
   }
 }

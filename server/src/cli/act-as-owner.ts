@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { nullIfAbsent } from "../lib/files.ts";
 
 /**
  * Switches from root to the owner of the data folder, because the service cannot open files that root creates.
@@ -7,10 +8,7 @@ import { stat } from "node:fs/promises";
  */
 export async function actAsOwner(dataFolder: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
-  const owner = await stat(dataFolder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
-    throw error;
-  });
+  const owner = await stat(dataFolder).catch(nullIfAbsent);
   if (owner === null || owner.uid === 0) return;
   const { uid, gid } = owner;
   try {

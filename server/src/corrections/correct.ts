@@ -11,6 +11,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import { reindexTranscript } from "../search/document-queries.ts";
+import { isObjectMissing, nullIfObjectMissing } from "../storage/object-errors.ts";
 import { currentPrefix, editPrefix } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { checkWords, keepChannels } from "./check-words.ts";
@@ -189,12 +190,7 @@ function countChanges(before: readonly EditableWord[], after: readonly EditableW
 
 /** A lost file must not prevent corrections. */
 function emptyIfMissing(error: unknown): EditableWord[] {
-  if (isMissing(error)) return [];
-  throw error;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof AppError && error.code === "storage_object_missing";
+  return nullIfObjectMissing(error) ?? [];
 }
 
 function throwStale(): never {
@@ -212,7 +208,7 @@ export async function readCurrentWords(
   try {
     return await readWords(transcripts, currentPrefix(row)!);
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!isObjectMissing(error)) throw error;
     throw new AppError("file_not_found", "The transcript's files no longer exist.", { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 import { json } from "node:stream/consumers";
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
-import { AppError } from "../lib/errors.ts";
+import { nullIfObjectMissing } from "../storage/object-errors.ts";
 import { channelsKey, confidenceKey, fileKey, wordsKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { renderFiles, storeFiles } from "../transcription/render.ts";
@@ -14,13 +14,19 @@ type StoredWord = Omit<EditableWord, "channel"> & Partial<Pick<EditableWord, "ch
  * @throws AppError `storage_object_missing`
  */
 export async function readWords(transcripts: TranscriptStore, prefix: string): Promise<EditableWord[]> {
-  const edited = (await readJson(transcripts, wordsKey(prefix)).catch(nullIfMissing)) as StoredWord[] | null;
+  const edited = (await readJson(transcripts, wordsKey(prefix)).catch(nullIfObjectMissing)) as
+    | StoredWord[]
+    | null;
   if (edited) return edited.map((word) => ({ ...word, channel: word.channel ?? null }));
   const [words, confidences, channels] = await Promise.all([
     readJson(transcripts, fileKey(prefix, "json")) as Promise<Pick<EditableWord, "word" | "start" | "end">[]>,
     // The first releases did not store confidences.
-    readJson(transcripts, confidenceKey(prefix)).catch(nullIfMissing) as Promise<(number | null)[] | null>,
-    readJson(transcripts, channelsKey(prefix)).catch(nullIfMissing) as Promise<(number | null)[] | null>,
+    readJson(transcripts, confidenceKey(prefix)).catch(nullIfObjectMissing) as Promise<
+      (number | null)[] | null
+    >,
+    readJson(transcripts, channelsKey(prefix)).catch(nullIfObjectMissing) as Promise<
+      (number | null)[] | null
+    >,
   ]);
   return words.map(({ word, start, end }, index) => ({
     word,
@@ -50,9 +56,4 @@ export async function storeWords(
 
 async function readJson(transcripts: TranscriptStore, key: string): Promise<unknown> {
   return await json(await transcripts.read(key));
-}
-
-function nullIfMissing(error: unknown): null {
-  if (error instanceof AppError && error.code === "storage_object_missing") return null;
-  throw error;
 }

@@ -10,6 +10,7 @@ import type { Config } from "../config/config.ts";
 import { settingAtFault } from "../config/config-error.ts";
 import type { TracesConfig } from "../config/telemetry.ts";
 import { commandLine } from "../lib/command-line.ts";
+import { nullIfAbsent } from "../lib/files.ts";
 import type { ModelsState } from "../speech/models.ts";
 import type { MemoryDescription } from "../speech/speech.ts";
 import { settingsPatternOf } from "../storage/backends.ts";
@@ -272,10 +273,7 @@ export function examineSpace({ dataFolder, bucket, role }: Config, free: number)
 
 async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
   const name = "file access";
-  const access = await inspectFileAccess(dataFolder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  });
+  const access = await inspectFileAccess(dataFolder).catch(nullIfAbsent);
   if (access === null) return ok(name, `${dataFolder} does not exist yet.`);
   const { uid, exposed, foreign } = access;
   const problems = [

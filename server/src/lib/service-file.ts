@@ -1,5 +1,6 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { nullIfAbsent } from "./files.ts";
 
 /** How commands on this machine reach the running service. */
 export interface RunningService {
@@ -27,10 +28,7 @@ export async function removeServiceFile(dataFolder: string, token: string): Prom
 
 /** Returns null if the file is missing or incomplete. */
 export async function readServiceFile(dataFolder: string): Promise<RunningService | null> {
-  const text = await readFile(pathOf(dataFolder), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
-    throw error;
-  });
+  const text = await readFile(pathOf(dataFolder), "utf8").catch(nullIfAbsent);
   return text === null ? null : parse(text);
 }
 

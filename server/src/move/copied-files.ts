@@ -1,6 +1,7 @@
 import { createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { finished } from "node:stream/promises";
+import { nullIfAbsent } from "../lib/files.ts";
 
 /** A file whose content is in the bucket. */
 export interface CopiedFile {
@@ -48,11 +49,8 @@ export class CopiedFiles {
 
 /** Returns the last entry of each key. Returns an empty map if the file does not exist. */
 export async function readCopiedFiles(path: string): Promise<Map<string, CopiedFile>> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
-  const files = text.split("\n").flatMap((line) => {
+  const text = await readFile(path, "utf8").catch(nullIfAbsent);
+  const files = (text ?? "").split("\n").flatMap((line) => {
     try {
       return [JSON.parse(line) as CopiedFile];
     } catch {

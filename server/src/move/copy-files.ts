@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { opendir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { hashFile } from "../backup/manifest.ts";
 import type { Db } from "../db/schema.ts";
+import { nullIfAbsent, walk } from "../lib/files.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import { isStorageKey } from "../storage/key.ts";
 import type { ObjectStore, StoredObject } from "../storage/object-store.ts";
@@ -81,11 +82,11 @@ export async function copyRemainingFiles(
 
 /** Lists the files that a move to a bucket copies. */
 export async function* localFiles(from: string): AsyncGenerator<LocalFile> {
-  for await (const key of walk(from, RECORDINGS_PREFIX)) {
-    if (isPlausibleId(key.slice(RECORDINGS_PREFIX.length))) yield* inspect(from, key);
+  for await (const id of walk(join(from, RECORDINGS_PREFIX))) {
+    if (isPlausibleId(id)) yield* inspect(from, RECORDINGS_PREFIX + id);
   }
-  for await (const key of walk(from, FILES_PREFIX)) {
-    if (isStorageKey(key.slice(FILES_PREFIX.length))) yield* inspect(from, key);
+  for await (const key of walk(join(from, FILES_PREFIX))) {
+    if (isStorageKey(key)) yield* inspect(from, FILES_PREFIX + key);
   }
 }
 
@@ -103,7 +104,7 @@ async function copyListed(
     if (file.key.startsWith(RECORDINGS_PREFIX) && unfinishedIds.has(file.key.slice(RECORDINGS_PREFIX.length)))
       return;
     if (!isCopied(file, copied, inBucket.get(file.key))) {
-      const etag = await uploadFile(objects, file.key, file).catch(nullIfMissing);
+      const etag = await uploadFile(objects, file.key, file).catch(nullIfAbsent);
       // The file was changed or deleted during the upload.
       if (etag === null || !(await isUnchanged(from, file))) return;
       copied.add({ ...entryOf(file), etag });
@@ -143,7 +144,7 @@ async function verify(
   for await (const { key, sizeBytes, etag } of stored(objects)) {
     const entry = copied.get(key);
     if (!entry || !unverified.delete(key) || (entry.sizeBytes === sizeBytes && entry.etag === etag)) continue;
-    const content = await hashFile(join(from, key)).catch(nullIfMissing);
+    const content = await hashFile(join(from, key)).catch(nullIfAbsent);
     if (content === null) continue;
     if (entry.sizeBytes !== sizeBytes || content !== (await hashObject(objects, key))) {
       throw new Error(`The object ${key} in the bucket ${objects.name} differs from its file.`);
@@ -171,7 +172,7 @@ async function copyUnfinishedUpload(
 ): Promise<number | null> {
   await removeUpload(objects, id);
   const path = join(from, RECORDINGS_PREFIX, id);
-  const found = await stat(path).catch(nullIfMissing);
+  const found = await stat(path).catch(nullIfAbsent);
   if (found === null) return null;
   const received = await appendToUpload(objects, id, createReadStream(path), {
     offset: 0,
@@ -192,7 +193,7 @@ async function* stored(objects: ObjectStore): AsyncGenerator<StoredObject> {
 
 async function* inspect(from: string, key: string): AsyncGenerator<LocalFile> {
   const path = join(from, key);
-  const stats = await stat(path, { bigint: true }).catch(nullIfMissing);
+  const stats = await stat(path, { bigint: true }).catch(nullIfAbsent);
   if (stats) yield { key, path, sizeBytes: Number(stats.size), modifiedNs: String(stats.mtimeNs) };
 }
 
@@ -207,25 +208,10 @@ function entryOf({ key, sizeBytes, modifiedNs }: LocalFile) {
   return { key, sizeBytes, modifiedNs };
 }
 
-/** Yields the paths of all files below a folder, relative to `from`. */
-async function* walk(from: string, folder: string): AsyncGenerator<string> {
-  const entries = await opendir(join(from, folder)).catch(nullIfMissing);
-  if (entries === null) return;
-  for await (const entry of entries) {
-    if (entry.isDirectory()) yield* walk(from, `${folder}${entry.name}/`);
-    else if (entry.isFile()) yield `${folder}${entry.name}`;
-  }
-}
-
 /** Calls `work` for each item, with up to `CONCURRENCY` calls at a time. Stops at the first failure. */
 async function forEach<T>(items: AsyncGenerator<T>, work: (item: T) => Promise<void>): Promise<void> {
   const worker = async () => {
     for await (const item of items) await work(item);
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-}
-
-function nullIfMissing(error: NodeJS.ErrnoException): null {
-  if (error.code === "ENOENT") return null;
-  throw error;
 }

@@ -5,6 +5,7 @@ import { Value } from "typebox/value";
 import type { Config } from "../config/config.ts";
 import { commandLine } from "../lib/command-line.ts";
 import { AppError } from "../lib/errors.ts";
+import { nullIfAbsent } from "../lib/files.ts";
 import { diskLocation } from "../storage/ownership/store-location.ts";
 
 /** Subfolder that exists in the data folder during a move. */
@@ -118,10 +119,7 @@ function toText(value: unknown): string {
 
 /** Returns null if the file does not exist. */
 async function readJson<T extends TSchema>(path: string, schema: T): Promise<Static<T> | null> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
-    throw error;
-  });
+  const text = await readFile(path, "utf8").catch(nullIfAbsent);
   if (text === null) return null;
   const parsed: unknown = JSON.parse(text);
   if (!Value.Check(schema, parsed)) throw new Error(`${path} was written by another version of Subtext.`);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { sizeOf } from "../lib/files.ts";
 import { type ObjectStore, PROBES_PREFIX } from "../storage/object-store.ts";
 import { readCopiedFiles } from "./copied-files.ts";
 import { CONCURRENCY, type FileCount, localFiles } from "./copy-files.ts";
@@ -71,12 +71,4 @@ async function secondsToPut(objects: ObjectStore, bytes: number): Promise<number
   } finally {
     await objects.remove(key);
   }
-}
-
-async function sizeOf(folder: string): Promise<number> {
-  let bytes = 0;
-  for await (const entry of await opendir(folder, { recursive: true })) {
-    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
-  }
-  return bytes;
 }

@@ -4,11 +4,11 @@ import type { Waveform } from "@subtext/speech/waveform";
 import type { Logger } from "pino";
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
-import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
 import type { ClaimedJob } from "../queue/job.ts";
 import { assignNewJob } from "../queue/lost-job-queries.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
+import { nullIfObjectMissing } from "../storage/object-errors.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { filePrefix, posterKey, waveformKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
@@ -73,7 +73,8 @@ async function make(
 ): Promise<MadePoster> {
   const { transcriptionId, videoId, attempt, duration, waveformPrefix } = poster;
   const decoder = await posterDecoder();
-  const source = await recordings.open(videoId, signal).catch(nullIfMissing);
+  // A missing recording is not an error, because the sweep of missing files reports it.
+  const source = await recordings.open(videoId, signal).catch(nullIfObjectMissing);
   if (source === null) return { prefix: null, levels: null };
   let found: Awaited<ReturnType<Decoder["poster"]>>;
   try {
@@ -90,15 +91,9 @@ async function make(
     return { prefix, levels: null };
   }
   if (found.hasVideo || waveformPrefix === null) return { prefix: null, levels: null };
-  const stored = await transcripts.read(waveformKey(waveformPrefix)).catch(nullIfMissing);
+  const stored = await transcripts.read(waveformKey(waveformPrefix)).catch(nullIfObjectMissing);
   const levels = stored && posterLevels((await json(stored)) as Waveform);
   return { prefix: null, levels };
-}
-
-/** A missing recording is not an error, because the sweep of missing files reports it. */
-function nullIfMissing(error: unknown): null {
-  if (error instanceof AppError && error.code === "storage_object_missing") return null;
-  throw error;
 }
 
 /** Replaces the job, because a shutdown or an outage does not count as a try. */

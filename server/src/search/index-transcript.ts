@@ -5,9 +5,9 @@ import { Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
-import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
 import type { ClaimedJob } from "../queue/job.ts";
+import { isObjectMissing } from "../storage/object-errors.ts";
 import { currentPrefix, fileKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import {
@@ -100,7 +100,7 @@ async function readWords({ transcripts, log }: IndexDeps, document: Unindexed): 
       await transcripts.read(fileKey(currentPrefix(document) ?? document.file_prefix, "json")),
     );
   } catch (error) {
-    if (!(error instanceof AppError && error.code === "storage_object_missing")) throw error;
+    if (!isObjectMissing(error)) throw error;
     return unreadable(error, "the words of a transcript are missing");
   }
   try {

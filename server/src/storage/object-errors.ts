@@ -11,6 +11,16 @@ export function isObjectFault(error: unknown): error is AppError {
   );
 }
 
+export function isObjectMissing(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === "storage_object_missing";
+}
+
+/** Handles the error of an operation on an object that may not exist. */
+export function nullIfObjectMissing(error: unknown): null {
+  if (isObjectMissing(error)) return null;
+  throw error;
+}
+
 export function objectMissing(cause?: unknown): AppError {
   return new AppError("storage_object_missing", "The stored file is missing.", { cause });
 }

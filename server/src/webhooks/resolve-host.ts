@@ -1,6 +1,7 @@
 import { Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
+import { nullIfAbsent } from "../lib/files.ts";
 import type { ResolvedAddress, ResolveHost } from "./guard-url.ts";
 
 /** Timeout for each query to a name server. c-ares doubles it for the second try. */
@@ -38,10 +39,7 @@ export function createHostResolver({
 }
 
 async function addressesInHosts(path: string, hostname: string): Promise<ResolvedAddress[]> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
+  const text = (await readFile(path, "utf8").catch(nullIfAbsent)) ?? "";
   const wanted = hostname.toLowerCase().replace(/\.$/, "");
   return text.split("\n").flatMap((line) => {
     const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);

@@ -7,6 +7,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { AppError, type AppErrorCode } from "../../lib/errors.ts";
 import { representVideo, transcriptFileName } from "../../resources/serializers.ts";
 import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposition.ts";
+import { isObjectMissing } from "../../storage/object-errors.ts";
 import type { RecordingStore } from "../../storage/recording-store.ts";
 import { currentPrefix, fileKey, posterKey, waveformKey } from "../../storage/transcript-files.ts";
 import type { TranscriptStore } from "../../storage/transcript-store.ts";
@@ -188,11 +189,7 @@ function tagOf(prefix: string): string {
 /** Replaces the storage error for a missing file. */
 function asNotFound(code: AppErrorCode): (error: unknown) => never {
   return (error) => {
-    if (isMissing(error)) throw new AppError(code, "The file no longer exists.", { cause: error });
+    if (isObjectMissing(error)) throw new AppError(code, "The file no longer exists.", { cause: error });
     throw error;
   };
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof AppError && error.code === "storage_object_missing";
 }

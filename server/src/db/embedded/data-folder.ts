@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { commandLine } from "../../lib/command-line.ts";
 import { AppError } from "../../lib/errors.ts";
+import { sync } from "../../lib/files.ts";
 import { upgradeAdvice } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 
@@ -100,13 +101,4 @@ export async function syncTree(folder: string): Promise<void> {
   const files = entries.filter((entry) => !entry.isDirectory());
   await Promise.all(files.map(({ name }) => sync(join(folder, name))));
   await sync(folder);
-}
-
-export async function sync(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -2,6 +2,7 @@ import { type BigIntStats, constants } from "node:fs";
 import { copyFile, mkdir, opendir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
+import { nullIfAbsent } from "../../lib/files.ts";
 import type { SnapshotOptions } from "../database.ts";
 import type { Mutex } from "./mutex.ts";
 
@@ -35,7 +36,7 @@ export async function snapshotDatabase(
   for await (const path of walk(folder, to)) {
     signal.throwIfAborted();
     // A file that disappears meanwhile is not part of the snapshot.
-    const stats = await stat(join(folder, path), { bigint: true }).catch(nullIfMissing);
+    const stats = await stat(join(folder, path), { bigint: true }).catch(nullIfAbsent);
     if (!stats) continue;
     const isFresh = stats.mtimeNs > BigInt(Date.now()) * 1_000_000n - COARSEST_CLOCK_NS;
     if (await copy(join(folder, path), join(to, path))) copied.set(path, { stats, isFresh });
@@ -69,7 +70,7 @@ async function copy(from: string, to: string): Promise<boolean> {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
     return true;
   } catch (error) {
-    return nullIfMissing(error as NodeJS.ErrnoException) !== null;
+    return nullIfAbsent(error) !== null;
   }
 }
 
@@ -83,9 +84,4 @@ async function* walk(folder: string, to: string, below = ""): AsyncGenerator<str
       yield* walk(folder, to, path);
     } else yield path;
   }
-}
-
-function nullIfMissing(error: NodeJS.ErrnoException): null {
-  if (error.code === "ENOENT") return null;
-  throw error;
 }

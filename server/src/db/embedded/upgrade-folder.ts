@@ -6,6 +6,7 @@ import type { PGlite } from "@electric-sql/pglite";
 import { Kysely, PGliteDialect } from "kysely";
 import { Migrator } from "kysely/migration";
 import { AppError } from "../../lib/errors.ts";
+import { sync } from "../../lib/files.ts";
 import { lockFolder } from "../../lib/folder-lock.ts";
 import { MIGRATIONS, readMigration } from "../migrations.ts";
 import {
@@ -13,7 +14,6 @@ import {
   finishUpgrade,
   newFolderPrefix,
   removeTemporaryFolders,
-  sync,
   syncTree,
   upgradedFolder,
 } from "./data-folder.ts";

@@ -1,15 +1,14 @@
 import { constants } from "node:fs";
-import { copyFile, mkdir, open, opendir, rm, stat } from "node:fs/promises";
+import { copyFile, mkdir, opendir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../lib/errors.ts";
+import { isAbsence, nullIfAbsent, sync, tryLink } from "../../lib/files.ts";
 import { isPlausibleId } from "../../lib/ids.ts";
-import { tryLink } from "../../lib/try-link.ts";
 import type { RecordingStore } from "../recording-store.ts";
 import { requireSpace } from "./disk-space.ts";
 import {
   type AssertFolder,
   fileError,
-  isAbsence,
   missingError,
   openLocalFile,
   probeFolder,
@@ -55,7 +54,7 @@ export async function openDiskRecordingStore(
 
     async inspect(videoId) {
       const path = pathOf(videoId);
-      const found = await attempt(() => stat(path).catch(nullIfMissing));
+      const found = await attempt(() => stat(path).catch(nullIfAbsent));
       return found && { sizeBytes: found.size };
     },
 
@@ -74,10 +73,7 @@ export async function openDiskRecordingStore(
 
     async sync(videoId) {
       for (const path of [pathOf(videoId), folder]) {
-        await attempt(async () => {
-          await using handle = await open(path, "r");
-          await handle.sync();
-        });
+        await attempt(() => sync(path));
       }
     },
 
@@ -93,9 +89,4 @@ export async function openDiskRecordingStore(
       for await (const entry of entries) if (entry.isFile() && isPlausibleId(entry.name)) yield entry.name;
     },
   };
-}
-
-function nullIfMissing(error: unknown): null {
-  if (isAbsence(error)) return null;
-  throw error;
 }

@@ -1,27 +1,14 @@
 import { createSecretKey, randomUUID } from "node:crypto";
-import { constants } from "node:fs";
-import {
-  type FileHandle,
-  mkdir,
-  open,
-  opendir,
-  readdir,
-  rename,
-  rmdir,
-  stat,
-  unlink,
-} from "node:fs/promises";
+import { mkdir, readdir, rename, rmdir, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { AppError } from "../../lib/errors.ts";
+import { codeOf, isAbsence, nullIfAbsent, sync, walk, writeSynced } from "../../lib/files.ts";
 import { safeFileName } from "../content-disposition.ts";
 import { assertStorageKey, assertStoragePrefix, isStorageKey } from "../key.ts";
 import type { PresignedUrl, PresignOptions, TranscriptStore } from "../transcript-store.ts";
 import { formatFileUrl } from "./file-url.ts";
 import {
   type AssertFolder,
-  codeOf,
   fileError,
-  isAbsence,
   type OpenedFile,
   openLocalFile,
   probeFolder,
@@ -84,15 +71,19 @@ export async function openDiskTranscriptStore(
     async put(key, content) {
       const path = pathOf(key);
       try {
-        const unfinished = await writeUnfinished(unfinishedFolder, content);
+        const unfinished = join(unfinishedFolder, randomUUID());
+        await writeSynced(unfinished, content);
         try {
           await renameInto(unfinished, path);
         } catch (error) {
-          await unlinkIfExists(unfinished);
+          await unlink(unfinished).catch(nullIfAbsent);
           throw error;
         }
-        // Sync all parent folders, because this call or a concurrent one may have created them.
-        for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) await syncFolder(at);
+        // Sync all parent folders, because this call or a concurrent one may have created them. A folder is missing if
+        // the object was removed right after it was written.
+        for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) {
+          await sync(at).catch(nullIfAbsent);
+        }
       } catch (error) {
         throw await fileError(error, assertAvailable);
       }
@@ -116,7 +107,7 @@ export async function openDiskTranscriptStore(
     async remove(key) {
       const path = pathOf(key);
       try {
-        await unlinkIfExists(path);
+        await unlink(path).catch(nullIfAbsent);
         for (let at = dirname(path); at.length > folder.length; at = dirname(at)) {
           if (!(await removeFolderIfEmpty(at))) break;
         }
@@ -128,9 +119,13 @@ export async function openDiskTranscriptStore(
     async *list(prefix) {
       assertStoragePrefix(prefix);
       const inFolder = prefix.slice(0, prefix.lastIndexOf("/") + 1);
-      for await (const name of walk(join(folder, inFolder))) {
-        const key = inFolder + name;
-        if (key.startsWith(prefix) && isStorageKey(key)) yield key;
+      try {
+        for await (const name of walk(join(folder, inFolder))) {
+          const key = inFolder + name;
+          if (key.startsWith(prefix) && isStorageKey(key)) yield key;
+        }
+      } catch (error) {
+        throw unavailable(error);
       }
     },
 
@@ -160,21 +155,6 @@ export async function openDiskTranscriptStore(
   };
 }
 
-async function writeUnfinished(folder: string, content: Uint8Array): Promise<string> {
-  const path = join(folder, randomUUID());
-  const handle = await open(path, "wx", 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } catch (error) {
-    await unlinkIfExists(path);
-    throw error;
-  } finally {
-    await handle.close();
-  }
-  return path;
-}
-
 /** Creates the folder and moves the file. Retries if a concurrent removal deletes the empty folder in between. */
 async function renameInto(from: string, to: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
@@ -188,30 +168,6 @@ async function renameInto(from: string, to: string): Promise<void> {
   }
 }
 
-/** Syncs a folder. Ignores a missing folder, whose object was removed right after it was written. */
-async function syncFolder(folder: string): Promise<void> {
-  let handle: FileHandle;
-  try {
-    handle = await open(folder, constants.O_RDONLY);
-  } catch (error) {
-    if (isAbsence(error)) return;
-    throw error;
-  }
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function unlinkIfExists(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if (!isAbsence(error)) throw error;
-  }
-}
-
 /** Returns false if the folder is not empty. */
 async function removeFolderIfEmpty(folder: string): Promise<boolean> {
   try {
@@ -222,23 +178,6 @@ async function removeFolderIfEmpty(folder: string): Promise<boolean> {
     if (!isAbsence(error)) throw error;
   }
   return true;
-}
-
-/**
- * Lists the files of a folder and its subfolders as relative paths with `/`. Ignores folders that disappear during the
- * walk.
- */
-async function* walk(folder: string): AsyncGenerator<string> {
-  try {
-    for await (const entry of await opendir(folder)) {
-      if (entry.isFile()) yield entry.name;
-      if (!entry.isDirectory()) continue;
-      for await (const below of walk(join(folder, entry.name))) yield `${entry.name}/${below}`;
-    }
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    if (!isAbsence(error)) throw unavailable(error);
-  }
 }
 
 async function sweepUnfinished(folder: string): Promise<void> {

@@ -4,6 +4,7 @@ import { type FileHandle, open, readFile, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { AppError } from "../../lib/errors.ts";
+import { codeOf, isAbsence } from "../../lib/files.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
 
 /** An open file. It stays readable and unchanged until it is closed, even if it is removed. */
@@ -42,19 +43,6 @@ export async function openLocalFile(path: string, assertFolder: AssertFolder): P
     await handle?.close();
     throw isAbsence(error) ? await missingError(error, assertFolder) : await fileError(error, assertFolder);
   }
-}
-
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error ? String(error.code) : undefined;
-}
-
-/**
- * Checks whether an error means that a file does not exist. ENOTDIR means that a parent is a file, below which nothing
- * can exist.
- */
-export function isAbsence(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === "ENOENT" || code === "ENOTDIR";
 }
 
 const FULL = ["ENOSPC", "EDQUOT"];

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
-import { open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { nullIfAbsent, sync, writeSynced } from "../../lib/files.ts";
 import type { ObjectStore } from "../object-store.ts";
 
 /** Location of a store, with the small files that identify its database. */
@@ -24,20 +24,13 @@ export function diskLocation(dataFolder: string, fileFolders: string[]): StoreLo
     name: dataFolder,
     setting: "DATA_DIR",
     async read(file) {
-      return await readFile(join(dataFolder, file), "utf8").catch(nullIfMissing);
+      return await readFile(join(dataFolder, file), "utf8").catch(nullIfAbsent);
     },
     async write(file, content) {
       const unfinished = join(dataFolder, `${file}.${randomUUID()}`);
-      const handle = await open(unfinished, "wx", 0o600);
-      try {
-        await handle.writeFile(content);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
+      await writeSynced(unfinished, content);
       await rename(unfinished, join(dataFolder, file));
-      const folder = await open(dataFolder, constants.O_RDONLY);
-      await folder.sync().finally(() => folder.close());
+      await sync(dataFolder);
     },
     async remove(file) {
       await rm(join(dataFolder, file), { force: true });
@@ -45,7 +38,7 @@ export function diskLocation(dataFolder: string, fileFolders: string[]): StoreLo
     async containsFiles() {
       for (const folder of fileFolders) {
         const entries =
-          (await readdir(folder, { recursive: true, withFileTypes: true }).catch(nullIfMissing)) ?? [];
+          (await readdir(folder, { recursive: true, withFileTypes: true }).catch(nullIfAbsent)) ?? [];
         if (entries.some((entry) => entry.isFile() && !entry.name.startsWith("."))) return true;
       }
       return false;
@@ -70,9 +63,4 @@ export function bucketLocation(objects: ObjectStore, folders: string[]): StoreLo
       return false;
     },
   };
-}
-
-function nullIfMissing(error: NodeJS.ErrnoException): null {
-  if (error.code === "ENOENT") return null;
-  throw error;
 }

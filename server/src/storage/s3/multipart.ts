@@ -9,7 +9,7 @@ import {
   UploadPartCommand,
   UploadPartCopyCommand,
 } from "@aws-sdk/client-s3";
-import { AppError } from "../../lib/errors.ts";
+import { nullIfObjectMissing } from "../object-errors.ts";
 import type { MultipartUpload, MultipartUploads, UploadedPart } from "../object-store.ts";
 
 export interface S3Bucket {
@@ -91,7 +91,7 @@ export function s3MultipartUploads(bucket: S3Bucket): MultipartUploads {
     async abort(key) {
       for (const upload of await list(key)) {
         const command = new AbortMultipartUploadCommand(addressOf(upload));
-        await nullIfMissing(bucket.run((s3, options) => s3.send(command, options)));
+        await bucket.run((s3, options) => s3.send(command, options)).catch(nullIfObjectMissing);
       }
     },
 
@@ -103,7 +103,7 @@ export function s3MultipartUploads(bucket: S3Bucket): MultipartUploads {
           ...addressOf(upload),
           ...(after !== undefined && { PartNumberMarker: after }),
         });
-        const page = await nullIfMissing(bucket.run((s3, options) => s3.send(command, options)));
+        const page = await bucket.run((s3, options) => s3.send(command, options)).catch(nullIfObjectMissing);
         if (!page) return null;
         for (const { PartNumber = 0, ETag = "", Size = 0 } of page.Parts ?? []) {
           parts.push({ number: PartNumber, etag: ETag, sizeBytes: Size });
@@ -118,13 +118,4 @@ export function s3MultipartUploads(bucket: S3Bucket): MultipartUploads {
 /** Returns a source in the form of a URL's path, as the header requires. */
 export function copySource(bucket: string, key: string): string {
   return [bucket, ...key.split("/")].map(encodeURIComponent).join("/");
-}
-
-async function nullIfMissing<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof AppError && error.code === "storage_object_missing") return null;
-    throw error;
-  }
 }

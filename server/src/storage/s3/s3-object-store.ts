@@ -15,7 +15,14 @@ import type { Logger } from "pino";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../content-disposition.ts";
-import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
+import {
+  isObjectFault,
+  isObjectMissing,
+  nullIfObjectMissing,
+  objectDenied,
+  objectMissing,
+  objectUnusable,
+} from "../object-errors.ts";
 import { type ObjectStore, PROBE_CONTENT, PROBES_PREFIX } from "../object-store.ts";
 import { clientConfig, type S3Config } from "./client-config.ts";
 import { copySource, type S3Bucket, s3MultipartUploads } from "./multipart.ts";
@@ -90,8 +97,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
         const found = await send().catch((error) => (isObjectFault(error) ? send() : Promise.reject(error)));
         return { sizeBytes: found.ContentLength ?? 0, etag: found.ETag ?? "" };
       } catch (error) {
-        if (error instanceof AppError && error.code === "storage_object_missing") return null;
-        throw error;
+        return nullIfObjectMissing(error);
       }
     },
 
@@ -101,7 +107,7 @@ export function openS3ObjectStore(config: S3Config, log: Logger | null = null): 
         await run((s3, options) => s3.send(command, options));
       } catch (error) {
         // AWS responds 204 if the object does not exist, others respond 404.
-        if (!(error instanceof AppError) || error.code !== "storage_object_missing") throw error;
+        if (!isObjectMissing(error)) throw error;
       }
     },
 
