@@ -15,6 +15,7 @@ const PHRASES: [RegExp, string][] = [
   [/\b(makes?|gives?) way\b/i, "yields"],
   [/\b(goes|went) on\b/i, "continues, resumes"],
   [/\bas many as may be\b/i, "the limit is reached"],
+  [/\b(please|simply|easily|obviously|of course)\b/i, "nothing instead"],
   [/\d %/, "the percent sign without a space"],
 ];
 

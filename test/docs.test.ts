@@ -209,8 +209,9 @@ test("the architecture page names every workspace and every folder of the server
 
 test("the lint of prose reports phrases and long sentences, but not code", () => {
   const long = `${"word ".repeat(46)}end.`;
-  expect(findProseFaults(`You can not do this.\n\n${long}`)).toEqual([
+  expect(findProseFaults(`You can not simply do this.\n\n${long}`)).toEqual([
     '"can not": write cannot',
+    '"simply": write nothing instead',
     `more than 45 words: ${long}`,
   ]);
   const code = `\`\`\`sh\necho can not\n\`\`\`\n`;

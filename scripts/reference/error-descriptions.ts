@@ -84,7 +84,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
     "A command found no installation where the settings point. Check `DATA_DIR` and `DATABASE_URL`; `subtext serve` creates one.",
   database_version_mismatch:
     "At startup: the data folder was created by another PostgreSQL version, or the tables by a newer Subtext. See [upgrades](upgrades.md).",
-  query_outside_transaction: "An internal error, detected before it became a deadlock. Please report it.",
+  query_outside_transaction: "An internal error, detected before it became a deadlock. Report it.",
   backup_not_possible: "Admin API: with `DATABASE_URL`, back up with `pg_dump`; see [backup.md](backup.md).",
   backup_running: "Admin API: another backup is running.",
   backup_target_refused:
