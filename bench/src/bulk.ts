@@ -90,6 +90,7 @@ try {
       }
     })();
     const { videos, longestPauseMs } = await work();
+    console.error(`${name}: ${videos} videos`);
     const seconds = (performance.now() - start) / 1000;
     isOver = true;
     await others;
