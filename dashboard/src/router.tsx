@@ -20,7 +20,7 @@ import { parseDeliveryFilter } from "./features/webhooks/queries.ts";
 import { lastEnvironment } from "./hooks/last-environment.ts";
 import { shell } from "./messages/en/shell.ts";
 import { Shell } from "./shell/shell.tsx";
-import { ErrorPage, NotFoundPage } from "./ui/error-pages.tsx";
+import { ErrorPage, NotFoundPage, ShellErrorPage } from "./ui/error-pages.tsx";
 import { Loading } from "./ui/page.tsx";
 
 /** Editors may not read API keys, webhooks, settings and operators. */
@@ -81,6 +81,7 @@ const signedInRoute = createRoute({
     }
   },
   component: Shell,
+  errorComponent: ShellErrorPage,
 });
 
 const homeRoute = createRoute({
@@ -131,6 +132,7 @@ const videoRoute = createRoute({
     const seconds = Number(t);
     return t !== undefined && Number.isFinite(seconds) && seconds >= 0 ? { t: seconds } : {};
   },
+  remountDeps: ({ params }) => params,
   component: lazyRouteComponent(() => import("./features/video-detail/video-page.tsx"), "VideoPage"),
 });
 
@@ -161,6 +163,7 @@ const webhookEndpointRoute = createRoute({
   path: "/webhooks/$endpointId",
   staticData: { page: shell.pages.webhookEndpoint, roles: OWNERS_AND_VIEWERS },
   validateSearch: parseDeliveryFilter,
+  remountDeps: ({ params }) => params,
   component: lazyRouteComponent(() => import("./features/webhooks/endpoint-page.tsx"), "EndpointPage"),
 });
 

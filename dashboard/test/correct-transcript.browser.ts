@@ -3,17 +3,12 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { createEnvironment } from "../../server/src/environments/environments.ts";
 import { systemClock } from "../../server/src/lib/clock.ts";
-import { channelsKey, confidenceKey, filePrefix } from "../../server/src/storage/transcript-files.ts";
-import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
-import { writeRecording } from "../../server/test/support/stored-recording.ts";
 import { accessibilityViolations } from "./accessibility.ts";
 import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
+import { seedReviewable, REVIEWABLE_TEXT as TEXT } from "./seed-reviewable.ts";
 import { downloadWords, untilTrue } from "./video-page.ts";
 
 const dashboard = openDashboard();
-const TEXT = "We asked Jon about the budget. He told us that the bugdet is fine and that John agrees.";
-/** The words "Jon" and "bugdet" have a low confidence. */
-const DOUBTFUL = [2, 11];
 let environmentId: string;
 
 beforeAll(async () => {
@@ -22,47 +17,11 @@ beforeAll(async () => {
   environmentId = (await createEnvironment(deps, { name: "Production", aiTranscription: true })).id;
 });
 
-interface Seed {
-  text?: string;
-  channels?: readonly number[];
-  /** Length of the recording; without it, the video cannot be played. */
-  recordingSeconds?: number;
-}
-
-async function seedVideo({ text = TEXT, channels, recordingSeconds }: Seed = {}): Promise<string> {
-  const { videoId } = await seedTranscript(dashboard.service, {
-    environmentId,
-    language: "en",
-    text,
-    async store({ transcriptionId }) {
-      const confidences = text.split(" ").map((_, index) => (DOUBTFUL.includes(index) ? 0.3 : 0.95));
-      const prefix = filePrefix(transcriptionId, 1);
-      const { transcripts } = dashboard.service.parts;
-      await transcripts.put(confidenceKey(prefix), Buffer.from(JSON.stringify(confidences)));
-      if (channels) await transcripts.put(channelsKey(prefix), Buffer.from(JSON.stringify(channels)));
-    },
-  });
-  if (recordingSeconds) await writeRecording(dashboard.service, videoId, silence(recordingSeconds));
+async function seedVideo(
+  seed: Omit<Parameters<typeof seedReviewable>[1], "environmentId"> = {},
+): Promise<string> {
+  const { videoId } = await seedReviewable(dashboard.service, { environmentId, ...seed });
   return `${dashboard.url}/environments/${environmentId}/videos/${videoId}`;
-}
-
-/** Returns a WAV file. */
-function silence(seconds: number): Buffer {
-  const rate = 4_000;
-  const header = Buffer.alloc(44);
-  header.write("RIFF", 0);
-  header.writeUInt32LE(36 + seconds * rate, 4);
-  header.write("WAVEfmt ", 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(rate, 24);
-  header.writeUInt32LE(rate, 28);
-  header.writeUInt16LE(1, 32);
-  header.writeUInt16LE(8, 34);
-  header.write("data", 36);
-  header.writeUInt32LE(seconds * rate, 40);
-  return Buffer.concat([header, Buffer.alloc(seconds * rate, 128)]);
 }
 
 async function openEditor(page: Page, url: string, speaker = "Paragraph"): Promise<void> {

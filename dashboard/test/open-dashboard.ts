@@ -18,6 +18,8 @@ export interface Dashboard {
     context: BrowserContext;
     page: Page;
   }>;
+  /** Opens another page in a context. */
+  newTab(context: BrowserContext): Promise<Page>;
   /** Errors that pages threw or logged, including violations of the Content-Security-Policy. */
   errors: string[];
 }
@@ -55,6 +57,9 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
         const context = await browser.newContext({ reducedMotion: "reduce", ...options });
         // Open pages keep streaming and playing, which would slow down later tests.
         onTestFinished(() => context.close());
+        return { context, page: await dashboard.newTab(context) };
+      },
+      async newTab(context) {
         const page = await context.newPage();
         page.on("pageerror", (error) => dashboard.errors.push(String(error)));
         page.on("console", (message) => {
@@ -62,7 +67,7 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
           const isRejectedRequest = message.text().startsWith("Failed to load resource");
           if (message.type() === "error" && !isRejectedRequest) dashboard.errors.push(message.text());
         });
-        return { context, page };
+        return page;
       },
     } satisfies Partial<Dashboard>);
     return async () => {

@@ -12,11 +12,13 @@ const EnvironmentMenu = lazy(async () => ({
 
 /** The code of the menu is loaded on first use. */
 export function EnvironmentSwitcher({ environmentId }: { environmentId: string | null }) {
-  const { data: environments = [] } = useQuery(environmentsQuery);
+  const { data: environments = [], isPending } = useQuery(environmentsQuery);
   const button = useRef<HTMLButtonElement>(null);
   const [isUsed, setUsed] = useState(false);
   const [isOpen, setOpen] = useState(false);
   const current = environments.find(({ id }) => id === environmentId);
+  // Keeps the place, so that the links below do not move.
+  if (isPending) return <div className={css.switcher} />;
   if (environments.length === 0) return null;
   const open = () => {
     setUsed(true);
@@ -27,7 +29,7 @@ export function EnvironmentSwitcher({ environmentId }: { environmentId: string |
       <AriaButton
         className={css.switcher ?? ""}
         ref={button}
-        aria-label={texts.switchEnvironment(current?.name)}
+        aria-label={current ? texts.switchEnvironment(current.name) : texts.chooseEnvironment}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         onPress={open}

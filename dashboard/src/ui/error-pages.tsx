@@ -4,6 +4,7 @@ import { ui as texts } from "../messages/en/ui.ts";
 import controls from "./forms/controls.module.css";
 import { Button, ErrorNotice } from "./forms/controls.tsx";
 import { PageHeader } from "./page.tsx";
+import { SignedOutPage } from "./signed-out-page.tsx";
 
 export function NotFoundPage() {
   return (
@@ -29,26 +30,42 @@ export function ForbiddenPage({ page }: { page: string }) {
 
 /** Replaces a page that threw an error. The shell around it keeps working. */
 export function ErrorPage({ error }: { error: unknown }) {
-  const router = useRouter();
-  const queryClient = useQueryClient();
   const { page } = useMatch({ strict: false }).staticData;
   return (
     <>
       <PageHeader title={texts.unknownProblem} description={texts.pageFailed(page)} />
-      <div className={controls.form}>
-        <ErrorNotice error={error} />
-        <div>
-          <Button
-            onPress={() => {
-              // The error may have been caused by cached data.
-              queryClient.removeQueries({ type: "inactive" });
-              void router.invalidate();
-            }}
-          >
-            {texts.tryAgain}
-          </Button>
-        </div>
-      </div>
+      <LoadAgain error={error} />
     </>
+  );
+}
+
+/** Replaces the shell and its page, if the operator could not be loaded. */
+export function ShellErrorPage({ error }: { error: unknown }) {
+  return (
+    <SignedOutPage title={texts.unknownProblem}>
+      <LoadAgain error={error} />
+    </SignedOutPage>
+  );
+}
+
+function LoadAgain({ error }: { error: unknown }) {
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const load = async () => {
+    // The error may have been caused by cached data.
+    queryClient.removeQueries({ type: "inactive" });
+    await router.invalidate();
+    // The button was removed together with the focus.
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body) document.querySelector("h1")?.focus();
+    });
+  };
+  return (
+    <div className={controls.form}>
+      <ErrorNotice error={error} />
+      <div>
+        <Button onPress={load}>{texts.tryAgain}</Button>
+      </div>
+    </div>
   );
 }

@@ -14,32 +14,45 @@ export function Brand() {
   );
 }
 
-/** @param props.children the page's actions */
+/**
+ * @param props.title a general one while the name of what the page shows is loading
+ * @param props.children the page's actions
+ */
 export function PageHeader({
   title,
+  isLoading = false,
   description,
   children,
 }: {
   title: string;
+  isLoading?: boolean;
   description?: ReactNode;
   children?: ReactNode;
 }) {
   return (
     <div className={css.header}>
-      <PageTitle title={title} description={description} />
+      <PageTitle title={title} isLoading={isLoading} description={description} />
       {children}
     </div>
   );
 }
 
 /** Also sets the document's title. The shell focuses the heading when the page opens. */
-export function PageTitle({ title, description }: { title: string; description?: ReactNode }) {
+export function PageTitle({
+  title,
+  isLoading = false,
+  description,
+}: {
+  title: string;
+  isLoading?: boolean;
+  description?: ReactNode;
+}) {
   useEffect(() => {
     document.title = `${title} · Subtext`;
   }, [title]);
   return (
     <div>
-      <h1 className={css.title} tabIndex={-1}>
+      <h1 className={css.title} tabIndex={-1} data-loading={isLoading || undefined}>
         {title}
       </h1>
       {description && <p className={css.description}>{description}</p>}
@@ -52,9 +65,9 @@ export function Loading() {
   return (
     <div className={css.loading} role="status">
       <span className={controls.hidden}>{texts.loading}</span>
-      <div />
-      <div />
-      <div />
+      <div data-skeleton="" />
+      <div data-skeleton="" />
+      <div data-skeleton="" />
     </div>
   );
 }

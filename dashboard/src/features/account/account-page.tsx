@@ -10,6 +10,7 @@ import { NewPasswordField } from "../../ui/forms/account-fields.tsx";
 import { Button, ErrorNotice, Form, Notice, TextField } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
 import { selectedLanguage, selectLanguage } from "../../ui/language.ts";
+import { LoadState } from "../../ui/load-state.tsx";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { useToast } from "../../ui/toasts/toasts.tsx";
@@ -47,7 +48,8 @@ function Sessions() {
   });
   return (
     <Section title={texts.sessions} description={texts.sessionsHint}>
-      <ErrorNotice error={sessions.error ?? end.error ?? endOthers.error} />
+      <ErrorNotice error={end.error ?? endOthers.error} />
+      <LoadState query={sessions} />
       <ul className={css.rows}>
         {sessions.data?.map((session) => (
           <li key={session.id}>

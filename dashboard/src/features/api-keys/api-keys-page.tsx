@@ -3,8 +3,8 @@ import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { apiKeys as texts } from "../../messages/en/api-keys.ts";
-import { ErrorNotice } from "../../ui/forms/controls.tsx";
-import { EmptyState, Loading, PageHeader, Section, ShowMore } from "../../ui/page.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
+import { EmptyState, PageHeader, Section, ShowMore } from "../../ui/page.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
 import table from "../../ui/table.module.css";
 import { KeyTable } from "./key-table.tsx";
@@ -32,15 +32,17 @@ export function ApiKeysPage() {
 
 function ActiveKeys({ environmentId, isOwner }: { environmentId: string; isOwner: boolean }) {
   const queryClient = useQueryClient();
-  const { data: keys, error } = useQuery(activeKeysQuery(environmentId));
+  const active = useQuery(activeKeysQuery(environmentId));
   const now = useNow(15_000);
-  if (!keys) return error ? <ErrorNotice error={error} /> : <Loading />;
+  const keys = active.data;
+  if (!keys) return <LoadState query={active} />;
   if (keys.length === 0) {
     return <EmptyState title={texts.noneYet}>{isOwner ? texts.purpose : texts.askOwner}</EmptyState>;
   }
   const refetch = () => queryClient.invalidateQueries({ queryKey: apiKeysKey(environmentId) });
   return (
     <Section title={texts.active}>
+      <LoadState query={active} />
       <KeyTable label={texts.active} keys={keys} now={now} {...(isOwner && { onRevoked: refetch })} />
       {!isOwner && <p className={table.soft}>{texts.ownersOnly}</p>}
     </Section>
@@ -51,10 +53,11 @@ function InactiveKeys({ environmentId }: { environmentId: string }) {
   const keys = useInfiniteQuery(inactiveKeysQuery(environmentId));
   const now = useNow(60_000);
   const rows = keys.data?.pages.flatMap(({ data }) => data) ?? [];
-  if (rows.length === 0) return null;
+  if (!keys.error && rows.length === 0) return null;
   return (
     <Section title={texts.inactive} description={texts.inactiveHint}>
-      <KeyTable label={texts.inactive} keys={rows} now={now} />
+      <LoadState query={keys} />
+      {rows.length > 0 && <KeyTable label={texts.inactive} keys={rows} now={now} />}
       <ShowMore query={keys} />
     </Section>
   );

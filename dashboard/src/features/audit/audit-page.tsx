@@ -6,8 +6,8 @@ import { audit as texts } from "../../messages/en/audit.ts";
 import { ui } from "../../messages/en/ui.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { formatMinute } from "../../ui/format.ts";
-import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { EmptyState, PageHeader, ShowMore } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
 import css from "./audit-page.module.css";
@@ -33,7 +33,7 @@ function Log() {
   return (
     <>
       <Filters filter={filter} onFilter={(search) => navigate({ search, replace: true })} />
-      <ErrorNotice error={log.error} />
+      <LoadState query={log} />
       {rows?.length === 0 && <EmptyState title={ui.noResults}>{texts.retentionNote}</EmptyState>}
       {rows && rows.length > 0 && (
         <DataTable label={texts.title} columns={[texts.action, texts.user, texts.ipAddress, texts.time]}>

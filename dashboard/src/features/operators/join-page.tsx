@@ -4,8 +4,8 @@ import { useState } from "react";
 import { request } from "../../admin-client/request.ts";
 import { operators as texts } from "../../messages/en/operators.ts";
 import { NameField, NewPasswordField } from "../../ui/forms/account-fields.tsx";
-import { Button, ErrorNotice, Form } from "../../ui/forms/controls.tsx";
-import { Loading } from "../../ui/page.tsx";
+import { Button, Form } from "../../ui/forms/controls.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
 import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 import { invitedAs } from "./roles.ts";
@@ -34,11 +34,10 @@ export function JoinPage() {
   });
 
   if (token === "") return <SignedOutPage title={texts.joinTitle} description={texts.incompleteLink} />;
-  if (invitation.isPending) return <Loading />;
-  if (invitation.error) {
+  if (!invitation.data) {
     return (
       <SignedOutPage title={texts.joinTitle}>
-        <ErrorNotice error={invitation.error} />
+        <LoadState query={invitation} />
       </SignedOutPage>
     );
   }

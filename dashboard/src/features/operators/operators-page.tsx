@@ -16,6 +16,7 @@ import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Form, FormActions, TextField } from "../../ui/forms/controls.tsx";
 import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
 import { PlusIcon } from "../../ui/icons.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
@@ -34,7 +35,7 @@ export function OperatorsPage() {
         {isOwner && <Invite />}
       </PageHeader>
       <Section title={texts.people}>
-        <ErrorNotice error={operators.error} />
+        <LoadState query={operators} />
         <ul className={css.rows}>
           {operators.data?.map((operator) => (
             <li key={operator.id}>
@@ -55,7 +56,8 @@ export function OperatorsPage() {
           ))}
         </ul>
       </Section>
-      <Invitations />
+      {/* After the list above it, which would push it down. */}
+      {!operators.isPending && <Invitations />}
     </>
   );
 }
@@ -139,12 +141,13 @@ function Invitations() {
     onSuccess: () => showToast(texts.revoked),
     onSettled: () => queryClient.invalidateQueries(invitationsQuery),
   });
-  if (!invitations.data?.length) return null;
+  if (!invitations.error && !invitations.data?.length) return null;
   return (
     <Section title={texts.invitations} description={texts.invitationsHint}>
       <ErrorNotice error={revoke.error} />
+      <LoadState query={invitations} />
       <ul className={css.rows}>
-        {invitations.data.map(({ id, email, createdAt, ...access }) => (
+        {invitations.data?.map(({ id, email, createdAt, ...access }) => (
           <li key={id}>
             <div>
               <div className={css.rowTitle}>

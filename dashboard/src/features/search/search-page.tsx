@@ -11,8 +11,9 @@ import { useNow } from "../../hooks/use-now.ts";
 import { search as texts } from "../../messages/en/search.ts";
 import { languageName } from "../../ui/format.ts";
 import controls from "../../ui/forms/controls.module.css";
-import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
+import { Button, Notice } from "../../ui/forms/controls.tsx";
 import { CloseIcon, SearchIcon } from "../../ui/icons.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { PageHeader, ShowMore } from "../../ui/page.tsx";
 import { searchQuery } from "./queries.ts";
 import css from "./search-page.module.css";
@@ -89,15 +90,16 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
       </p>
       {q === "" ? (
         <Tips title={texts.findAndPlay} />
-      ) : results.error ? (
-        <ErrorNotice error={results.error} />
       ) : (
-        pages[0] && (
-          <div className={css.results} data-stale={results.isPlaceholderData || undefined}>
-            <Results environmentId={environmentId} pages={pages} />
-            <ShowMore query={results} />
-          </div>
-        )
+        <>
+          <LoadState query={results} />
+          {pages[0] && !results.error && (
+            <div className={css.results} data-stale={results.isPlaceholderData || undefined}>
+              <Results environmentId={environmentId} pages={pages} />
+              <ShowMore query={results} />
+            </div>
+          )}
+        </>
       )}
     </div>
   );

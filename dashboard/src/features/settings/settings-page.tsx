@@ -21,10 +21,18 @@ export function SettingsPage() {
     // The environment was loaded while the operator was an editor. Editors do not receive settings.
     if (!hasSettings) void queryClient.invalidateQueries(environmentsQuery);
   }, [hasSettings, queryClient]);
-  if (!hasSettings) return <Loading />;
+  const header = <PageHeader title={texts.title} description={texts.description(environment.name)} />;
+  if (!hasSettings) {
+    return (
+      <>
+        {header}
+        <Loading />
+      </>
+    );
+  }
   return (
     <>
-      <PageHeader title={texts.title} description={texts.description(environment.name)} />
+      {header}
       <AiTranscription environment={environment} />
       <Vocabulary key={`vocabulary ${environment.id}`} environment={environment} />
       <Retention key={environment.id} environment={environment} />

@@ -10,9 +10,9 @@ import { setup as texts } from "../../messages/en/setup.ts";
 import { formatBytes, formatDecimal } from "../../ui/format.ts";
 import { NameField, NewPasswordField } from "../../ui/forms/account-fields.tsx";
 import controls from "../../ui/forms/controls.module.css";
-import { Button, ErrorNotice, Form, Switch, TextField } from "../../ui/forms/controls.tsx";
+import { Button, Form, Switch, TextField } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
-import { Loading } from "../../ui/page.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
 import { FieldGroup, SignedOutPage } from "../../ui/signed-out-page.tsx";
 
@@ -20,11 +20,10 @@ import { FieldGroup, SignedOutPage } from "../../ui/signed-out-page.tsx";
 export function SetupPage() {
   const state = useQuery(setupQuery);
   const token = useRouterState({ select: ({ location }) => location.hash });
-  if (state.isPending) return <Loading />;
-  if (state.error) {
+  if (!state.data) {
     return (
       <SignedOutPage title={texts.title}>
-        <ErrorNotice error={state.error} />
+        <LoadState query={state} />
       </SignedOutPage>
     );
   }

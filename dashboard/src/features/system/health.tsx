@@ -1,7 +1,8 @@
 import type { FindingView } from "@subtext/server/admin/contract/system";
 import { useQuery } from "@tanstack/react-query";
 import { system as texts } from "../../messages/en/system.ts";
-import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
+import { Button } from "../../ui/forms/controls.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Card, TextWithCode } from "./card.tsx";
 import css from "./health.module.css";
 import { doctorQuery } from "./queries.ts";
@@ -22,7 +23,8 @@ export function HealthBadge() {
 }
 
 export function Health() {
-  const { data, error, isFetching, refetch } = useQuery(doctorQuery);
+  const doctor = useQuery(doctorQuery);
+  const { data, error, isFetching, refetch } = doctor;
   const findings = data?.toSorted((a, b) => WORST_FIRST.indexOf(a.status) - WORST_FIRST.indexOf(b.status));
   return (
     <Card
@@ -30,12 +32,14 @@ export function Health() {
       id="health"
       title={texts.health}
       aside={
-        <Button onPress={() => refetch()} isPending={isFetching}>
-          {texts.checkAgain}
-        </Button>
+        !error && (
+          <Button onPress={() => refetch()} isPending={isFetching}>
+            {texts.checkAgain}
+          </Button>
+        )
       }
     >
-      <ErrorNotice error={error} />
+      {error && <LoadState query={doctor} />}
       <p className={css.summary} role="status">
         {findings ? summary(findings) : !error && texts.checking}
       </p>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { system as texts } from "../../messages/en/system.ts";
 import { formatNumber } from "../../messages/numbers.ts";
 import { formatDuration, formatTimeOfDay } from "../../ui/format.ts";
-import { ErrorNotice } from "../../ui/forms/controls.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ActiveJobs } from "./active-jobs.tsx";
 import { BarChart } from "./bar-chart.tsx";
@@ -16,7 +16,8 @@ import { systemQuery } from "./queries.ts";
 import css from "./system-page.module.css";
 
 export function SystemPage() {
-  const { data, error } = useQuery(systemQuery);
+  const system = useQuery(systemQuery);
+  const { data } = system;
   const description = data
     ? texts.runningFor(data.version, formatDuration(secondsBetween(data.startedAt, data.now)))
     : texts.description;
@@ -25,7 +26,7 @@ export function SystemPage() {
       <PageHeader title={texts.title} description={description}>
         <HealthBadge />
       </PageHeader>
-      <ErrorNotice error={error} />
+      <LoadState query={system} />
       {data && <Stats {...data} />}
       <div className={css.cards}>
         {data && (

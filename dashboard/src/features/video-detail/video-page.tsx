@@ -7,11 +7,13 @@ import { posterUrl } from "../../admin-client/queries.ts";
 import { ProblemError } from "../../admin-client/request.ts";
 import { usePageCommands } from "../../hooks/page-commands.ts";
 import { useRole } from "../../hooks/use-me.ts";
+import { shell } from "../../messages/en/shell.ts";
 import { videoDetail as texts } from "../../messages/en/video-detail.ts";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
 import controls from "../../ui/forms/controls.module.css";
-import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
+import { Button } from "../../ui/forms/controls.tsx";
 import { BackIcon } from "../../ui/icons.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import pageCss from "../../ui/page.module.css";
 import { Loading, PageHeader } from "../../ui/page.tsx";
 import { emptyTranscriptText, STATE_NAMES, StateBadge, videoName } from "../../ui/video-state.tsx";
@@ -40,14 +42,13 @@ export function VideoPage() {
   const address = useParams({ from: ROUTE });
   const { t } = useSearch({ from: ROUTE });
   const video = useQuery(videoQuery(address));
+  const canEdit = useRole() !== "viewer";
   const [announcement, setAnnouncement] = useState("");
   const announce = useCallback(({ state }: VideoView) => setAnnouncement(STATE_NAMES[state]), []);
   useLiveVideo(address, announce);
 
   if (video.error instanceof ProblemError && video.error.status === 404) return <NotFoundPage />;
-  if (!video.data) {
-    return video.error ? <ErrorNotice error={video.error} /> : <Loading />;
-  }
+  const name = video.data ? videoName(video.data) : null;
   return (
     <div className={css.page}>
       <Link
@@ -57,7 +58,18 @@ export function VideoPage() {
       >
         <BackIcon /> {texts.videos}
       </Link>
-      <Video key={address.videoId} address={address} video={video.data} startSeconds={t ?? null} />
+      <PageHeader
+        title={name ?? shell.pages.video}
+        isLoading={video.isPending}
+        description={video.data && <StateBadge video={video.data} />}
+      >
+        {canEdit && video.data && canTranscribeAsNew(video.data) && (
+          <TranscribeAsNewVideo address={address} />
+        )}
+        {canEdit && name !== null && <DeleteVideo address={address} name={name} />}
+      </PageHeader>
+      <LoadState query={video} />
+      {video.data && <Video address={address} video={video.data} startSeconds={t ?? null} />}
       <p className={controls.hidden} role="status">
         {announcement}
       </p>
@@ -83,6 +95,12 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const [position] = useState<ReadingPosition>({ seconds: null, offset: 0, isFollowing: true });
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [isEditing, setEditing] = useState(false);
+  const transcriptPanel = useRef<HTMLDivElement>(null);
+  const changeMode = (mode: "read" | "edit") => {
+    setEditing(mode === "edit");
+    // The button that had the focus is replaced.
+    transcriptPanel.current?.focus({ preventScroll: true });
+  };
   const [panel, setPanel] = useState<"transcript" | "details">("transcript");
   const { state, media, transcription } = video;
   const isCompleted = state === "completed";
@@ -108,94 +126,83 @@ function Video({ address, video, startSeconds }: VideoProps) {
   }, [playback, startSeconds]);
 
   return (
-    <>
-      <PageHeader title={name} description={<StateBadge video={video} />}>
-        {canEdit && canTranscribeAsNew(video) && <TranscribeAsNewVideo address={address} />}
-        {canEdit && <DeleteVideo address={address} name={name} />}
-      </PageHeader>
-      <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>
-        {!isCompleted && <VideoStatus address={address} video={video} />}
-        {video.recordingDeletedAt !== null && (
-          <RecordingDeleted at={video.recordingDeletedAt} hasTranscript={hasTranscript} />
-        )}
-        {media && (
-          <div className={css.stage} ref={stage}>
-            <Player
-              name={name}
-              media={media}
-              poster={video.poster?.kind === "frame" ? posterUrl(address) : null}
-              captions={captions}
-              playback={playback}
-              hasTranscript={hasTranscript}
-              help={{ isOpen: isHelpOpen, onOpenChange: setHelpOpen }}
-            />
-            {waveform.data && waveform.data.duration > 0 && (
-              <WaveformSlider waveform={waveform.data} playback={playback} />
-            )}
-            {transcription?.languageSegments && transcription.duration !== null && (
-              <Languages segments={transcription.languageSegments} duration={transcription.duration} />
-            )}
-          </div>
-        )}
-        {isCompleted && <VideoStatus address={address} video={video} />}
-        {isCompleted && (
-          <fieldset className={css.panelSwitch} aria-label={texts.show}>
-            {(["transcript", "details"] as const).map((value) => (
-              <button
-                key={value}
-                type="button"
-                aria-pressed={panel === value}
-                onClick={() => setPanel(value)}
-              >
-                {texts[value]}
-              </button>
-            ))}
-          </fieldset>
-        )}
-        {isCompleted && (
-          <div className={css.transcript}>
-            <ErrorNotice error={transcript.error} />
-            {canEdit && !isEditing && (
-              <UnsavedChanges videoId={address.videoId} onContinue={() => setEditing(true)} />
-            )}
-            {empty !== null && !isEditing && (
-              <div className={pageCss.empty}>
-                <p>{empty}.</p>
-                {canEdit && <Button onPress={() => setEditing(true)}>{texts.edit}</Button>}
-              </div>
-            )}
-            {canEdit && !isEditing && <EditCommand onEdit={() => setEditing(true)} />}
-            {transcript.isLoading && <Loading />}
-            {isEditing && (
-              <Suspense fallback={<Loading />}>
-                <TranscriptEditor
-                  address={address}
-                  video={video}
-                  playback={playback}
-                  coveredHeight={coveredHeight}
-                  position={position}
-                  onDone={() => setEditing(false)}
-                />
-              </Suspense>
-            )}
-            {transcript.data && !isEditing && (
-              <Transcript
+    <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>
+      {!isCompleted && <VideoStatus address={address} video={video} />}
+      {video.recordingDeletedAt !== null && (
+        <RecordingDeleted at={video.recordingDeletedAt} hasTranscript={hasTranscript} />
+      )}
+      {media && (
+        <div className={css.stage} ref={stage}>
+          <Player
+            name={name}
+            media={media}
+            poster={video.poster?.kind === "frame" ? posterUrl(address) : null}
+            hasSoundOnly={video.poster?.kind === "levels"}
+            captions={captions}
+            playback={playback}
+            hasTranscript={hasTranscript}
+            help={{ isOpen: isHelpOpen, onOpenChange: setHelpOpen }}
+          />
+          {waveform.data && waveform.data.duration > 0 && (
+            <WaveformSlider waveform={waveform.data} playback={playback} />
+          )}
+          {transcription?.languageSegments && transcription.duration !== null && (
+            <Languages segments={transcription.languageSegments} duration={transcription.duration} />
+          )}
+        </div>
+      )}
+      {isCompleted && <VideoStatus address={address} video={video} />}
+      {isCompleted && (
+        <fieldset className={css.panelSwitch} aria-label={texts.show}>
+          {(["transcript", "details"] as const).map((value) => (
+            <button key={value} type="button" aria-pressed={panel === value} onClick={() => setPanel(value)}>
+              {texts[value]}
+            </button>
+          ))}
+        </fieldset>
+      )}
+      {isCompleted && (
+        <div className={css.transcript} ref={transcriptPanel} tabIndex={-1}>
+          {hasTranscript && <LoadState query={transcript} />}
+          {canEdit && !isEditing && (
+            <UnsavedChanges videoId={address.videoId} onContinue={() => changeMode("edit")} />
+          )}
+          {empty !== null && !isEditing && (
+            <div className={pageCss.empty}>
+              <p>{empty}.</p>
+              {canEdit && <Button onPress={() => changeMode("edit")}>{texts.edit}</Button>}
+            </div>
+          )}
+          {canEdit && !isEditing && <EditCommand onEdit={() => changeMode("edit")} />}
+          {isEditing && (
+            <Suspense fallback={<Loading />}>
+              <TranscriptEditor
                 address={address}
                 video={video}
-                transcript={transcript.data}
                 playback={playback}
                 coveredHeight={coveredHeight}
                 position={position}
-                onEdit={canEdit ? () => setEditing(true) : undefined}
+                onDone={() => changeMode("read")}
               />
-            )}
-          </div>
-        )}
-        <div className={css.details}>
-          <Details video={video} />
+            </Suspense>
+          )}
+          {transcript.data && !isEditing && (
+            <Transcript
+              address={address}
+              video={video}
+              transcript={transcript.data}
+              playback={playback}
+              coveredHeight={coveredHeight}
+              position={position}
+              onEdit={canEdit ? () => changeMode("edit") : undefined}
+            />
+          )}
         </div>
+      )}
+      <div className={css.details}>
+        <Details video={video} />
       </div>
-    </>
+    </div>
   );
 }
 

@@ -7,6 +7,7 @@ import { ui } from "../../messages/en/ui.ts";
 import { videoList as texts } from "../../messages/en/video-list.ts";
 import controls from "../../ui/forms/controls.module.css";
 import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { EmptyState } from "../../ui/page.tsx";
 import { hasFilter } from "./filters.tsx";
 import { useSelection } from "./use-selection.ts";
@@ -40,7 +41,7 @@ export function VideoList({
     if (canLoad) void fetchNextPage();
   }, [canLoad, fetchNextPage]);
 
-  if (list.error && !list.data) return <ErrorNotice error={list.error} />;
+  if (list.error && !list.data) return <LoadState query={list} />;
   if (list.isPending || needsRefetch) {
     return (
       <>

@@ -140,7 +140,7 @@ const SKELETON_ROWS = [1, 2, 3, 4, 5, 6, 7, 8];
 
 export function TableSkeleton() {
   return (
-    <table className={css.table} aria-hidden="true">
+    <table className={css.table} data-skeleton="" aria-hidden="true">
       <thead className={css.header} />
       <tbody className={css.skeleton}>
         {SKELETON_ROWS.map((number) => (

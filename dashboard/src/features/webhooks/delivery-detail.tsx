@@ -7,6 +7,7 @@ import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { formatDateTime, formatUntil } from "../../ui/format.ts";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import table from "../../ui/table.module.css";
 import { deliveryQuery, endpointKey } from "./queries.ts";
 import { responseText } from "./texts.ts";
@@ -21,7 +22,7 @@ interface DeliveryDetailProps {
 export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: DeliveryDetailProps) {
   const queryClient = useQueryClient();
   const now = useNow(1_000);
-  const { data: delivery, error } = useQuery(deliveryQuery(endpointId, deliveryId));
+  const query = useQuery(deliveryQuery(endpointId, deliveryId));
   const redeliver = useMutation({
     mutationFn: () =>
       request("POST /webhook-endpoints/:id/deliveries/:delivery/redeliver", {
@@ -29,8 +30,8 @@ export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: Deliver
       }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
   });
-  if (error && !delivery) return <ErrorNotice error={error} />;
-  if (!delivery) return null;
+  const delivery = query.data;
+  if (!delivery) return <LoadState query={query} />;
   return (
     <div className={css.detail}>
       <div className={css.detailHead}>

@@ -10,8 +10,9 @@ import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { formatAgo, formatUntil } from "../../ui/format.ts";
-import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
+import { Button } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { ShowMore } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
 import { videoName } from "../../ui/video-state.tsx";
@@ -67,7 +68,7 @@ export function DeliveryList(props: DeliveryListProps) {
         />
         {canRedeliver && <RedeliverFailed endpointId={endpointId} />}
       </div>
-      {deliveries.error && !rows && <ErrorNotice error={deliveries.error} />}
+      <LoadState query={deliveries} />
       {rows?.length === 0 && (
         <p className={table.soft}>{status === ALL && event === ALL ? texts.noDeliveries : ui.noResults}</p>
       )}

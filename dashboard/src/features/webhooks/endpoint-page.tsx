@@ -8,10 +8,10 @@ import { Badge } from "../../ui/badge.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
 import { formatDateTime } from "../../ui/format.ts";
-import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { BackIcon } from "../../ui/icons.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import page from "../../ui/page.module.css";
-import { Loading, PageHeader, Section } from "../../ui/page.tsx";
+import { PageHeader, Section } from "../../ui/page.tsx";
 import { DeliveryList } from "./delivery-list.tsx";
 import { EndpointActions } from "./endpoint-actions.tsx";
 import { HealthDetail } from "./endpoint-table.tsx";
@@ -25,34 +25,37 @@ const PATH = "/signed-in/environments/$environmentId/webhooks/$endpointId";
 
 export function EndpointPage() {
   const { environmentId, endpointId } = useParams({ from: PATH });
-  const { data: endpoint, error } = useQuery(endpointQuery(endpointId));
+  const query = useQuery(endpointQuery(endpointId));
+  const test = useTestEvent(endpointId);
+  const isOwner = useRole() === "owner";
+  const { data: endpoint, error } = query;
   const isDeleted = error instanceof ProblemError && error.code === "webhook_endpoint_not_found";
   if (isDeleted || (endpoint && endpoint.environmentId !== environmentId)) return <NotFoundPage />;
-  if (error && !endpoint) return <ErrorNotice error={error} />;
-  if (!endpoint) return <Loading />;
-  return <Endpoint key={endpoint.id} endpoint={endpoint} />;
-}
-
-function Endpoint({ endpoint }: { endpoint: WebhookEndpointView }) {
-  const isOwner = useRole() === "owner";
-  const filter = useSearch({ from: PATH });
-  const navigate = useNavigate({ from: "/environments/$environmentId/webhooks/$endpointId" });
-  const test = useTestEvent(endpoint.id);
   return (
     <>
-      <Link
-        className={page.back}
-        to="/environments/$environmentId/webhooks"
-        params={{ environmentId: endpoint.environmentId }}
-      >
+      <Link className={page.back} to="/environments/$environmentId/webhooks" params={{ environmentId }}>
         <BackIcon /> {texts.title}
       </Link>
-      <PageHeader title={texts.webhookEndpoint} description={<span className={css.url}>{endpoint.url}</span>}>
-        {isOwner && endpoint.enabled && <TestEventButton test={test} />}
+      <PageHeader
+        title={texts.webhookEndpoint}
+        description={endpoint && <span className={css.url}>{endpoint.url}</span>}
+      >
+        {isOwner && endpoint?.enabled && <TestEventButton test={test} />}
       </PageHeader>
       <div className={css.result}>
-        <TestEventResult endpointId={endpoint.id} test={test} />
+        <TestEventResult endpointId={endpointId} test={test} />
+        <LoadState query={query} />
       </div>
+      {endpoint && <Endpoint endpoint={endpoint} isOwner={isOwner} />}
+    </>
+  );
+}
+
+function Endpoint({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwner: boolean }) {
+  const filter = useSearch({ from: PATH });
+  const navigate = useNavigate({ from: "/environments/$environmentId/webhooks/$endpointId" });
+  return (
+    <>
       <Settings endpoint={endpoint} isOwner={isOwner} />
       <Section title={texts.deliveries}>
         <DeliveryList

@@ -3,8 +3,8 @@ import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { webhooks as texts } from "../../messages/en/webhooks.ts";
-import { ErrorNotice } from "../../ui/forms/controls.tsx";
-import { EmptyState, Loading, PageHeader, Section } from "../../ui/page.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
+import { EmptyState, PageHeader, Section } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
 import { EndpointTable } from "./endpoint-table.tsx";
 import { NewEndpoint } from "./new-endpoint.tsx";
@@ -24,14 +24,16 @@ export function WebhooksPage() {
 }
 
 function Endpoints({ environmentId, isOwner }: { environmentId: string; isOwner: boolean }) {
-  const { data: endpoints, error } = useQuery(endpointsQuery(environmentId));
+  const query = useQuery(endpointsQuery(environmentId));
+  const endpoints = query.data;
   const now = useNow(10_000);
-  if (!endpoints) return error ? <ErrorNotice error={error} /> : <Loading />;
+  if (!endpoints) return <LoadState query={query} />;
   if (endpoints.length === 0) {
     return <EmptyState title={texts.noneYet}>{isOwner ? texts.purpose : texts.askOwner}</EmptyState>;
   }
   return (
     <Section title={texts.endpoints}>
+      <LoadState query={query} />
       <EndpointTable endpoints={endpoints} now={now} />
       {!isOwner && <p className={table.soft}>{texts.ownersOnly}</p>}
     </Section>

@@ -35,7 +35,7 @@ export const shell: typeof english = {
   environments: "Umgebungen",
   newEnvironment: "Neue Umgebung",
   chooseEnvironment: "Umgebung auswählen",
-  switchEnvironment: (name) => `Umgebung: ${name ?? "keine"}. Wechseln`,
+  switchEnvironment: (name) => `Umgebung: ${name}. Wechseln`,
   palette: {
     title: "Befehlspalette",
     button: "Befehle",

@@ -33,7 +33,7 @@ export const shell = translated("shell", {
   environments: "Environments",
   newEnvironment: "New environment",
   chooseEnvironment: "Choose an environment",
-  switchEnvironment: (name: string | undefined) => `Environment: ${name ?? "none"}. Switch`,
+  switchEnvironment: (name: string) => `Environment: ${name}. Switch`,
   palette: {
     title: "Command palette",
     button: "Commands",

@@ -8,7 +8,7 @@ import { formatDateTime } from "../../../ui/format.ts";
 import controls from "../../../ui/forms/controls.module.css";
 import { Button, ErrorNotice } from "../../../ui/forms/controls.tsx";
 import { ModalDialog } from "../../../ui/forms/modal-dialog.tsx";
-import { Loading } from "../../../ui/page.tsx";
+import { LoadState } from "../../../ui/load-state.tsx";
 import { type VideoAddress, videoParams } from "../queries.ts";
 import { describeChanges } from "./compare-words.ts";
 import css from "./transcript-editor.module.css";
@@ -53,8 +53,8 @@ export function RevisionsDialog({ address, etag, onRestored, onClose }: Revision
     >
       {(close) => (
         <>
-          <ErrorNotice error={revisions.error ?? restore.error} />
-          {revisions.isLoading && <Loading />}
+          <ErrorNotice error={restore.error} />
+          <LoadState query={revisions} />
           <ol className={css.revisions}>
             {revisions.data?.data.map((revision) => (
               <li key={revision.revision}>
@@ -100,8 +100,7 @@ function Changes({ address, revision }: { address: VideoAddress; revision: numbe
   const after = useRevision(address, revision);
   const before = useRevision(address, revision === 0 ? null : revision - 1);
   if (revision === 0) return <p>{texts.originalHint}</p>;
-  if (after.error ?? before.error) return <ErrorNotice error={after.error ?? before.error} />;
-  if (!after.data || !before.data) return <Loading />;
+  if (!after.data || !before.data) return <LoadState query={after.data ? before : after} />;
   const parts = describeChanges(before.data.words, after.data.words);
   if (parts.length === 0) return <p>{texts.noChanges}</p>;
   return (

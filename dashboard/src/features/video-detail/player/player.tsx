@@ -18,6 +18,8 @@ interface PlayerProps {
   media: MediaView;
   /** URL of a frame of the video; null if there is none. */
   poster: string | null;
+  /** Whether the recording is known to have no picture, before the browser has loaded any of it. */
+  hasSoundOnly: boolean;
   /** Null until the transcription is completed. */
   captions: { url: string; language: string } | null;
   playback: Playback;
@@ -25,10 +27,19 @@ interface PlayerProps {
   help: ShortcutsHelpProps;
 }
 
-export function Player({ name, media, poster, captions, playback, hasTranscript, help }: PlayerProps) {
+export function Player({
+  name,
+  media,
+  poster,
+  hasSoundOnly,
+  captions,
+  playback,
+  hasTranscript,
+  help,
+}: PlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
   const [fault, setFault] = useState(() => knownFault(media));
-  const [isSoundOnly, setSoundOnly] = useState(false);
+  const [isSoundOnly, setSoundOnly] = useState(hasSoundOnly);
   const [speed, setSpeed] = useState(1);
 
   useEffect(() => {

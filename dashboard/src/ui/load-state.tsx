@@ -1,0 +1,63 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useLayoutEffect, useRef } from "react";
+import { isUnreachable, ProblemError } from "../admin-client/request.ts";
+import { ui as texts } from "../messages/en/ui.ts";
+import { Button, ErrorNotice } from "./forms/controls.tsx";
+import css from "./page.module.css";
+import { Loading } from "./page.tsx";
+
+interface LoadableQuery {
+  data: unknown;
+  error: unknown;
+  isFetching: boolean;
+  /** How often the query has failed. */
+  errorUpdateCount: number;
+}
+
+/**
+ * Shows a skeleton while data is loading. If it could not be loaded, shows the error and a button that tries again.
+ * Renders nothing while the data is up to date.
+ */
+export function LoadState({ query }: { query: LoadableQuery }) {
+  const { data, error } = query;
+  // If the server is unreachable, the shell says that the data may be out of date.
+  if (data !== undefined && (!error || isUnreachable(error))) return null;
+  const hasFailed = error ? isTemporary(error) : query.errorUpdateCount > 0;
+  return (
+    <div className={css.loadState}>
+      {error ? <ErrorNotice error={error} /> : <Loading />}
+      {hasFailed && <TryAgain isPending={query.isFetching} />}
+    </div>
+  );
+}
+
+function TryAgain({ isPending }: { isPending: boolean }) {
+  const queryClient = useQueryClient();
+  const root = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = root.current;
+    return () => {
+      // Otherwise, the focus would be lost together with the button.
+      if (element?.contains(document.activeElement)) focusSurroundings(element);
+    };
+  }, []);
+  const refetchFailed = () =>
+    queryClient.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" });
+  return (
+    <div ref={root}>
+      <Button isPending={isPending} onPress={refetchFailed}>
+        {texts.tryAgain}
+      </Button>
+    </div>
+  );
+}
+
+function focusSurroundings(element: Element): void {
+  const target = element.closest<HTMLElement>("[role=dialog]") ?? document.querySelector<HTMLElement>("h1");
+  target?.focus({ preventScroll: true });
+}
+
+/** Whether the same request may succeed later. */
+function isTemporary(error: unknown): boolean {
+  return !(error instanceof ProblemError) || error.status >= 500 || error.status === 429;
+}

@@ -1,0 +1,25 @@
+import type { Page } from "playwright-core";
+import { accessibilityViolations } from "./accessibility.ts";
+
+export interface Look {
+  width: number;
+  colorScheme: "light" | "dark";
+}
+
+export const LOOKS: readonly Look[] = [
+  { width: 1280, colorScheme: "light" },
+  { width: 360, colorScheme: "dark" },
+];
+
+export async function setLook(page: Page, { width, colorScheme }: Look): Promise<void> {
+  await page.setViewportSize({ width, height: 800 });
+  await page.emulateMedia({ colorScheme });
+}
+
+/** Returns violations of WCAG 2.2 AA, and whether the page is wider than its window. */
+export async function faultsOf(page: Page, { width, colorScheme }: Look, state: string): Promise<string[]> {
+  const found = await accessibilityViolations(page);
+  const scrollWidth = await page.evaluate<number>("document.documentElement.scrollWidth");
+  if (scrollWidth > width) found.push(`${scrollWidth} pixels wide`);
+  return found.map((fault) => `${state}, ${width} ${colorScheme}: ${fault}`);
+}
