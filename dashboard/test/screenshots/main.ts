@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
 import { startChromium } from "../../../captions/test/chromium.ts";
 import { readConfig } from "../../../server/src/config/config.ts";
@@ -11,7 +12,7 @@ import { freePort } from "../../../server/test/support/free-port.ts";
 import { buildDashboard } from "../build-dashboard.ts";
 import { seedAudit } from "./audit.ts";
 import { LOCAL_WEBHOOKS, makeIntegrations, nameEndpoint } from "./integrations.ts";
-import { seedDay, seedShowcase } from "./seed.ts";
+import { seedBulkOperation, seedDay, seedShowcase } from "./seed.ts";
 import { transcribeSample } from "./transcribe-sample.ts";
 
 const USAGE = `npm run screenshots -- <folder> [name…]
@@ -36,9 +37,11 @@ const README_FOLDER = join(import.meta.dirname, "../../../docs/images");
 interface Shot {
   name: string;
   path: string;
-  /** Resolves when the page has loaded. */
+  /** Resolves when the page has loaded, or after the shot's dialog was opened. */
   ready(page: Page): Promise<unknown>;
   signedOut?: boolean;
+  /** Shows only what fits the window, for dialogs and long lists. */
+  isWindow?: boolean;
 }
 
 const [folder, ...names] = process.argv.slice(2);
@@ -75,13 +78,15 @@ try {
   const integrations = await makeIntegrations(service, production.id);
   const sampleVideoId = await transcribeSample(service, production.id);
   await nameEndpoint(service, integrations.endpointId);
+  await posterMade(service, sampleVideoId);
   integrations.stop();
   await service.stop();
 
   // Restart without workers, so that queued videos stay queued.
   service = await openService({ config, log, dashboardFolder });
   await seedDay(service, archive.id);
-  await seedShowcase(service, production.id, sampleVideoId);
+  await seedBulkOperation(service, archive.id);
+  await seedShowcase(service, browser, production.id, sampleVideoId);
   await seedAudit(service, production);
   await service.parts.app.listen({ host: config.host, port: config.port });
   const at = (environmentId: string, rest: string) => `/environments/${environmentId}${rest}`;
@@ -90,10 +95,58 @@ try {
     { name: "videos", path: at(production.id, "/videos"), ready: text("Field recording 014.mp4") },
     { name: "videos-empty", path: at(empty.id, "/videos"), ready: text("No videos yet") },
     {
+      name: "videos-no-results",
+      path: at(production.id, "/videos?q=offsite"),
+      ready: text("Clear filters"),
+    },
+    {
+      name: "videos-bulk",
+      path: at(archive.id, "/videos"),
+      isWindow: true,
+      async ready(page) {
+        await text("120 of 180")(page);
+        for (const box of [1, 2, 4]) await page.getByRole("checkbox").nth(box).check();
+        await text("3 selected")(page);
+      },
+    },
+    {
+      name: "command-palette",
+      path: at(production.id, "/videos"),
+      isWindow: true,
+      async ready(page) {
+        await text("Field recording 014.mp4")(page);
+        await page.keyboard.press("Control+K");
+        await page.keyboard.type("re");
+        await page.getByRole("option").filter({ hasText: "Design review" }).waitFor();
+      },
+    },
+    {
       name: "video",
       path: at(production.id, `/videos/${sampleVideoId}?t=${PLAYED_FROM_SECONDS}`),
       ready: playing,
     },
+    {
+      name: "video-editor",
+      path: at(production.id, `/videos/${sampleVideoId}`),
+      isWindow: true,
+      async ready(page) {
+        await page.getByRole("button", { name: "Edit", exact: true }).click();
+        await page.getByRole("button", { name: "Review next" }).click();
+        await text("confidence")(page);
+      },
+    },
+    {
+      name: "video-delete",
+      path: at(production.id, `/videos/${sampleVideoId}`),
+      isWindow: true,
+      async ready(page) {
+        await page.getByRole("button", { name: "Delete", exact: true }).click();
+        await page.getByRole("dialog").waitFor();
+      },
+    },
+    { name: "api-keys-empty", path: at(empty.id, "/api-keys"), ready: text("No API keys yet") },
+    { name: "webhooks-empty", path: at(empty.id, "/webhooks"), ready: text("No endpoints yet") },
+    { name: "search-empty", path: at(empty.id, "/search?q=captions"), ready: text("No results for") },
     { name: "api-keys", path: at(production.id, "/api-keys"), ready: text("Uploader") },
     { name: "webhooks", path: at(production.id, "/webhooks"), ready: text("hooks.nordwind.example") },
     {
@@ -120,6 +173,17 @@ try {
   await service.stop();
   for (const temporary of [dataFolder, dashboardFolder])
     await rm(temporary, { recursive: true, force: true });
+}
+
+async function posterMade({ parts }: Service, videoId: string): Promise<void> {
+  const made = () =>
+    parts.database.kysely
+      .selectFrom("transcription")
+      .select("id")
+      .where("video_id", "=", videoId)
+      .where("poster_ended_at", "is not", null)
+      .execute();
+  while ((await made()).length === 0) await setTimeout(200);
 }
 
 /** Seeks into the video and waits until the player's controls are hidden and a word is highlighted. */
@@ -165,7 +229,7 @@ async function takeScreenshots(shots: Shot[], owner: typeof OWNER | null): Promi
       const signedOut = await open();
       const signedIn = await open();
       if (owner) await signIn(signedIn.page, owner);
-      for (const { name, path, ready, ...shot } of selected) {
+      for (const { name, path, ready, isWindow, ...shot } of selected) {
         const { page } = shot.signedOut ? signedOut : signedIn;
         await page.goto(path);
         // `goto` does not load a page if only the fragment of its address changes.
@@ -176,7 +240,7 @@ async function takeScreenshots(shots: Shot[], owner: typeof OWNER | null): Promi
         const file = join(resolve(folder!), `${name}-${size}-${colorScheme}.png`);
         // A viewport as tall as the page keeps sticky elements in position.
         const height = await page.evaluate("document.documentElement.scrollHeight");
-        await page.setViewportSize({ width: options.viewport.width, height: Number(height) });
+        if (!isWindow) await page.setViewportSize({ width: options.viewport.width, height: Number(height) });
         await page.screenshot({ path: file });
         await page.setViewportSize(options.viewport);
       }

@@ -1,9 +1,12 @@
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Browser } from "playwright-core";
 import { newId } from "../../../server/src/lib/ids.ts";
 import type { Service } from "../../../server/src/main.ts";
 import { newJobId } from "../../../server/src/queue/queue.ts";
+import { filePrefix, posterKey } from "../../../server/src/storage/transcript-files.ts";
 import { insertVideo } from "../../../server/src/videos/queries.ts";
+import { drawStills, type Still } from "./stills.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -13,6 +16,7 @@ interface VideoSeed {
   minutesAgo: number;
   /** Columns of the transcription; null if AI Transcription was off, undefined during the upload. */
   transcription: Record<string, unknown> | null | undefined;
+  still?: Still;
 }
 
 const completed = (language: string, minutes: number, words: number, speed = 31) => ({
@@ -38,48 +42,56 @@ const VIDEOS: VideoSeed[] = [
       "Quarterly planning with product, design, sales and everyone who joined from the Berlin office, final version 2.mp4",
     megabytes: 93,
     minutesAgo: 345,
+    still: { kind: "slide", title: "Q1 planning", accent: "#4453c9" },
     transcription: completed("en", 19, 2801),
   },
   {
     filename: "اجتماع الفريق الأسبوعي.mp4",
     megabytes: 148,
     minutesAgo: 338,
+    still: { kind: "call", people: ["#3d6b8e", "#8e5b3d"] },
     transcription: completed("ar", 24, 2544),
   },
   {
-    filename: "東京オフィス見学.mov",
+    filename: "Tokyo office tour.mov",
     megabytes: 305,
     minutesAgo: 325,
+    still: { kind: "street" },
     transcription: completed("ja", 36, 8120),
   },
   {
     filename: "2026-11 all-hands.mp4",
     megabytes: 812,
     minutesAgo: 310,
+    still: { kind: "slide", title: "All-hands", accent: "#15713f" },
     transcription: completed("en", 62, 9214),
   },
   {
     filename: "Entrevista con la directora.mov",
     megabytes: 231,
     minutesAgo: 240,
+    still: { kind: "call", people: ["#7a4b8e"] },
     transcription: completed("es", 12.6, 1822),
   },
   {
-    filename: "Harbour b-roll, no sound.mp4",
+    filename: "Harbor b-roll, no sound.mp4",
     megabytes: 64,
     minutesAgo: 225,
+    still: { kind: "harbor" },
     transcription: { status: "SKIPPED", skip_reason: "silent_audio_track" },
   },
   {
     filename: "Onboarding, day 1.mp4",
     megabytes: 344,
     minutesAgo: 190,
+    still: { kind: "slide", title: "Welcome!", accent: "#b3541e" },
     transcription: completed("en", 41, 6120),
   },
   {
     filename: "Reunião de produto.webm",
     megabytes: 118,
     minutesAgo: 150,
+    still: { kind: "call", people: ["#3d8e6b", "#8e3d52", "#3d528e", "#8e7a3d"] },
     transcription: completed("pt", 28, 3911),
   },
   { filename: "Before the switch.mp4", megabytes: 44, minutesAgo: 121, transcription: null },
@@ -87,6 +99,7 @@ const VIDEOS: VideoSeed[] = [
     filename: "Customer call, Nordwind.mp4",
     megabytes: 189,
     minutesAgo: 95,
+    still: { kind: "call", people: ["#2f4f6f", "#6f2f4f"] },
     transcription: completed("de", 33, 4027),
   },
   {
@@ -103,6 +116,7 @@ const VIDEOS: VideoSeed[] = [
     filename: "Webinar, questions and answers.mkv",
     megabytes: 402,
     minutesAgo: 31,
+    still: { kind: "stage" },
     transcription: completed("en", 47, 7215),
   },
   {
@@ -129,18 +143,26 @@ const VIDEOS: VideoSeed[] = [
 /** Inserts the videos of a busy, healthy server. */
 export async function seedShowcase(
   service: Service,
+  browser: Browser,
   environmentId: string,
   sampleVideoId: string,
 ): Promise<void> {
   const now = Date.now();
-  for (const video of VIDEOS) await add(service, environmentId, now, video);
+  const pictures = await drawStills(
+    browser,
+    VIDEOS.flatMap(({ still }) => still ?? []),
+  );
+  for (const video of VIDEOS) {
+    const picture = video.still && pictures.shift();
+    await add(service, environmentId, now, video, picture);
+  }
   // The list is sorted by id. The sample video was created first, so its time must be the oldest.
   const firstTime = new Date(now - 6 * HOUR_MS);
   const { kysely } = service.parts.database;
   await kysely.updateTable("video").set({ created_at: firstTime }).where("id", "=", sampleVideoId).execute();
 }
 
-/** Inserts transcriptions of the last 24 hours, for the system page. No screenshot shows their environment. */
+/** Inserts transcriptions of the last 24 hours, for the system page. */
 export async function seedDay(service: Service, environmentId: string): Promise<void> {
   const now = Date.now();
   for (let hour = 23; hour >= 0; hour--) {
@@ -150,7 +172,7 @@ export async function seedDay(service: Service, environmentId: string): Promise<
       const transcription = failed
         ? { status: "FAILED", failure_code: "unreadable_media", failure_message: "" }
         : completed(each % 4 === 0 ? "fr" : "en", 8 + ((hour + each * 5) % 40), 1500);
-      const minutesAgo = hour * 60 + 5 + (each * 53) / count;
+      const minutesAgo = hour * 60 + 58 - (each * 53) / count;
       await add(service, environmentId, now, {
         filename: `recording ${hour}-${each}.mp4`,
         megabytes: 80,
@@ -161,7 +183,13 @@ export async function seedDay(service: Service, environmentId: string): Promise<
   }
 }
 
-async function add(service: Service, environmentId: string, now: number, seed: VideoSeed): Promise<void> {
+async function add(
+  service: Service,
+  environmentId: string,
+  now: number,
+  seed: VideoSeed,
+  picture?: Buffer,
+): Promise<void> {
   const db = service.parts.database.kysely;
   const at = new Date(now - seed.minutesAgo * (HOUR_MS / 60));
   const id = newId("video");
@@ -194,5 +222,23 @@ async function add(service: Service, environmentId: string, now: number, seed: V
   await db
     .insertInto("transcription")
     .values(row as never)
+    .execute();
+  if (!picture) return;
+  const prefix = filePrefix(row.id, 1);
+  await service.parts.transcripts.put(posterKey(prefix), picture);
+  await db
+    .updateTable("transcription")
+    .set({ poster_ended_at: at, poster_prefix: prefix })
+    .where("id", "=", row.id)
+    .execute();
+}
+
+/** Inserts a bulk operation that is two thirds done and does not continue. */
+export async function seedBulkOperation({ parts }: Service, environmentId: string): Promise<void> {
+  const counts = { matched: 180, done: 118, failed: 2 };
+  const row = { id: newId("operation"), environment_id: environmentId, kind: "retry", state: "running" };
+  await parts.database.kysely
+    .insertInto("bulk_operation")
+    .values({ ...row, ...counts, created_at: parts.clock.now() } as never)
     .execute();
 }
