@@ -26,7 +26,7 @@ type Check = (page: Page, faults: string[]) => Promise<void>;
 test(
   "setup and a service without environments",
   async () => {
-    const token = await dashboard.service.parts.operators.newSetUpToken();
+    const token = await dashboard.service.parts.operators.newSetupToken();
     const { page } = await dashboard.visit();
     const faults: string[] = [];
     await page.goto(`${dashboard.url}/setup#${token}`);

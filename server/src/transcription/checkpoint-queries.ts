@@ -4,8 +4,9 @@ import type { Db, Tx } from "../db/schema.ts";
 import type { AttemptLease } from "./attempt-queries.ts";
 
 /**
- * Stores a checkpoint until the transcription is COMPLETED or SKIPPED, so that a retry of a failed one continues from it. One that is beyond all earlier checkpoints resets the failure and
- * crash counts, so a long recording is retried as long as it progresses.
+ * Stores a checkpoint until the transcription is COMPLETED or SKIPPED, so that a retry of a failed one continues from it.
+ * One that is beyond all earlier checkpoints resets the failure and crash counts, so a long recording is retried as long
+ * as it progresses.
  * @param number position among the attempt's checkpoints
  * @returns the failure count; null if the lease is lost
  */
