@@ -4,6 +4,7 @@ import { renderCapacity, renderCosts } from "./reference/capacity.ts";
 import { renderCommandLine } from "./reference/command-line.ts";
 import { renderErrors, renderFailures } from "./reference/errors.ts";
 import {
+  renderAccuracyFigures,
   renderEngineFigures,
   renderFigures,
   renderKeyFigures,
@@ -27,7 +28,7 @@ const FILES: Record<string, () => string> = {
 /** Sections of pages, between `<!-- generated: NAME -->` and `<!-- end of generated -->`. */
 const PARTS: Record<string, Record<string, () => string>> = {
   "README.md": { figures: renderKeyFigures },
-  "docs/accuracy.md": { accuracy: () => renderFigures("accuracy") },
+  "docs/accuracy.md": { recordings: () => renderFigures("recordings"), accuracy: renderAccuracyFigures },
   "docs/configuration.md": { settings: renderSettings },
   "docs/corrections.md": { typing: () => renderFigures("typing") },
   "docs/deploy.md": { idle: () => renderFigures("idle", ["At rest"]) },

@@ -44,6 +44,18 @@ export function renderKeyFigures(): string {
   return `${renderTable(["", "Subtext", "for comparison, in the same run"], rows)}\nMeasured on ${sources.join("; on ")}.\n`;
 }
 
+/** Renders the tables without real recordings, which are measured in a run of their own. */
+export function renderAccuracyFigures(): string {
+  return renderFigures("accuracy", [
+    "English, bundled engine",
+    "Audio without speech, bundled engine",
+    "Detected language, bundled engine",
+    "English or not, bundled engine",
+    "Whisper engine",
+    "Detected language, whisper engine",
+  ]);
+}
+
 /** Renders the figures of the bundled engine, and of the Whisper engine with the tests' model. */
 export function renderEngineFigures(): string {
   const accuracy = readFigures("accuracy");
