@@ -16,7 +16,8 @@ import { parseArgs } from "node:util";
 import { readConfig } from "../server/src/config/config.ts";
 import { openService } from "../server/src/main.ts";
 import { createLog } from "../server/src/telemetry/log.ts";
-import { type Mutation, mutations } from "./mutations.ts";
+import type { Mutation } from "./mutations/mutation.ts";
+import { mutations } from "./mutations.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const COPIES = 2;
