@@ -37,8 +37,7 @@ interface ShortClip {
 
 /**
  * Measures creaky and whispered voices, and commands of one word. Both are compared with two alternatives: with the clip
- * at full scale, and with the engine alone, i.e. without voice activity detection and without rejected results. The
- * latter is the most that a second look at rejected segments could recognize.
+ * at full scale, and with the engine alone, i.e. without voice activity detection and without rejected results.
  */
 export async function measureUnusualSpeech(
   transcriber: Transcriber,

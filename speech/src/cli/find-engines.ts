@@ -1,6 +1,8 @@
 import { type AvailableEngines, chooseEngines, type EngineSelection } from "../engines/registry.ts";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "../models/catalog.ts";
+import { asInstalled, bundledTakesEnglish } from "../models/estimated-speed.ts";
 import { type ModelStore, openModelStore } from "../models/store.ts";
+import { machineSpeed } from "../processes/machine-speed.ts";
 import type { TranscribeSettings } from "./settings.ts";
 
 /** @throws SpeechError `model_not_found`, `model_corrupt` */
@@ -18,13 +20,21 @@ async function findWhisper({
   model,
   modelsFolder,
   calledAs,
+  priority,
+  threads,
 }: TranscribeSettings): Promise<AvailableEngines["whisper"]> {
   const store = openModelStore({ folder: modelsFolder, calledAs: `${calledAs} models` });
   const wanted = model ?? (await bestInstalledModel(store));
   if (wanted === null) return null;
   const { folder, manifest, name } = await store.find(wanted);
   const known = knownModel(manifest?.name ?? name);
-  return { folder, prefersBundledForEnglish: known?.prefersBundledForEnglish ?? false };
+  const installed = known === undefined ? null : asInstalled(known, manifest);
+  // Null if it cannot be measured; the model then recognizes English too.
+  const machine =
+    installed === null || installed.prefersBundledForEnglish || priority !== "auto"
+      ? null
+      : await machineSpeed(modelsFolder, threads).catch(() => null);
+  return { folder, prefersBundledForEnglish: bundledTakesEnglish(installed, priority, machine) };
 }
 
 /** Returns the name of the default model if it is installed, otherwise the largest model's, or null. */

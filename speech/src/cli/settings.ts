@@ -11,6 +11,7 @@ import {
 } from "../engines/registry.ts";
 import { commandPrefix, SPEECH_PROGRAM } from "../lib/command-prefix.ts";
 import { DEFAULT_MODEL_NAME } from "../models/catalog.ts";
+import type { SpeechPriority } from "../models/estimated-speed.ts";
 import type { ModelSettings } from "./model-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -44,6 +45,7 @@ export interface TranscribeSettings {
   modelsFolder: string;
   /** Engines configured by options or environment variables. */
   configured: EngineSpec[];
+  priority: SpeechPriority;
   threads: number;
   memoryLimitBytes: number;
   /** Null to search the PATH. */
@@ -82,6 +84,7 @@ export function readSettings(options: Options, env: Env, fail: (message: string)
     model: model === undefined ? null : /[\\/]|^\.+$/.test(model) ? resolve(model) : model,
     modelsFolder: modelsFolder(options, env),
     configured,
+    priority: "auto",
     threads: threadsOf(options),
     memoryLimitBytes: options.memoryLimit * 1024 ** 2,
     ffmpegPath: options.ffmpeg ?? null,

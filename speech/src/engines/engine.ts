@@ -35,6 +35,9 @@ export interface RecognizeOptions {
 /**
  * A speech-to-text model with its runtime. Engines receive only samples, never files or database connections. To add an
  * engine, add a folder next to this file, an entry in `registry.ts`, settings and documentation.
+ *
+ * Whether word times are measured is part of each result, not of the engine: a server can return times for one request
+ * and only text for another.
  */
 export interface Engine {
   /** Name for users and logs: `moonshine-tiny`. */

@@ -35,6 +35,7 @@ export function addTranscribe(program: Command, terminal: Terminal): void {
         model: whisperModel === DEFAULT_MODEL_NAME ? null : whisperModel,
         modelsFolder,
         configured: configuredEngines,
+        priority: config.speechPriority,
         threads: config.speechThreads,
         memoryLimitBytes: config.speechMemoryLimitBytes,
         ffmpegPath: config.ffmpegPath,
