@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { startChromium } from "../../captions/test/chromium.ts";
-import { setAllowedOrigins } from "../../server/src/environments/queries.ts";
+import { changeEnvironment } from "../../server/src/environments/environments.ts";
 import { createTenant, shareService, type Tenant } from "../../server/test/support/service.ts";
 import { buildPackage } from "../build/build.ts";
 
@@ -90,7 +90,7 @@ async function openPage(tenant: Tenant) {
 }
 
 const allow = ({ environmentId }: Tenant, origin: string) =>
-  setAllowedOrigins(service.service.parts.database.kysely, environmentId, [origin]);
+  changeEnvironment(service.service.parts.database.kysely, environmentId, { allowedOrigins: [origin] });
 
 test("a page of another origin uploads a file, waits for the transcription and reads the words with the built client", async () => {
   const tenant = await createTenant(service);

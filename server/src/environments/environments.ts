@@ -8,11 +8,9 @@ import {
   findEnvironment,
   findEnvironmentForUpdate,
   insertEnvironment,
-  setAiTranscription,
-  setAllowedOrigins,
-  setRetention,
+  updateEnvironment,
 } from "./queries.ts";
-import { changeVocabulary } from "./vocabulary.ts";
+import { checkedVocabulary } from "./vocabulary.ts";
 
 /**
  * @param name 1 to 100 characters, unique
@@ -63,71 +61,55 @@ export async function lockEnvironment(tx: Tx, idOrName: string): Promise<Environ
   return row;
 }
 
+export interface EnvironmentChange {
+  /**
+   * Origins of pages that may upload: `https://app.example`, or `*` for any. An empty list allows no page. Clients other
+   * than browsers are not affected, because they send no origin.
+   */
+  allowedOrigins?: readonly string[];
+  /** Applies to videos that finish uploading from now on. */
+  aiTranscription?: boolean;
+  /** Null keeps all videos. The next sweep permanently deletes everything that is due. */
+  retention?: RetentionPolicy | null;
+  /** Names and terms that may be spoken, most important first. Applies to transcriptions that start from now on. */
+  vocabulary?: readonly string[];
+}
+
 /**
  * Changes the given fields.
  * @throws AppError `invalid_request`, `environment_not_found`
  */
 export async function changeEnvironment(
-  tx: Tx,
+  db: Db | Tx,
   id: string,
   { allowedOrigins, aiTranscription, retention, vocabulary }: EnvironmentChange,
 ): Promise<EnvironmentRow> {
-  if (allowedOrigins !== undefined) await setUploadOrigins(tx, id, allowedOrigins);
-  if (aiTranscription !== undefined) await switchAiTranscription(tx, id, aiTranscription);
-  if (retention !== undefined) await changeRetention(tx, id, retention);
-  if (vocabulary !== undefined) await changeVocabulary(tx, id, vocabulary);
-  return await getEnvironment(tx, id);
-}
-
-export interface EnvironmentChange {
-  allowedOrigins?: string[];
-  aiTranscription?: boolean;
-  /** Null keeps all videos. */
-  retention?: RetentionPolicy | null;
-  vocabulary?: readonly string[];
-}
-
-/**
- * Turns AI Transcription on or off for videos that finish uploading from now on.
- * @throws AppError `environment_not_found`
- */
-export async function switchAiTranscription(db: Db, id: string, on: boolean): Promise<EnvironmentRow> {
-  const row = await setAiTranscription(db, id, on);
+  const columns = {
+    ...(allowedOrigins && { allowed_origins: JSON.stringify(checkedOrigins(allowedOrigins)) }),
+    ...(aiTranscription !== undefined && { ai_transcription: aiTranscription }),
+    ...(retention !== undefined && retentionColumns(retention)),
+    ...(vocabulary && { vocabulary: JSON.stringify(checkedVocabulary(vocabulary)) }),
+  };
+  if (Object.keys(columns).length === 0) return await getEnvironment(db, id);
+  const row = await updateEnvironment(db, id, columns);
   if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);
   return row;
 }
 
-/**
- * Sets the origins of pages that may upload to the environment: `https://app.example`, or `*` for any. An empty list
- * allows no page. Clients other than browsers are not affected, because they send no origin.
- * @throws AppError `invalid_request`, `environment_not_found`
- */
-export async function setUploadOrigins(db: Db, id: string, origins: string[]): Promise<EnvironmentRow> {
+function checkedOrigins(origins: readonly string[]): string[] {
   const wrong = origins.find((origin) => origin !== "*" && !isOrigin(origin));
   if (wrong !== undefined) {
     throw new AppError("invalid_request", `${wrong} is not a valid origin. Example: https://app.example.`);
   }
-  const row = await setAllowedOrigins(db, id, [...new Set(origins)]);
-  if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);
-  return row;
+  return [...new Set(origins)];
 }
 
-/**
- * Sets the retention policy; null keeps all videos. The next sweep permanently deletes everything that is due.
- * @throws AppError `invalid_request`, `environment_not_found`
- */
-export async function changeRetention(
-  db: Db,
-  id: string,
-  retention: RetentionPolicy | null,
-): Promise<EnvironmentRow> {
+function retentionColumns(retention: RetentionPolicy | null) {
   const days = retention?.days ?? 1;
   if (!Number.isInteger(days) || days < 1 || days > MAX_RETENTION_DAYS) {
     throw new AppError("invalid_request", `The retention period must be 1 to ${MAX_RETENTION_DAYS} days.`);
   }
-  const row = await setRetention(db, id, retention);
-  if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);
-  return row;
+  return { retention_days: retention?.days ?? null, retention_deletes: retention?.deletes ?? null };
 }
 
 /** Accepts an origin as browsers send it: without a path or default port. */

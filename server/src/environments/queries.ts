@@ -1,6 +1,7 @@
+import type { Updateable } from "kysely";
 import type { RetentionPolicy } from "../db/enums.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import type { EnvironmentRow } from "../db/tables/environments.ts";
+import type { EnvironmentRow, EnvironmentTable } from "../db/tables/environments.ts";
 
 export interface NewEnvironment {
   id: string;
@@ -40,27 +41,15 @@ export async function findEnvironmentForUpdate(tx: Tx, id: string): Promise<Envi
   return await tx.selectFrom("environment").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
 }
 
-export async function setAiTranscription(
-  db: Db,
+/** @returns undefined if the environment does not exist */
+export async function updateEnvironment(
+  db: Db | Tx,
   id: string,
-  on: boolean,
+  columns: Updateable<EnvironmentTable>,
 ): Promise<EnvironmentRow | undefined> {
   return await db
     .updateTable("environment")
-    .set({ ai_transcription: on })
-    .where("id", "=", id)
-    .returningAll()
-    .executeTakeFirst();
-}
-
-export async function setAllowedOrigins(
-  db: Db,
-  id: string,
-  origins: string[],
-): Promise<EnvironmentRow | undefined> {
-  return await db
-    .updateTable("environment")
-    .set({ allowed_origins: JSON.stringify(origins) })
+    .set(columns)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirst();
@@ -73,19 +62,6 @@ export async function findAllowedOrigins(db: Db, id: string): Promise<string[]> 
     .where("id", "=", id)
     .executeTakeFirst();
   return row?.allowed_origins ?? [];
-}
-
-export async function setVocabulary(
-  db: Db,
-  id: string,
-  vocabulary: readonly string[],
-): Promise<EnvironmentRow | undefined> {
-  return await db
-    .updateTable("environment")
-    .set({ vocabulary: JSON.stringify(vocabulary) })
-    .where("id", "=", id)
-    .returningAll()
-    .executeTakeFirst();
 }
 
 export async function findVocabulary(db: Db, id: string): Promise<string[]> {
@@ -111,20 +87,6 @@ export async function lockAiTranscription(tx: Tx, environmentId: string): Promis
     .forShare()
     .executeTakeFirstOrThrow();
   return ai_transcription;
-}
-
-/** @param retention null to keep everything */
-export async function setRetention(
-  db: Db,
-  environmentId: string,
-  retention: RetentionPolicy | null,
-): Promise<EnvironmentRow | undefined> {
-  return await db
-    .updateTable("environment")
-    .set({ retention_days: retention?.days ?? null, retention_deletes: retention?.deletes ?? null })
-    .where("id", "=", environmentId)
-    .returningAll()
-    .executeTakeFirst();
 }
 
 export function retentionOf(environment: EnvironmentRow): RetentionPolicy | null {

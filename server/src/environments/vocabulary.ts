@@ -1,21 +1,13 @@
-import type { Db } from "../db/schema.ts";
-import type { EnvironmentRow } from "../db/tables/environments.ts";
 import { AppError } from "../lib/errors.ts";
-import { setVocabulary } from "./queries.ts";
 
 export const MAX_VOCABULARY_TERMS = 100;
 const MAX_TERM_CHARACTERS = 50;
 
 /**
- * Sets the names and terms that the environment's recordings may contain, most important first. They apply to
- * transcriptions that start from now on.
- * @throws AppError `invalid_request`, `environment_not_found`
+ * Returns the terms in the form in which they are stored.
+ * @throws AppError `invalid_request`
  */
-export async function changeVocabulary(
-  db: Db,
-  id: string,
-  vocabulary: readonly string[],
-): Promise<EnvironmentRow> {
+export function checkedVocabulary(vocabulary: readonly string[]): string[] {
   const terms = vocabulary.map((term) => term.trim().normalize("NFC"));
   if (terms.length > MAX_VOCABULARY_TERMS) {
     throw new AppError("invalid_request", `A vocabulary has at most ${MAX_VOCABULARY_TERMS} terms.`);
@@ -33,9 +25,7 @@ export async function changeVocabulary(
     if (seen.has(key)) throw new AppError("invalid_request", `The vocabulary contains ${term} twice.`);
     seen.add(key);
   }
-  const row = await setVocabulary(db, id, terms);
-  if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);
-  return row;
+  return terms;
 }
 
 /** Terms are separated by commas. Invisible characters would reach the model's prompt unnoticed. */

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { seedEveryState } from "../../../dashboard/test/seed-videos.ts";
 import type { UploadOfferView, VideoPageView, VideoView } from "../../src/admin/contract/video.ts";
 import { VIDEO_STATES } from "../../src/db/enums.ts";
-import { setUploadOrigins } from "../../src/environments/environments.ts";
+import { changeEnvironment } from "../../src/environments/environments.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { insertVideo } from "../../src/videos/queries.ts";
 import { createTenant, shareService } from "../support/service.ts";
@@ -105,7 +105,9 @@ test("an operator's upload needs no key: the session creates the video, its uplo
   const path = `/environments/${tenant.environmentId}/videos`;
   const bytes = Buffer.from("These are the bytes.");
   const body = { filename: "a.mp4", sizeBytes: bytes.length };
-  await setUploadOrigins(subtext.service.parts.database.kysely, tenant.environmentId, []);
+  await changeEnvironment(subtext.service.parts.database.kysely, tenant.environmentId, {
+    allowedOrigins: [],
+  });
   const offer = await sendAsCommandLine(subtext, path, { method: "POST", body });
   expect(offer.statusCode).toBe(201);
   const { video, upload } = offer.json<UploadOfferView>();

@@ -5,7 +5,7 @@ import { applyRetention } from "../../src/cleanup/retention.ts";
 import { sweep } from "../../src/cleanup/sweep.ts";
 import { checkAllFiles } from "../../src/cleanup/sweep-missing-files.ts";
 import type { Schema } from "../../src/db/schema.ts";
-import { changeRetention } from "../../src/environments/environments.ts";
+import { changeEnvironment } from "../../src/environments/environments.ts";
 import { diagnose } from "../../src/health/doctor.ts";
 import { representTranscription } from "../../src/resources/serializers.ts";
 import { fileKey, filePrefix, TRANSCRIPTS_PREFIX } from "../../src/storage/transcript-files.ts";
@@ -82,7 +82,7 @@ test("nothing is deleted because of its age unless its environment has a retenti
   const [off, on] = [await createTenant(subtext), await createTenant(subtext)];
   const untouched = await completed(off.environmentId, 4000);
   const due = await completed(on.environmentId, 4000);
-  await changeRetention(deps().db, on.environmentId, { days: 30, deletes: "recording" });
+  await changeEnvironment(deps().db, on.environmentId, { retention: { days: 30, deletes: "recording" } });
   await applyRetention(deps(), running);
   expect(await readRecording(subtext.service, untouched.videoId)).not.toBeNull();
   expect(await readRecording(subtext.service, due.videoId)).toBeNull();
@@ -92,7 +92,7 @@ test("retention of recordings keeps the transcript readable by working URLs", as
   const tenant = await createTenant(subtext);
   const { videoId } = await completed(tenant.environmentId, 31);
   const young = await completed(tenant.environmentId, 29);
-  await changeRetention(deps().db, tenant.environmentId, { days: 30, deletes: "recording" });
+  await changeEnvironment(deps().db, tenant.environmentId, { retention: { days: 30, deletes: "recording" } });
   await applyRetention(deps(), running);
 
   expect(await readRecording(subtext.service, videoId)).toBeNull();
@@ -119,10 +119,10 @@ test("retention of videos removes every row and file, even if the recording was 
   const tenant = await createTenant(subtext);
   const { db, transcripts } = deps();
   const { videoId, transcriptionId } = await completed(tenant.environmentId, 31);
-  await changeRetention(db, tenant.environmentId, { days: 30, deletes: "recording" });
+  await changeEnvironment(db, tenant.environmentId, { retention: { days: 30, deletes: "recording" } });
   await applyRetention(deps(), running);
   const other = await completed(tenant.environmentId, 31);
-  await changeRetention(db, tenant.environmentId, { days: 30, deletes: "video" });
+  await changeEnvironment(db, tenant.environmentId, { retention: { days: 30, deletes: "video" } });
   await applyRetention(deps(), running);
   for (const id of [videoId, other.videoId]) {
     expect((await read(tenant, id)).status).toBe(404);
@@ -135,7 +135,7 @@ test("retention of videos removes every row and file, even if the recording was 
 test("waiting and running transcriptions are kept, however old; failed ones until their days are over", async () => {
   const tenant = await createTenant(subtext);
   const { db } = deps();
-  await changeRetention(db, tenant.environmentId, { days: 7, deletes: "video" });
+  await changeEnvironment(db, tenant.environmentId, { retention: { days: 7, deletes: "video" } });
   const make = async (status: Schema["transcription"]["status"], finished: number) => {
     const { videoId } = await completed(tenant.environmentId, 400);
     await setStatus(videoId, status);
@@ -155,7 +155,7 @@ test("the age of a video without a transcription starts at the end of its upload
   const old = await upload(subtext, tenant, Buffer.from("old"));
   const young = await upload(subtext, tenant, Buffer.from("young"));
   await endAt(old, { uploaded: 3, finished: 3 });
-  await changeRetention(db, tenant.environmentId, { days: 2, deletes: "recording" });
+  await changeEnvironment(db, tenant.environmentId, { retention: { days: 2, deletes: "recording" } });
   await applyRetention(deps(), running);
   expect(await readRecording(subtext.service, old)).toBeNull();
   expect(await readRecording(subtext.service, young)).not.toBeNull();
@@ -166,7 +166,7 @@ test("a failed transcription without a recording cannot be reprocessed, and the 
   const tenant = await createTenant(subtext);
   const { videoId } = await completed(tenant.environmentId, 31);
   await setStatus(videoId, "FAILED");
-  await changeRetention(deps().db, tenant.environmentId, { days: 30, deletes: "recording" });
+  await changeEnvironment(deps().db, tenant.environmentId, { retention: { days: 30, deletes: "recording" } });
   await applyRetention(deps(), running);
   const path = `/environments/${tenant.environmentId}/videos/${videoId}/reprocess`;
   const refused = await sendAsCommandLine(subtext, path, { method: "POST" });
@@ -179,7 +179,7 @@ test("a video that was due when it was listed but is reprocessed in the meantime
   const first = await completed(tenant.environmentId, 40);
   const second = await completed(tenant.environmentId, 39);
   await setStatus(second.videoId, "FAILED");
-  await changeRetention(db, tenant.environmentId, { days: 30, deletes: "video" });
+  await changeEnvironment(db, tenant.environmentId, { retention: { days: 30, deletes: "video" } });
   const path = `/environments/${tenant.environmentId}/videos/${second.videoId}/reprocess`;
   const reprocessing = {
     ...recordings,
@@ -201,7 +201,7 @@ test("a video that was due when it was listed but is transcribed again in the me
   const first = await completed(tenant.environmentId, 40);
   const second = await completed(tenant.environmentId, 39);
   const third = await completed(tenant.environmentId, 38);
-  await changeRetention(db, tenant.environmentId, { days: 30, deletes: "video" });
+  await changeEnvironment(db, tenant.environmentId, { retention: { days: 30, deletes: "video" } });
   const transcribing = {
     ...recordings,
     async remove(videoId: string) {
@@ -224,7 +224,7 @@ test("files that remain after a crash during retention are removed by the sweep"
   const tenant = await createTenant(subtext);
   const { db, recordings } = deps();
   const { videoId } = await completed(tenant.environmentId, 31);
-  await changeRetention(db, tenant.environmentId, { days: 30, deletes: "recording" });
+  await changeEnvironment(db, tenant.environmentId, { retention: { days: 30, deletes: "recording" } });
   const dead = {
     ...recordings,
     async remove() {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { type SweepDeps, sweep } from "../../src/cleanup/sweep.ts";
-import { setRetention } from "../../src/environments/queries.ts";
+import { changeEnvironment } from "../../src/environments/environments.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { findLostJobs } from "../../src/queue/lost-job-queries.ts";
@@ -207,7 +207,7 @@ describe("one item that cannot be processed", () => {
   test("does not stop retention of the others", async () => {
     const clock = new MovableClock();
     const { service, tenant, ids, db } = await uploadThree({ aiTranscription: false }, clock);
-    await setRetention(db, tenant.environmentId, { days: 1, deletes: "recording" });
+    await changeEnvironment(db, tenant.environmentId, { retention: { days: 1, deletes: "recording" } });
     clock.advance(2 * 86_400_000);
     const { recordings } = service.service.parts;
     const remove = async (id: string) => {

@@ -9,7 +9,7 @@ import { applyRetention } from "../../src/cleanup/retention.ts";
 import { checkAllFiles } from "../../src/cleanup/sweep-missing-files.ts";
 import { sweepStoredFiles } from "../../src/cleanup/sweep-stored-files.ts";
 import type { Db } from "../../src/db/schema.ts";
-import { changeRetention } from "../../src/environments/environments.ts";
+import { changeEnvironment } from "../../src/environments/environments.ts";
 import { makePoster } from "../../src/posters/make-poster.ts";
 import { finishPoster } from "../../src/posters/queries.ts";
 import { newJobId } from "../../src/queue/queue.ts";
@@ -230,7 +230,7 @@ describe("the job", { timeout: 120_000 }, () => {
     const running = await waiting(await media("poster-portrait.webm"), environmentId);
     await made.run();
     const { deps } = made;
-    await changeRetention(deps.db, environmentId, { days: 1, deletes: "recording" });
+    await changeEnvironment(deps.db, environmentId, { retention: { days: 1, deletes: "recording" } });
     clock.advance(2 * DAY_MS);
     await applyRetention(deps, never);
     expect(await deps.transcripts.inspect(made.key)).toBeNull();
@@ -246,7 +246,7 @@ describe("the job", { timeout: 120_000 }, () => {
       await media("poster-portrait.webm"),
       environmentId,
     );
-    await changeRetention(deps.db, environmentId, { days: 1, deletes: "recording" });
+    await changeEnvironment(deps.db, environmentId, { retention: { days: 1, deletes: "recording" } });
     clock.advance(2 * DAY_MS);
     const put = async (...file: Parameters<typeof deps.transcripts.put>) => {
       await applyRetention(deps, never);

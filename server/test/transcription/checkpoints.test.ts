@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { applyRetention } from "../../src/cleanup/retention.ts";
 import type { Db } from "../../src/db/schema.ts";
-import { changeVocabulary } from "../../src/environments/vocabulary.ts";
+import { changeEnvironment } from "../../src/environments/environments.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { databaseUnavailable } from "../../src/lib/lost-connection.ts";
 import type { JobTag } from "../../src/queue/fair-queueing.ts";
@@ -199,7 +199,7 @@ describe("checkpoints of a recording", () => {
       .select("environment_id")
       .where("id", "=", videoId)
       .executeTakeFirstOrThrow();
-    await changeVocabulary(db, environment_id, ["Subtext", "Anna Weber"]);
+    await changeEnvironment(db, environment_id, { vocabulary: ["Subtext", "Anna Weber"] });
     let given: readonly string[] | undefined;
     await run(async ({ vocabulary }) => {
       given = vocabulary;

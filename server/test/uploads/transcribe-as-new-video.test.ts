@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { VideoView } from "../../src/admin/contract/video.ts";
 import type { VideoDetailView } from "../../src/admin/contract/video-detail.ts";
 import { sweepOpenUploads } from "../../src/cleanup/sweep-uploads.ts";
-import { setAiTranscription } from "../../src/environments/queries.ts";
+import { changeEnvironment } from "../../src/environments/environments.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { transcribeAsNewVideo } from "../../src/uploads/transcribe-as-new-video.ts";
 import { findVideo, insertVideo } from "../../src/videos/queries.ts";
@@ -22,7 +22,7 @@ async function untranscribedVideo() {
   const tenant = await createTenant(subtext, { aiTranscription: false });
   const { environmentId } = tenant;
   const videoId = await upload(subtext, tenant, RECORDING);
-  const turn = (on: boolean) => setAiTranscription(db, environmentId, on);
+  const turn = (on: boolean) => changeEnvironment(db, environmentId, { aiTranscription: on });
   await turn(true);
   const path = `/environments/${environmentId}/videos`;
   return {

@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import { expect, onTestFinished, test } from "vitest";
 import { startChromium } from "../../../captions/test/chromium.ts";
-import { setUploadOrigins } from "../../src/environments/environments.ts";
+import { changeEnvironment } from "../../src/environments/environments.ts";
 import { CUTS, startCuttingProxy } from "../support/cutting-proxy.ts";
 import { createTenant, shareService, temporaryFolder } from "../support/service.ts";
 import { readRecording } from "../support/stored-recording.ts";
@@ -69,9 +69,9 @@ test("Uppy uploads from a page of another origin, by an upload URL and with a ke
   expect(await upload({ uploadUrl: await newTicket() }, "by-url.mp4")).toBe("uploaded by-url.mp4");
   expect(await upload(keyed, "keyed.mp4")).toBe("uploaded keyed.mp4");
   const db = service.service.parts.database.kysely;
-  await setUploadOrigins(db, tenant.environmentId, [origin]);
+  await changeEnvironment(db, tenant.environmentId, { allowedOrigins: [origin] });
   expect(await upload({ uploadUrl: await newTicket() }, "allowed.mp4")).toBe("uploaded allowed.mp4");
-  await setUploadOrigins(db, tenant.environmentId, ["https://app.example"]);
+  await changeEnvironment(db, tenant.environmentId, { allowedOrigins: ["https://app.example"] });
   expect(await upload({ uploadUrl: await newTicket() }, "foreign-url.mp4")).toMatch(/^refused/);
   expect(await upload(keyed, "foreign-key.mp4")).toMatch(/^refused/);
 
