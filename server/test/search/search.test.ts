@@ -274,30 +274,6 @@ describe("a transcript", () => {
     expect(await count()).toBe(600);
   });
 
-  test("that is older than the search is indexed once, by the sweep", async () => {
-    const { environmentId } = await createTenant(subtext);
-    const { service } = subtext;
-    const db = service.parts.database.kysely;
-    const { transcriptionId } = await seedTranscript(service, {
-      environmentId,
-      language: "en",
-      text: "Older than the index.",
-    });
-    await db.deleteFrom("search_document").where("transcription_id", "=", transcriptionId).execute();
-    const jobs = async () => {
-      const { rows } = await sql<{ id: string }>`
-        select id from pgboss.job where name = 'index' and data->>'subjectId' = ${transcriptionId}
-      `.execute(db);
-      return rows;
-    };
-    await sweepOnce();
-    await sweepOnce();
-    const [job, ...others] = await jobs();
-    expect(others).toEqual([]);
-    await indexSeeded(service, { transcriptionId, jobId: job!.id });
-    expect(await found(environmentId, "older")).toEqual(["[Older] than the index."]);
-  });
-
   test("gets a new job if its job is lost", async () => {
     const { environmentId } = await createTenant(subtext);
     const { service } = subtext;

@@ -35,6 +35,13 @@ async function startHub(): Promise<ModelHub> {
   return hub;
 }
 
+/** Like `startHub`, with a model that can be run. */
+async function startRunnableHub(): Promise<ModelHub> {
+  const hub = await startTinyModelHub(TINY);
+  onTestFinished(() => hub.stop());
+  return hub;
+}
+
 interface Outcome {
   exitCode: number | null;
   out: string;
@@ -67,8 +74,7 @@ async function run(args: string[], env: Record<string, string>): Promise<Outcome
 
 describe("the commands", () => {
   test("list, pull, verify and remove models", async () => {
-    const [hub, dataFolder] = [await startTinyModelHub(TINY), await temporaryFolder()];
-    onTestFinished(() => hub.stop());
+    const [hub, dataFolder] = [await startRunnableHub(), await temporaryFolder()];
     const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url, WHISPER_MODEL: TINY.name };
     const list = async () => JSON.parse((await run(["models", "list", "--json"], env)).out) as ModelView[];
     expect((await list()).map(({ name, state, wanted }) => [name, state, wanted])).toEqual(
@@ -106,7 +112,7 @@ describe("the commands", () => {
   });
 
   test("rm refuses to remove the model that a running service uses, unless it is forced", async () => {
-    const [hub, dataFolder] = [await startHub(), await temporaryFolder()];
+    const [hub, dataFolder] = [await startRunnableHub(), await temporaryFolder()];
     const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url, WHISPER_MODEL: TINY.name };
     await run(["models", "pull"], env);
     // The health check of a hub looks like that of a service.
@@ -121,7 +127,7 @@ describe("the commands", () => {
   });
 
   test("that fail exit with one line and 1, and with 2 if they are invalid", async () => {
-    const [hub, dataFolder] = [await startHub(), await temporaryFolder()];
+    const [hub, dataFolder] = [await startRunnableHub(), await temporaryFolder()];
     hub.faults = { token: "secret" };
     const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url };
     for (const args of [
@@ -318,7 +324,7 @@ describe("the service", () => {
   });
 
   test("downloads nothing if downloads are off, and uses a model that someone installs", async () => {
-    const hub = await startHub();
+    const hub = await startRunnableHub();
     const { models, nextLook } = await service(hub, { MODEL_DOWNLOAD: "off" });
     models.start();
     await until(async () => models.state().error !== null);
