@@ -22,7 +22,7 @@ import { Details } from "./details.tsx";
 import { Languages } from "./languages.tsx";
 import { Playback } from "./player/playback.ts";
 import { Player } from "./player/player.tsx";
-import { WaveformSlider } from "./player/waveform-slider.tsx";
+import { WaveformPlaceholder, WaveformSlider } from "./player/waveform-slider.tsx";
 import { captionsUrl, transcriptQuery, type VideoAddress, videoQuery, waveformQuery } from "./queries.ts";
 import { RecordingDeleted, VideoStatus } from "./status.tsx";
 import type { ReadingPosition } from "./transcript/reading-position.ts";
@@ -143,6 +143,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
             hasTranscript={hasTranscript}
             help={{ isOpen: isHelpOpen, onOpenChange: setHelpOpen }}
           />
+          {isCompleted && waveform.isLoading && <WaveformPlaceholder />}
           {waveform.data && waveform.data.duration > 0 && (
             <WaveformSlider waveform={waveform.data} playback={playback} />
           )}

@@ -103,6 +103,16 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
   );
 }
 
+/** Reserves the height of the slider, so that nothing below it moves when the waveform arrives. */
+export function WaveformPlaceholder() {
+  return (
+    <div aria-hidden="true">
+      <div className={css.slider} />
+      <div className={css.caption}>&nbsp;</div>
+    </div>
+  );
+}
+
 /** Returns the element's current width in whole CSS pixels. */
 function useWidth(element: React.RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(320);
