@@ -103,7 +103,8 @@ export function verifyEnd(running: Running, how: End, before: Seen, after: Seen)
   }
   const held = was.status === "PROCESSING" && was.attempt === running.attempt;
   if (!held) {
-    expect(row).toEqual(was);
+    // The first progress report of the attempt that replaced this one may be stored meanwhile. It changes only the time.
+    expect(row).toEqual({ ...was, changed_at: row?.changed_at });
     return;
   }
   const expected: Record<End, string[]> = {
