@@ -77,12 +77,15 @@ export async function sync(path: string): Promise<void> {
   await handle.sync();
 }
 
-/** Yields the relative paths of all files below a folder, with `/`. Ignores folders that do not exist or disappear. */
+/**
+ * Yields the relative paths of all files and symbolic links below a folder, with `/`. Ignores folders that do not exist or
+ * disappear.
+ */
 export async function* walk(folder: string, below = ""): AsyncGenerator<string> {
   try {
     for await (const entry of await opendir(join(folder, below))) {
       if (entry.isDirectory()) yield* walk(folder, `${below}${entry.name}/`);
-      else if (entry.isFile()) yield `${below}${entry.name}`;
+      else if (entry.isFile() || entry.isSymbolicLink()) yield `${below}${entry.name}`;
     }
   } catch (error) {
     if (!isAbsence(error)) throw error;

@@ -6,6 +6,7 @@ import { DEFAULT_MODEL_NAME, type KnownModel, knownModel } from "@subtext/speech
 import type { DownloadRetryPolicy } from "@subtext/speech/models/download";
 import type { DownloadProgress } from "@subtext/speech/models/download-progress";
 import { asInstalled, bundledTakesEnglish, type EncoderSpeed } from "@subtext/speech/models/estimated-speed";
+import type { TryModel } from "@subtext/speech/models/install";
 import { type FoundModel, openModelStore } from "@subtext/speech/models/store";
 import { isStillThere } from "@subtext/speech/models/stored-model";
 import { chosenEncoder } from "@subtext/speech/processes/encoder-choice";
@@ -108,7 +109,7 @@ export function createModels({
   retryPolicy?: DownloadRetryPolicy;
   measure?: () => Promise<EncoderSpeed>;
   /** Rejects a downloaded model that cannot be run. */
-  tryModel?: (folder: string) => Promise<void>;
+  tryModel?: TryModel;
 }): Models {
   let name = wanted ? config.whisperModel : null;
   const store = openModelStore({ folder: config.modelsFolder, calledAs: commandLine("models") });
@@ -210,8 +211,10 @@ export function createModels({
         if (failed !== null) {
           failures += 1;
           const pause = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
-          nextTry = clock.now().getTime() + pause;
-          const nextTryAt = new Date(nextTry).toISOString();
+          // Another download would get the same files.
+          const isRejected = failed instanceof SpeechError && failed.code === "model_unusable";
+          nextTry = isRejected ? Number.POSITIVE_INFINITY : clock.now().getTime() + pause;
+          const nextTryAt = isRejected ? null : new Date(nextTry).toISOString();
           change({ state: "failed", error: messageOf(failed), hint: hintFor(downloadable.name), nextTryAt });
           log.warn({ err: failed, model: name, nextTryAt }, "the speech model could not be downloaded");
           notify();

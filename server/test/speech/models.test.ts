@@ -236,15 +236,24 @@ describe("the service", () => {
     expect(logged()).toMatch(/"progress":"\d+% {2}/);
   });
 
-  test("reports a download that cannot be run, and retries later", async () => {
+  test("reports a download that cannot be run, and does not repeat it", async () => {
     const tryModel = async () => {
       throw new SpeechError("model_unusable", "The downloaded model cannot be run: no encoder.");
     };
-    const { models } = await service(await startHub(), {}, { tryModel });
+    const hub = await startHub();
+    const { models, clock, nextLook } = await service(hub, {}, { tryModel });
     models.start();
     await reaches(models, "failed");
-    expect(models.state()).toMatchObject({ error: expect.stringContaining("no encoder"), folder: null });
+    expect(models.state()).toMatchObject({
+      error: expect.stringContaining("no encoder"),
+      folder: null,
+      nextTryAt: null,
+    });
     expect(models.installed()).toBeNull();
+    const requests = hub.requests.length;
+    clock.advance(86_400_000);
+    await nextLook();
+    expect(hub.requests.length).toBe(requests);
   });
 
   test("continues without a hub, retries with growing pauses, and shows the next retry", async () => {

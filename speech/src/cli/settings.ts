@@ -84,7 +84,8 @@ export function readSettings(options: Options, env: Env, fail: (message: string)
     model: model === undefined ? null : /[\\/]|^\.+$/.test(model) ? resolve(model) : model,
     modelsFolder: modelsFolder(options, env),
     configured,
-    priority: "auto",
+    // A model that is named is wanted for English too.
+    priority: model === undefined ? "auto" : "quality",
     threads: threadsOf(options),
     memoryLimitBytes: options.memoryLimit * 1024 ** 2,
     ffmpegPath: options.ffmpeg ?? null,

@@ -18,6 +18,9 @@ import {
 
 export type OnBytes = (receivedBytes: number, totalBytes: number | null) => void;
 
+/** @throws an error if the model in the folder cannot be run */
+export type TryModel = (folder: string, signal: AbortSignal) => Promise<void>;
+
 /** Free disk space to leave for other parts of the service. */
 const RESERVED_BYTES = 256 * 1024 ** 2;
 /** A mirror may have other files than the hub, but not arbitrarily large ones. */
@@ -34,14 +37,15 @@ export async function downloadModel(
   model: KnownModel,
   { partialFolder, folder }: { partialFolder: string; folder: string },
   onBytes: OnBytes,
-  { now, tryModel }: { now: () => Date; tryModel: ((folder: string) => Promise<void>) | undefined },
+  { now, tryModel }: { now: () => Date; tryModel: TryModel | undefined },
 ): Promise<Manifest> {
   const context = { ...options, maxFileBytes: MAX_TIMES_KNOWN_SIZE * model.downloadBytes };
   await makeFolder(partialFolder);
   const files = await downloadFiles(context, model, partialFolder, onBytes);
   try {
-    await tryModel?.(partialFolder);
+    await tryModel?.(partialFolder, options.signal);
   } catch (error) {
+    options.signal.throwIfAborted();
     // The record names the version on the hub, so another download would not get a corrected one.
     await rm(partialFolder, { recursive: true, force: true });
     throw error;

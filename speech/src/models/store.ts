@@ -9,7 +9,7 @@ import { DOWNLOAD_RETRY_POLICY, type DownloadRetryPolicy, FileMissing } from "./
 import { type DownloadProgress, ProgressMeter } from "./download-progress.ts";
 import { isFolder, makeFolders, storeError } from "./file-system.ts";
 import type { Hub } from "./hub.ts";
-import { describesModel, downloadModel, removeSetAside, setAside } from "./install.ts";
+import { describesModel, downloadModel, removeSetAside, setAside, type TryModel } from "./install.ts";
 import { MANIFEST_NAME, type Manifest, readDownloadRecord, readManifest } from "./manifest.ts";
 import { type ModelLock, tryModelLock } from "./model-lock.ts";
 import type { Precision } from "./precision.ts";
@@ -38,7 +38,7 @@ export interface InstallOptions {
   /**
    * Called with the folder of the complete download. If it throws, the download is removed, and an installed model stays.
    */
-  tryModel?: (folder: string) => Promise<void>;
+  tryModel?: TryModel;
 }
 
 /**

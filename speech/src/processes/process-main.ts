@@ -97,12 +97,14 @@ class Transcriber {
 async function load(config: SpeechProcessConfig): Promise<LoadedParts> {
   const { engines, threads, batchShare, ffmpegPath } = config;
   send({ type: "loading", modelBytes: await modelWeightBytes(engines) });
+  const opening = openEngines(engines, { threads, batchShare });
+  // First, so that a missing decoder does not hide that a model cannot be run.
+  if (config.triesEngines) await tryEngines(await opening);
   const [decoder, voiceActivity, opened] = await Promise.all([
     openDecoder(ffmpegPath === null ? {} : { ffmpegPath }),
     openVoiceActivityWorker(),
-    openEngines(engines, { threads, batchShare }),
+    opening,
   ]);
-  if (config.triesEngines) await tryEngines(opened);
   return { decoder, voiceActivity, engines: opened };
 }
 
