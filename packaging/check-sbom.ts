@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Ajv } from "ajv";
 
-/** A package of each kind: npm, bundled by an npm package, Debian, compiled in the image. */
+/** Examples of each kind: npm packages, packages bundled by one, Debian's packages, programs built for the image. */
 const REQUIRED = ["subtext-transcription", "fastify", "libc6", "bash", "ffmpeg", "node"];
 
 interface Component {
@@ -13,7 +13,7 @@ interface Component {
   licenses?: { license?: { id?: string; name?: string }; expression?: string }[];
 }
 
-/** Returns what violates the schema of the version that the document names. */
+/** Validates a document against the schema of its version. Returns the errors, or null if it is valid. */
 export function findSchemaFaults(bom: { specVersion: string }): string | null {
   const require = createRequire(import.meta.url);
   const folder = join(dirname(require.resolve("@cyclonedx/cyclonedx-library/package.json")), "res/schema");

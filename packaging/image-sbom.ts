@@ -21,11 +21,11 @@ interface SystemPackage {
   architecture: string;
 }
 
-/** Returns the components of the image that npm does not know. */
+/** Returns the components of the image that npm does not manage. */
 export function listSystemComponents(folder: string, nodeVersion: string): Component[] {
   const release = readFileSync(join(folder, "usr/lib/os-release"), "utf8");
   const debian = /^VERSION_ID="?([^"\n]+)/m.exec(release)?.[1];
-  if (debian === undefined) throw new Error("os-release names no VERSION_ID");
+  if (debian === undefined) throw new Error("os-release has no VERSION_ID");
   const packages = parseDpkgStatus(readFileSync(join(folder, "var/lib/dpkg/status"), "utf8"));
   const ffmpeg = readFileSync(join(folder, "usr/share/doc/ffmpeg/version"), "utf8").trim();
   return [
@@ -74,7 +74,7 @@ function parseDpkgStatus(status: string): SystemPackage[] {
     });
 }
 
-/** Returns Debian's names of the licenses. A file without machine-readable fields still refers to their full texts. */
+/** Returns Debian's license names. A copyright file that is not machine-readable still refers to the full texts. */
 function readLicenses(folder: string, name: string): string[] {
   const file = `usr/share/doc/${name}/copyright`;
   const text = existsSync(join(folder, file)) ? readFileSync(join(folder, file), "utf8") : "";

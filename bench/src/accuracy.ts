@@ -38,7 +38,7 @@ const { values } = parseArgs({
 });
 /** Fresh voices get the most clips, because only their results predict the accuracy in practice. */
 const CLIPS_PER_VOICE: Record<VoiceSet, number> = { calibration: 3, checked: 3, fresh: 4 };
-/** Gains in decibels of sounds whose peaks are at full scale; null for the level at which they were generated. */
+/** Peak levels of the sounds in dBFS; null for the level at which they were generated. */
 const SOUND_LEVELS: readonly (number | null)[] = [null, 0, -30, -50];
 // Read before this run replaces them.
 const previous = readFigures("recordings", values.previous);

@@ -28,7 +28,7 @@ const { values } = parseArgs({
 const VIDEOS = Number(values.videos);
 const POLL_MS = 100;
 const WORDS = "Captions follow every word that people say today. ".repeat(100);
-/** A client that leaves has received this much of the archive. */
+/** The client disconnects after it has received this much of the archive. */
 const LEAVE_AFTER_BYTES = 64 * 1024;
 /** Size of the record at the end of a ZIP file, and the offset of its number of files. */
 const ZIP_END_BYTES = 22;
@@ -70,7 +70,7 @@ try {
   };
   const list = () => call("GET", "/videos");
 
-  /** Measures the process and how fast it still serves the list of videos. */
+  /** Measures the service during an operation, and how quickly it still lists videos. */
   const measure = async (
     name: string,
     work: () => Promise<{ videos: number; longestPauseMs: number | null }>,

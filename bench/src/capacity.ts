@@ -23,7 +23,7 @@ export const COSTS = {
 const PART_MIB = 5;
 const CORES_PER_WORKER = 4;
 const CONNECTIONS_PER_PROCESS = 16;
-/** A process receives about this much, as `docs/scaling.md` says. */
+/** Approximate upload throughput of one process; see `docs/scaling.md`. */
 const GIGABITS_PER_API_PROCESS = 1;
 
 export interface Load {

@@ -41,7 +41,7 @@ function readStat(pid: number): string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** Samples the bytes in memory of a process and its descendants. The process may be restarted meanwhile. */
+/** Samples the resident memory of a process and its descendants, in bytes. The process may be restarted meanwhile. */
 export function memoryOverTime(rootPid: () => number | undefined): { stop(): number[] } {
   const samples: number[] = [];
   const timer = setInterval(() => {

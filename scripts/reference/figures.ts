@@ -44,7 +44,7 @@ export function renderKeyFigures(): string {
   return `${renderTable(["", "Subtext", "for comparison, in the same run"], rows)}\nMeasured on ${sources.join("; on ")}.\n`;
 }
 
-/** Renders the tables without real recordings, which are measured in a run of their own. */
+/** Renders all accuracy tables except those of real recordings, which are measured in a separate run. */
 export function renderAccuracyFigures(): string {
   return renderFigures("accuracy", [
     "English, bundled engine",

@@ -1,7 +1,7 @@
 import { PROSE } from "../../speech/test/support/prose.ts";
 import { renderTable } from "./markdown.ts";
 
-/** Renders the languages whose prose the tests of the filters use, by script. */
+/** Renders a table of the languages in which the filters are tested with prose, by script. */
 export function renderTestedLanguages(): string {
   const names = new Intl.DisplayNames("en", { type: "language" });
   const languages = Object.entries(PROSE).map(([code, { script }]) => ({

@@ -190,7 +190,7 @@ function outcomeOf({ language, failure }: RecognizedSpeech): string {
   return failure === null ? language : `FAILED ${failure}`;
 }
 
-/** Cells have the form of `measureRealRecordings`. */
+/** Reads a row that `measureRealRecordings` printed. */
 function earlierResult({ head, rows }: FigureTable, name: string): ClipResult | null {
   const row = rows.find((cells) => cells[head.indexOf("recording")] === name);
   const cell = (column: string) => row?.[head.indexOf(column)] ?? "";

@@ -45,7 +45,7 @@ export async function requestOperation(
 }
 
 /**
- * Cancels an operation. Videos that were already processed are not affected. Returns an operation that has ended unchanged.
+ * Cancels an operation. Does not affect videos that were already processed, or an operation that has ended.
  * @throws AppError `bulk_operation_not_found`
  */
 export async function cancelOperation(

@@ -18,7 +18,7 @@ interface StoredVersion {
   formats: FileFormat[];
 }
 
-/** Of earlier versions, only the words are read. They may also be older than one of the formats. */
+/** Only the words of earlier versions are read. Some versions also predate the newer formats. */
 const FORMATS_OF_EARLIER_VERSIONS: FileFormat[] = ["json"];
 
 export interface MissingFile {

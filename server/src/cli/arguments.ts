@@ -45,7 +45,7 @@ export function parseJsonObject(text: string): Record<string, unknown> {
 }
 
 /**
- * Returns the path parameter of an environment, which is given by its id or name.
+ * Resolves an environment's id or name to the path parameter of its routes.
  * @param wanted undefined selects the only environment
  * @throws AppError `environment_not_found`
  */

@@ -80,7 +80,7 @@ export async function advanceRevision(
       revision: revision.number,
       edit_version: row.edit_version + 1,
       edited_prefix: revision.prefix,
-      // The recognized original may be older than one of the formats.
+      // A correction is stored in every format. The recognized original may predate some of them.
       file_formats: JSON.stringify(FILE_FORMATS),
       word_count: revision.wordCount,
     })

@@ -4,7 +4,7 @@ export const MAX_VOCABULARY_TERMS = 100;
 const MAX_TERM_CHARACTERS = 50;
 
 /**
- * Returns the terms in the form in which they are stored.
+ * Validates and normalizes the terms for storage.
  * @throws AppError `invalid_request`
  */
 export function checkedVocabulary(vocabulary: readonly string[]): string[] {

@@ -14,7 +14,7 @@ export function isAbsence(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** Handles the error of an operation on a file that may not exist. */
+/** Use as `.catch(nullIfAbsent)`: returns null if the file does not exist, and rethrows any other error. */
 export function nullIfAbsent(error: unknown): null {
   if (isAbsence(error)) return null;
   throw error;
@@ -43,7 +43,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Error codes if the file system does not support hard links, or not between these two paths. */
+/** Error codes that mean that hard links are not supported, or not between these two paths. */
 const LINK_UNSUPPORTED_CODES = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"]);
 
 /** Returns false if the file system cannot create the link. */

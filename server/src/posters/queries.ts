@@ -67,9 +67,9 @@ export async function isRecordingDeleted(db: Db, videoId: string): Promise<boole
 }
 
 /**
- * Assigns a job that makes a missing frame again. The caller enqueues it in the same transaction.
- * @param prefix the missing frame
- * @returns false if the row no longer names the frame
+ * Assigns a job that recreates a missing poster. The caller enqueues it in the same transaction.
+ * @param prefix key prefix of the missing poster
+ * @returns false if the row no longer references that poster
  */
 export async function remakePoster(
   tx: Tx,

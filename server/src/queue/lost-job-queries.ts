@@ -15,7 +15,7 @@ export interface LostJob extends NamedJob {
   group: string | null;
 }
 
-/** Limits a batch, because after the queue is emptied, every waiting row lacks a job. */
+/** Batch size. Limited, because every waiting row lacks a job after the queue was emptied. */
 export const MAX_LOST_JOBS = 500;
 
 /**
@@ -24,7 +24,7 @@ export const MAX_LOST_JOBS = 500;
  */
 const LIVE_STATES = sql`('created', 'retry', 'active')`;
 
-/** Rows that name the job that they wait for. */
+/** How to find the rows of a table that are waiting for a job. */
 interface WaitingRows {
   table: keyof Schema;
   /** Default: `id`. */

@@ -13,7 +13,7 @@ export interface TranscriptionJob {
 
 /**
  * Enqueues a transcription behind its environment's queued jobs.
- * @param job `tag`: keeps the place of an earlier job instead
+ * @param job If it has a `tag`, the transcription keeps the place of its earlier job instead.
  */
 export async function enqueue(
   { tx, queue }: { tx: Tx; queue: Queue },

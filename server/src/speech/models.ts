@@ -108,7 +108,7 @@ export function createModels({
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
   retryPolicy?: DownloadRetryPolicy;
   measure?: () => Promise<EncoderSpeed>;
-  /** Rejects a downloaded model that cannot be run. */
+  /** Throws if a downloaded model cannot run. */
   tryModel?: TryModel;
 }): Models {
   let name = wanted ? config.whisperModel : null;

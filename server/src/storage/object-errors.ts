@@ -15,7 +15,7 @@ export function isObjectMissing(error: unknown): error is AppError {
   return error instanceof AppError && error.code === "storage_object_missing";
 }
 
-/** Handles the error of an operation on an object that may not exist. */
+/** Use as `.catch(nullIfObjectMissing)`: returns null if the object is missing, and rethrows any other error. */
 export function nullIfObjectMissing(error: unknown): null {
   if (isObjectMissing(error)) return null;
   throw error;

@@ -326,7 +326,7 @@ async function handBack(deps: PipelineDeps, attempt: Attempt): Promise<void> {
 }
 
 /**
- * Commits a transition, and repeats it during an outage of the database.
+ * Commits a transition, and retries it while the database is unavailable.
  * @param transition returns false if the attempt no longer holds the lease
  * @returns whether the attempt ended with this transition
  */

@@ -29,7 +29,7 @@ async function findWhisper({
   const { folder, manifest, name } = await store.find(wanted);
   const known = knownModel(manifest?.name ?? name);
   const installed = known === undefined ? null : asInstalled(known, manifest);
-  // Null if it cannot be measured; the model then recognizes English too.
+  // Not measured if the choice does not depend on it. If measuring fails, the model recognizes English too.
   const machine =
     installed === null || installed.prefersBundledForEnglish || priority !== "auto"
       ? null
@@ -37,7 +37,7 @@ async function findWhisper({
   return { folder, prefersBundledForEnglish: bundledTakesEnglish(installed, priority, machine) };
 }
 
-/** Returns the name of the default model if it is installed, otherwise the largest model's, or null. */
+/** Prefers the default model, then the largest one. Returns null if none is installed. */
 async function bestInstalledModel(store: ModelStore): Promise<string | null> {
   const installed = new Set(
     (await store.list()).filter(({ state }) => state !== "partial").map(({ name }) => name),

@@ -14,8 +14,8 @@ export interface EngineDefinition<Spec extends AnyEngineSpec> {
   /** Only for engines that need no other data than their settings. */
   configuration?: EngineConfiguration<Spec>;
   /**
-   * Returns the number of workers that run the model, and the threads of each. `one` if that number never depends on the
-   * threads, so batches need not be divided. Null if the model runs on a server.
+   * Returns the number of workers that run the model, and the threads of each. The count is `one` if there is a single
+   * worker for any number of threads, so batches are never divided. Null if the model runs on a server.
    */
   workers(threads: number): { count: number | "one"; threads: number } | null;
   /**

@@ -46,7 +46,7 @@ export async function downloadModel(
     await tryModel?.(partialFolder, options.signal);
   } catch (error) {
     options.signal.throwIfAborted();
-    // The record names the version on the hub, so another download would not get a corrected one.
+    // A resumed download would keep to the version in its record, so it would never get a corrected model.
     await rm(partialFolder, { recursive: true, force: true });
     throw error;
   }

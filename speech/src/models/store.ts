@@ -36,7 +36,8 @@ export interface InstallOptions {
    */
   encoder?: EncoderChooser | Precision;
   /**
-   * Called with the folder of the complete download. If it throws, the download is removed, and an installed model stays.
+   * Called with the folder of the complete download. If it throws, the download is deleted, and a model that was
+   * already installed is kept.
    */
   tryModel?: TryModel;
 }

@@ -108,7 +108,7 @@ async function load(config: SpeechProcessConfig): Promise<LoadedParts> {
   return { decoder, voiceActivity, engines: opened };
 }
 
-/** Some exports can be loaded, but not run. */
+/** Runs each engine once, because some exported models load but cannot run. */
 async function tryEngines({ multilingual, bundled }: Engines): Promise<void> {
   const { signal } = new AbortController();
   for (const engine of [multilingual, bundled]) {

@@ -2,7 +2,7 @@ import { SpeechError } from "../errors.ts";
 import { createSpeech } from "./process-pool.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 60_000;
-/** The limit grows with the size of the model. */
+/** The supervisor raises this limit by the needs of the model. */
 const MEMORY_LIMIT_BYTES = 1_600 * 1024 ** 2;
 
 /**

@@ -179,10 +179,10 @@ class WorkerEngine implements Engine {
 }
 
 const MAX_PARTS = 4;
-/** Larger parts are hardly faster. */
+/** Target size of a part. Larger batches are hardly faster per utterance. */
 const PART_UTTERANCES = 4;
 
-/** Divides utterances into parts of about the same length, the longest first. Returns their indexes. */
+/** Divides utterances into parts of similar total length. Returns the indexes of the utterances in each part. */
 function divide(utterances: readonly Utterance[]): number[][] {
   const count = Math.min(MAX_PARTS, Math.max(2, Math.ceil(utterances.length / PART_UTTERANCES)));
   const parts = Array.from({ length: Math.min(count, utterances.length) }, () => ({

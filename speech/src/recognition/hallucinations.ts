@@ -42,8 +42,8 @@ export function isHallucination(result: RecognitionEvidence, speechSeconds: numb
 }
 
 /**
- * Removes the words of a hallucination. If the only sign is that it is very repetitive, somebody may have repeated a
- * phrase: it is kept once.
+ * Removes the words of a hallucination. If repetition is the only sign, the speaker may have repeated a phrase, so its
+ * first occurrence is kept.
  * @param speechSeconds result of voice activity detection
  */
 export function withoutHallucination(result: RecognitionResult, speechSeconds: number): RecognitionResult {

@@ -4,8 +4,8 @@ import { findBackground, levelOf } from "./background.ts";
 /** Audio below this level, dBFS, is amplified. Ordinary recordings are louder. */
 const QUIET_DB = -30;
 /**
- * Just below `QUIET_DB`, the gain rises by this many decibels per decibel. With a step of 8 dB, an ordinary recording near
- * the limit alternated between two levels, and the bundled engine made more errors.
+ * Just below `QUIET_DB`, the gain rises by this many decibels per decibel. With a jump of 8 dB at the limit, recordings
+ * near it switched between two levels, and the bundled engine made more errors.
  */
 const GAIN_SLOPE = 2;
 /** Level after the gain, dBFS. */

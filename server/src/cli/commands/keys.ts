@@ -75,7 +75,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
       await client.send("DELETE /api-keys/:id", { params: { id } });
       return { id, revoked: true };
     },
-    ({ id }) => `The key ${id} is revoked.`,
+    ({ id }) => `The key ${id} was revoked.`,
   );
 }
 

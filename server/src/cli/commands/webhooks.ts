@@ -77,7 +77,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
       await client.send("DELETE /webhook-endpoints/:id", { params: { id } });
       return { id, deleted: true };
     },
-    ({ id }) => `The endpoint ${id} is deleted.`,
+    ({ id }) => `The endpoint ${id} was deleted.`,
   );
 
   runOnService(

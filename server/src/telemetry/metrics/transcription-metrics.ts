@@ -16,7 +16,7 @@ export function countTranscriptions(registry: Registry): (attempt: AttemptReport
   });
   const stages = new Histogram({
     name: "subtext_transcription_stage_seconds",
-    help: "Duration of each stage. `queue`: the wait before each attempt. Of completed attempts only: `probe`, `decode`, `voice_activity` and `engine`, which overlap; `speech_to_text`, all of these together; `store`; `attempt`, the whole attempt.",
+    help: "Duration of each stage. `queue`: the wait before each attempt. For completed attempts only: `probe`, `decode`, `voice_activity` and `engine`, which overlap; `speech_to_text`, all of these together; `store`; `attempt`, the whole attempt.",
     labelNames: ["stage"],
     buckets: STAGE_BUCKETS,
     registers,

@@ -152,9 +152,8 @@ class Whisper implements Engine {
 
   /**
    * Returns the reliable part of a text that may have exceeded the token limit: its complete segments, or the text before
-   * its last word if there are no timestamps. `resumeAtSeconds` is the position in the utterance at which to
-   * continue. It is null if nothing is missing, or if the text does not advance, because it is a hallucination that would
-   * occur again.
+   * its last word if there are no timestamps. `resumeAtSeconds` is the position in the utterance at which to continue.
+   * It is null if nothing is missing, or if the text does not advance: it is then a hallucination that would recur.
    */
   #withinLimit(utterance: Utterance, whole: RecognitionResult, { sequence }: Attempt): WithinLimit {
     const { words } = whole;
@@ -167,7 +166,7 @@ class Whisper implements Engine {
       const { firstTimestamp } = tokens;
       const isTimestamp = (token: number | undefined) => token !== undefined && token >= firstTimestamp!;
       let last = sequence.tokens.findLastIndex(isTimestamp);
-      // Speech may begin before the start of the segment that was not completed.
+      // The second of two timestamps starts the incomplete segment. Its speech may begin earlier, so use the first.
       if (isTimestamp(sequence.tokens[last - 1])) last -= 1;
       resumeAtSeconds = last < 0 ? 0 : (sequence.tokens[last]! - firstTimestamp!) * TIMESTAMP_STEP_SECONDS;
       kept = wordsOfTokens(sequence.tokens.slice(0, last + 1), tokenBytes, whole.language).length;
