@@ -48,7 +48,6 @@ export function renderKeyFigures(): string {
 export function renderAccuracyFigures(): string {
   return renderFigures("accuracy", [
     "English, bundled engine",
-    "Audio without speech, bundled engine",
     "Detected language, bundled engine",
     "English or not, bundled engine",
     "Whisper engine",
