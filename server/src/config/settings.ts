@@ -149,7 +149,8 @@ export const SETTING_GROUPS = {
       default: "1",
     },
     SPEECH_THREADS: {
-      description: "The number of threads in each speech process.",
+      description:
+        "The number of threads in each speech process. The bundled engine uses at most 4 for a recording, because batches are divided the same way on any number of threads.",
       value: "threads",
       range: [1, 64],
       example: "2",
