@@ -105,6 +105,47 @@ test("words of two paragraphs are selected with the keyboard, named, replaced an
   await editor.untilSaved();
 });
 
+test("a selection ends when something else moves the caret, and typing then changes only what is shown", async () => {
+  const { page, editor } = await openEditor();
+  await editor.dragOver("word57", "word61");
+  await page.getByText("5 selected words").waitFor();
+  await page.evaluate(`(() => {
+    const text = document.querySelector("[data-paragraph] [contenteditable]").firstChild;
+    getSelection().setBaseAndExtent(text, 0, text, 5);
+  })()`);
+  await untilTrue(page, "!CSS.highlights.has('subtext-selection')");
+  await editor.clickBehind("word57");
+  await page.keyboard.type("x");
+  await editor.untilText((text) => text.includes("word57x word58 word59.") && text.includes("word61"));
+});
+
+test("a selection that returns to its paragraph is the browser's; one without words deletes nothing", async () => {
+  const { page, editor } = await openEditor();
+  await editor.clickBehind("word58");
+  await page.keyboard.press("Shift+End");
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.getByText("2 selected words").waitFor();
+  await page.keyboard.press("Shift+ArrowLeft");
+  await page.keyboard.press("Shift+ArrowLeft");
+  await untilTrue(page, "getSelection().toString().trim() === 'word59.'");
+  await page.keyboard.press("Backspace");
+  await editor.untilText((text) => /word58\s*\nword60/.test(text));
+
+  await page.keyboard.press("End");
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Backspace");
+  await editor.untilText((text) => /word58 +word60/.test(text));
+});
+
+test("a space over selected words separates what is typed next", async () => {
+  const { page, editor } = await openEditor();
+  await editor.dragOver("word57", "word61");
+  await page.getByText("5 selected words").waitFor();
+  await page.keyboard.type(" x");
+  await editor.untilText((text) => text.includes("word56 x word62"));
+});
+
 test("a click after a deletion puts the caret where it was clicked", async () => {
   const { page, editor } = await openEditor();
   await editor.selectWord("word70");

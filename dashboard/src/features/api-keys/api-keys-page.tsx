@@ -53,7 +53,9 @@ function InactiveKeys({ environmentId }: { environmentId: string }) {
   const keys = useInfiniteQuery(inactiveKeysQuery(environmentId));
   const now = useNow(60_000);
   const rows = keys.data?.pages.flatMap(({ data }) => data) ?? [];
-  if (!keys.error && rows.length === 0) return null;
+  const isEmpty = rows.length === 0 && !keys.error;
+  // While a failed request is repeated, the section stays.
+  if (isEmpty && (keys.data || keys.errorUpdateCount === 0)) return null;
   return (
     <Section title={texts.inactive} description={texts.inactiveHint}>
       <LoadState query={keys} />

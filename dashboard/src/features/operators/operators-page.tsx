@@ -141,7 +141,9 @@ function Invitations() {
     onSuccess: () => showToast(texts.revoked),
     onSettled: () => queryClient.invalidateQueries(invitationsQuery),
   });
-  if (!invitations.error && !invitations.data?.length) return null;
+  const isEmpty = !invitations.data?.length && !invitations.error;
+  // While a failed request is repeated, the section stays.
+  if (isEmpty && (invitations.data || invitations.errorUpdateCount === 0)) return null;
   return (
     <Section title={texts.invitations} description={texts.invitationsHint}>
       <ErrorNotice error={revoke.error} />

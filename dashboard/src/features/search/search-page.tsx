@@ -93,7 +93,7 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
       ) : (
         <>
           <LoadState query={results} />
-          {pages[0] && !results.error && (
+          {pages[0] && (
             <div className={css.results} data-stale={results.isPlaceholderData || undefined}>
               <Results environmentId={environmentId} pages={pages} />
               <ShowMore query={results} />

@@ -39,7 +39,7 @@ export function Health() {
         )
       }
     >
-      {error && <LoadState query={doctor} />}
+      {(error || (!findings && doctor.errorUpdateCount > 0)) && <LoadState query={doctor} />}
       <p className={css.summary} role="status">
         {findings ? summary(findings) : !error && texts.checking}
       </p>

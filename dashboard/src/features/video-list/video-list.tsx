@@ -41,7 +41,7 @@ export function VideoList({
     if (canLoad) void fetchNextPage();
   }, [canLoad, fetchNextPage]);
 
-  if (list.error && !list.data) return <LoadState query={list} />;
+  if (!list.data && list.errorUpdateCount > 0) return <LoadState query={list} />;
   if (list.isPending || needsRefetch) {
     return (
       <>

@@ -158,7 +158,7 @@ function Editor(props: EditorProps & { session: EditingSession }) {
     const { paragraph, offset } = replaced.caret;
     const element = elementOf(root.current!, paragraph);
     if (!element) return;
-    if (text === "") placeCaretBetweenWords(element, offset);
+    if (text.trim() === "") placeCaretBetweenWords(element, offset);
     else placeCaret(element, offset);
   };
   const selection = useWordSelection({ root, session, transcript, replace: replaceSelected });
@@ -173,13 +173,17 @@ function Editor(props: EditorProps & { session: EditingSession }) {
       redo: () => session.redo(),
       nameSpeaker(index, words) {
         const { transcript } = session.state;
-        const range = selectedRange.current ?? {
-          from: { paragraph: index, word: words?.from ?? 0 },
-          to: { paragraph: index, word: words?.to ?? transcript[index]!.length },
-        };
+        const { current } = selectedRange;
+        const isSelected = current && current.from.paragraph <= index && index <= current.to.paragraph;
+        const range = isSelected
+          ? current
+          : {
+              from: { paragraph: index, word: words?.from ?? 0 },
+              to: { paragraph: index, word: words?.to ?? transcript[index]!.length },
+            };
         const selected = wordsOfRange(transcript, range);
         const [first, last] = [selected[0], selected.at(-1)];
-        const isSelection = words !== null || selectedRange.current !== null;
+        const isSelection = words !== null || isSelected === true;
         if (first && last) setNaming({ first, last, isSelection });
       },
       play: (seconds) => playback.playFrom(seconds),

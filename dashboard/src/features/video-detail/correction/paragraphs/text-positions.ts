@@ -2,7 +2,7 @@ import { caretAt, createTextRange, textOffset } from "../../transcript/text-rang
 import { type EditedTranscript, paragraphText } from "../edited-transcript.ts";
 import { locateWords } from "./paragraph-editor.tsx";
 import { directionOf, elementOf, indexOf, placeCaret } from "./paragraph-navigation.ts";
-import type { TextPosition, WordRange } from "./word-range.ts";
+import { type TextPosition, type WordRange, wordsOfRange } from "./word-range.ts";
 
 /** Where the first and last line of a paragraph are, measured from its edge. */
 const LINE_INSET_PX = 8;
@@ -47,6 +47,17 @@ export function nativeSelection(): { anchor: TextPosition; focus: TextPosition }
   return anchor && focus && { anchor, focus };
 }
 
+/** Selects text within one paragraph. */
+export function selectNatively(root: HTMLElement, anchor: TextPosition, focus: TextPosition): void {
+  const element = elementOf(root, focus.paragraph);
+  if (!element) return;
+  placeCaret(element, focus.offset);
+  const selection = getSelection()!;
+  const { focusNode, focusOffset } = selection;
+  placeCaret(element, anchor.offset);
+  selection.extend(focusNode!, focusOffset);
+}
+
 /** Returns the direction in which a key moves the caret; null if it does not. */
 export function moveOf(root: HTMLElement, { paragraph }: TextPosition, key: string): Direction | null {
   if (key === "Home" || key === "End") return key === "Home" ? "backward" : "forward";
@@ -83,6 +94,11 @@ function positionInColumn(element: HTMLElement, isForward: boolean): TextPositio
 /** Moves the caret with a key, also into an adjacent paragraph, and returns its position. */
 export function moveCaret(root: HTMLElement, from: TextPosition, event: KeyboardEvent): TextPosition {
   const { key, ctrlKey, altKey } = event;
+  if (ctrlKey && key === "Home") return { paragraph: 0, offset: 0 };
+  if (ctrlKey && key === "End") {
+    const last = root.querySelectorAll("[data-paragraph]").length - 1;
+    return { paragraph: last, offset: lengthOf(root, last) };
+  }
   const next = extensionOf(root, from, key);
   if (next) return next;
   placeCaret(elementOf(root, from.paragraph)!, from.offset);
@@ -98,12 +114,12 @@ export function wordsBetween(
   focus: TextPosition,
 ): WordRange | null {
   const [start, end] = comparePositions(anchor, focus) < 0 ? [anchor, focus] : [focus, anchor];
-  if (start.paragraph === end.paragraph) return null;
+  if (start.paragraph === end.paragraph || end.paragraph >= transcript.length) return null;
   const { ends } = paragraphText(transcript[start.paragraph]!);
   const { starts } = paragraphText(transcript[end.paragraph]!);
   const from = { paragraph: start.paragraph, word: ends.filter((offset) => offset <= start.offset).length };
   const to = { paragraph: end.paragraph, word: starts.filter((offset) => offset < end.offset).length };
-  return { from, to };
+  return wordsOfRange(transcript, { from, to }).length === 0 ? null : { from, to };
 }
 
 /** Returns the text of a range of words, for highlighting. */

@@ -12,9 +12,15 @@ import {
   nativeSelection,
   positionAt,
   rangesOf,
+  selectNatively,
   wordsBetween,
 } from "./text-positions.ts";
 import { type TextPosition, textOfRange, type WordRange, wordsOfRange } from "./word-range.ts";
+
+/** Reported for a key that an input method handles. */
+const IME_KEY_CODE = 229;
+/** Types of input that replace selected words. */
+const REPLACING_INPUT = /^(insertText|insertParagraph|insertLineBreak|delete)/;
 
 interface WordSelectionOptions {
   root: RefObject<HTMLElement | null>;
@@ -68,17 +74,44 @@ export function useWordSelection({
     const controller = new AbortController();
     const { signal } = controller;
     let dragged: TextPosition | null = null;
-    let isDragging = false;
+    /** The latest position over the text; null unless the drag has left its paragraph. */
+    let draggedTo: TextPosition | null = null;
+    /** Where this hook put the caret. */
+    let caret: TextPosition | null = null;
     const clear = () => show(null, null);
     const extendTo = (from: TextPosition, to: TextPosition) => {
-      placeCaret(elementOf(text, to.paragraph)!, to.offset);
-      show(from, to);
+      caret = to;
+      if (from.paragraph === to.paragraph) {
+        clear();
+        selectNatively(text, from, to);
+      } else {
+        placeCaret(elementOf(text, to.paragraph)!, to.offset);
+        show(from, to);
+      }
+    };
+    const selectEverything = () => {
+      const last = session.state.transcript.length - 1;
+      extendTo({ paragraph: 0, offset: 0 }, { paragraph: last, offset: lengthOf(text, last) });
     };
     const replaceSelected = (words: string) => {
       if (current.current) latestReplace.current(current.current, words);
     };
 
+    // The caret was moved by something else, such as a click, the review of a word or a search.
+    const onSelectionChange = () => {
+      if (!anchor.current || draggedTo || !isInText(document.activeElement)) return;
+      const native = nativeSelection();
+      const isOurs =
+        native &&
+        caret &&
+        comparePositions(native.anchor, native.focus) === 0 &&
+        comparePositions(native.focus, caret) === 0;
+      if (native && !isOurs) clear();
+    };
+
     const onMouseDown = (event: MouseEvent) => {
+      dragged = null;
+      draggedTo = null;
       if (event.button !== 0 || !isInText(event.target)) return;
       const point = positionAt(event.clientX, event.clientY);
       const from = event.shiftKey ? (anchor.current ?? nativeSelection()?.anchor ?? null) : null;
@@ -93,15 +126,15 @@ export function useWordSelection({
     const onMouseMove = (event: MouseEvent) => {
       if (!dragged || (event.buttons & 1) === 0) return;
       const point = positionAt(event.clientX, event.clientY);
-      if (!point || (!isDragging && point.paragraph === dragged.paragraph)) return;
-      isDragging = true;
+      if (!point || (!draggedTo && point.paragraph === dragged.paragraph)) return;
+      draggedTo = point;
       show(dragged, point);
     };
     const onMouseUp = (event: MouseEvent) => {
-      const point = isDragging ? positionAt(event.clientX, event.clientY) : null;
-      if (dragged && point) extendTo(dragged, point);
+      const end = draggedTo && (positionAt(event.clientX, event.clientY) ?? draggedTo);
+      if (dragged && end) extendTo(dragged, end);
       dragged = null;
-      isDragging = false;
+      draggedTo = null;
     };
     const onKeyDown = (event: KeyboardEvent) => {
       if (!isInText(event.target) || event.isComposing) return;
@@ -121,22 +154,30 @@ export function useWordSelection({
       return next !== null;
     };
     /** The first Ctrl+A selects the paragraph, the second one everything. */
-    const selectAll = ({ key, ctrlKey, metaKey, target }: KeyboardEvent): boolean => {
-      if (key.toLowerCase() !== "a" || !(ctrlKey || metaKey)) return false;
-      const length = (target as HTMLElement).textContent?.length ?? 0;
+    const selectAll = (event: KeyboardEvent): boolean => {
+      if (!isSelectAll(event)) return false;
+      const length = (event.target as HTMLElement).textContent?.length ?? 0;
       if (getSelection()?.toString().length !== length) return false;
-      const last = session.state.transcript.length - 1;
-      extendTo({ paragraph: 0, offset: 0 }, { paragraph: last, offset: lengthOf(text, last) });
+      selectEverything();
       return true;
     };
     const changeSelection = (event: KeyboardEvent, from: TextPosition): boolean => {
       const { key, shiftKey } = event;
-      // Input methods report this key before they start to compose, which cannot be canceled.
-      if (key === "Process") replaceSelected("");
+      // Input methods and dead keys report these before they start to compose, which cannot be canceled.
+      if (key === "Process" || key === "Dead" || event.keyCode === IME_KEY_CODE) replaceSelected("");
+      if (isSelectAll(event)) {
+        selectEverything();
+        return true;
+      }
       if (key === "Backspace" || key === "Delete") {
+        // Shift+Delete cuts. Without selected words, the caret is at the edge of a paragraph.
+        if (current.current === null) clear();
+        if (current.current === null || shiftKey) return false;
         replaceSelected("");
         return true;
       }
+      // Alt with an arrow reviews the next word; Cmd moves the caret, which ends the selection.
+      if (event.metaKey || (event.altKey && (key === "ArrowUp" || key === "ArrowDown"))) return false;
       if (key === "Escape") {
         clear();
         return true;
@@ -156,6 +197,11 @@ export function useWordSelection({
     };
     const onBeforeInput = (event: InputEvent) => {
       if (!current.current || event.inputType.startsWith("history") || event.isComposing) return;
+      // For example a spelling suggestion, which belongs to one word.
+      if (!REPLACING_INPUT.test(event.inputType)) {
+        clear();
+        return;
+      }
       event.preventDefault();
       event.stopPropagation();
       replaceSelected(event.data ?? "");
@@ -174,6 +220,7 @@ export function useWordSelection({
     // Browsers disable the commands if the selection is empty, unless these events are canceled.
     const enable = (event: Event) => current.current && event.preventDefault();
 
+    document.addEventListener("selectionchange", onSelectionChange, { signal });
     text.addEventListener("mousedown", onMouseDown, { signal });
     document.addEventListener("mousemove", onMouseMove, { signal });
     document.addEventListener("mouseup", onMouseUp, { signal });
@@ -186,6 +233,10 @@ export function useWordSelection({
   }, [root, session, show]);
 
   return { current, count };
+}
+
+function isSelectAll({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  return key.toLowerCase() === "a" && (ctrlKey || metaKey);
 }
 
 function isInText(target: EventTarget | null): target is HTMLElement {
