@@ -7,7 +7,7 @@ import { isDataOf, type PageCase, seedPages } from "./page-states.ts";
 const dashboard = openDashboard();
 const SLOW = 600_000;
 const VIDEO = "board-meeting.mp4";
-/** Google's limit for a good page is 0.1. */
+/** Core Web Vitals rates a cumulative layout shift of up to 0.1 as good. */
 const MAX_LAYOUT_SHIFT = 0.02;
 const STEADY = ["Videos", VIDEO, "API keys", "Webhooks", "Settings", "Operators"];
 
@@ -142,7 +142,7 @@ test(
       moved[reducedMotion] = [...motions];
     }
     expect(moved.reduce).toEqual([]);
-    // Otherwise, the test would not notice motion.
+    // Shows that the recorder detects motion.
     expect(moved["no-preference"]!.length).toBeGreaterThanOrEqual(3);
   },
   SLOW,
@@ -220,7 +220,7 @@ test(
     await tabTo("Edit");
     await page.keyboard.press("Enter");
     await page.getByRole("textbox", { name: "Paragraph at 0:00" }).waitFor();
-    // To the first doubtful word, which is selected.
+    // Selects the first low-confidence word.
     await press("Alt+ArrowDown");
     await page.keyboard.type("Joan");
     await press("Control+s");

@@ -16,7 +16,7 @@ export async function setLook(page: Page, { width, colorScheme }: Look): Promise
   await page.emulateMedia({ colorScheme });
 }
 
-/** Of the dialog, if one is open: the page behind it cannot be scrolled. */
+/** The dialog's right edge if one is open, because the page behind it cannot be scrolled. Otherwise, the page's. */
 const RIGHT_EDGE = `(() => {
   const dialog = document.querySelector("[role=dialog]");
   return dialog ? Math.ceil(dialog.getBoundingClientRect().right) : document.documentElement.scrollWidth;

@@ -7,7 +7,7 @@ import { isDataOf, OF_SHELL, type PageCase, seedPages } from "./page-states.ts";
 import { routerPaths } from "./router-paths.ts";
 
 const dashboard = openDashboard();
-/** How many pages are open at the same time: while one waits, another is drawn. Failed requests are retried for 3 s. */
+/** Number of pages tested in parallel. Failing pages mostly wait, because failed requests are retried for 3 s. */
 const TABS = { usual: 3, failing: 6 };
 const SLOW = 600_000;
 const CONNECTION_LOST = "Connection lost. Reconnecting… Data may be out of date.";
@@ -60,7 +60,7 @@ test(
   "every page that loads slowly shows a skeleton under its title, then its data",
   async () => {
     ({ pages, emptyId } = await seedPages(dashboard));
-    // The test before has visited "/".
+    // The previous test visited "/".
     const routes = new Set(["/", ...pages.flatMap(({ route }) => route ?? [])]);
     expect([...routes].sort()).toEqual(await routerPaths());
     const faults = await inTabs(
@@ -225,13 +225,13 @@ test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.errors.filter((fault) => !fault.includes("net::ERR"))).toEqual([]);
 });
 
-/** A skeleton stands still. Progress bars that show no progress count as spinners. */
+/** Skeletons are not animated. Indeterminate progress bars count as spinners. */
 const HAS_SPINNER = `(() => {
   const isEndless = (animation) => animation.effect.getComputedTiming().iterations === Infinity;
   return document.getAnimations().some(isEndless) || document.querySelector("progress:not([value])") !== null;
 })()`;
 
-/** Checks the cases in several tabs. Returns what is wrong, with the path. */
+/** Checks the cases in several tabs. Returns the failures, each with its path. */
 async function inTabs<Case extends PageCase | string>(
   operator: { email: string; password: string },
   cases: readonly Case[],

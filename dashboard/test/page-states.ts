@@ -10,9 +10,9 @@ import { seedEveryState } from "./seed-videos.ts";
 /** Requests that the shell sends on every page. */
 export const OF_SHELL = /^\/internal\/(me|environments|environments\/\w+\/videos\/changes)$/;
 
-/** What a page shows in one of its states. */
+/** The expected content of a page in one of its states. */
 interface Shown {
-  /** By default, that of the full state. */
+  /** Defaults to the path of the page with data. */
   path?: string;
   title?: string;
   text: string;
@@ -27,7 +27,7 @@ export interface PageCase {
   full: string;
   /** The title while the page's data is not loaded, if it differs; null if the page needs no data of its own. */
   titleBeforeData?: string | null;
-  /** Which requests load the page's data, by default all. */
+  /** Paths of the requests that load the page's data. Defaults to all requests except the shell's. */
   data?: RegExp;
   empty?: Shown;
   /** What an editor of the empty environment sees; for a page without operators, an outdated link. */
@@ -48,7 +48,7 @@ export async function seedPages({ service }: Dashboard): Promise<{ pages: PageCa
   ];
   const recorded = { environmentId: fullId, filename: "board-meeting.mp4", recordingSeconds: 20 };
   const { videoId, transcriptionId } = await seedReviewable(service, recorded);
-  // A recording without video.
+  // An audio-only recording.
   await database.kysely
     .updateTable("transcription")
     .set({ poster_ended_at: clock.now(), poster_levels: "0f".repeat(20) })

@@ -12,7 +12,7 @@ interface Reviewable extends Pick<TranscriptSeed, "environmentId" | "filename"> 
   /** Indexes of words with a low confidence. */
   doubtful?: readonly number[];
   channels?: readonly number[];
-  /** Length of the silent recording; without it, the video cannot be played. */
+  /** Length of a silent recording to store. If omitted, the video cannot be played. */
   recordingSeconds?: number;
 }
 

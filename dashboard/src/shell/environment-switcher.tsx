@@ -17,7 +17,7 @@ export function EnvironmentSwitcher({ environmentId }: { environmentId: string |
   const [isUsed, setUsed] = useState(false);
   const [isOpen, setOpen] = useState(false);
   const current = environments.find(({ id }) => id === environmentId);
-  // Keeps the place, so that the links below do not move.
+  // Reserves the space, so that the links below do not move.
   if (isPending) return <div className={css.switcher} />;
   if (environments.length === 0) return null;
   const open = () => {

@@ -39,7 +39,7 @@ export function ErrorPage({ error }: { error: unknown }) {
   );
 }
 
-/** Replaces the shell and its page, if the operator could not be loaded. */
+/** Replaces the shell and its page, for example if the operator could not be loaded. */
 export function ShellErrorPage({ error }: { error: unknown }) {
   return (
     <SignedOutPage title={texts.unknownProblem}>
@@ -55,7 +55,7 @@ function LoadAgain({ error }: { error: unknown }) {
     // The error may have been caused by cached data.
     queryClient.removeQueries({ type: "inactive" });
     await router.invalidate();
-    // The button was removed together with the focus.
+    // Removing the button lost the focus.
     requestAnimationFrame(() => {
       if (document.activeElement === document.body) document.querySelector("h1")?.focus();
     });

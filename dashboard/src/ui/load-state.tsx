@@ -10,13 +10,13 @@ interface LoadableQuery {
   data: unknown;
   error: unknown;
   isFetching: boolean;
-  /** How often the query has failed. */
+  /** How many times the query has failed. Not reset by a success. */
   errorUpdateCount: number;
 }
 
 /**
- * Shows a skeleton while data is loading. If it could not be loaded, shows the error and a button that tries again.
- * Renders nothing while the data is up to date.
+ * Shows a skeleton while the data is loading. If loading fails, shows the error and a button to try again. Renders
+ * nothing once the data is loaded.
  */
 export function LoadState({ query }: { query: LoadableQuery }) {
   const { data, error } = query;
@@ -37,7 +37,7 @@ function TryAgain({ isPending }: { isPending: boolean }) {
   useLayoutEffect(() => {
     const element = root.current;
     return () => {
-      // Otherwise, the focus would be lost together with the button.
+      // Otherwise, the focus would be lost when the button is removed.
       if (element?.contains(document.activeElement)) focusSurroundings(element);
     };
   }, []);

@@ -15,7 +15,7 @@ export function Brand() {
 }
 
 /**
- * @param props.title a general one while the name of what the page shows is loading
+ * @param props.title a generic title, such as "Video", until the item's name has loaded
  * @param props.children the page's actions
  */
 export function PageHeader({

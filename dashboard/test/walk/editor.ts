@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 const TIMEOUT_MS = 30_000;
 const POLL_INTERVAL_MS = 20;
 
-/** The transcript editor, used with mouse and keyboard. */
+/** Page object of the transcript editor. Uses the mouse and the keyboard. */
 export class Editor {
   readonly #page: Page;
 
@@ -53,13 +53,13 @@ export class Editor {
     await this.#page.mouse.dblclick((left + right) / 2, y);
   }
 
-  /** Puts the caret behind a word. */
+  /** Places the caret after a word. */
   async clickBehind(word: string): Promise<void> {
     const { right, y } = await this.#place(word);
     await this.#page.mouse.click(right, y);
   }
 
-  /** Selects from one word to another with the mouse. Both must fit into the window. */
+  /** Selects from one word to another with the mouse. Both must fit in the window at the same time. */
   async dragOver(from: string, to: string): Promise<void> {
     await this.#place(to);
     const start = await this.#place(from, { scrolls: false });
@@ -72,7 +72,7 @@ export class Editor {
     await mouse.up();
   }
 
-  /** Scrolls to the first occurrence of a word, and returns its place in the window. */
+  /** Scrolls to the first occurrence of a word, and returns its position in the window. */
   async #place(word: string, { scrolls = true } = {}): Promise<{ left: number; right: number; y: number }> {
     const place = await this.#page.evaluate<{ left: number; right: number; y: number } | null>(`(() => {
       const scrollTo = (range) => {

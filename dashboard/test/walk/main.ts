@@ -10,8 +10,8 @@ import { Editor } from "./editor.ts";
 
 /*
  * npm run bench:walk: corrects a transcript in Chromium, from the invitation of an editor to a second editor who works
- * at the same time. Every step acts as soon as the page allows it, so the times are those of the service and the page.
- * Exits with an error if an outcome is not the expected one.
+ * at the same time. Every step acts as soon as the page allows it, so only the service and the page are measured. Exits
+ * with an error if an outcome is not as expected.
  */
 
 const VIDEOS = 1_000;

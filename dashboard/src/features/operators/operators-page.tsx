@@ -56,7 +56,7 @@ export function OperatorsPage() {
           ))}
         </ul>
       </Section>
-      {/* After the list above it, which would push it down. */}
+      {/* Rendered after the list above has loaded, which would otherwise push it down. */}
       {!operators.isPending && <Invitations />}
     </>
   );

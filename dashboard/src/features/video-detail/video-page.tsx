@@ -98,7 +98,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const transcriptPanel = useRef<HTMLDivElement>(null);
   const changeMode = (mode: "read" | "edit") => {
     setEditing(mode === "edit");
-    // The button that had the focus is replaced.
+    // The button that had focus is about to be removed.
     transcriptPanel.current?.focus({ preventScroll: true });
   };
   const [panel, setPanel] = useState<"transcript" | "details">("transcript");

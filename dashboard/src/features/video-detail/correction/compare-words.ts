@@ -106,7 +106,7 @@ interface Change extends Difference {
   speaker: string | null;
 }
 
-/** Adds a change wherever words are the same but their speaker is not. */
+/** Adds a change wherever the words are the same but the speaker is not. */
 function withSpeakers(
   differences: readonly Difference[],
   before: readonly EditableWord[],

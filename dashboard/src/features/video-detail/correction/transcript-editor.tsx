@@ -361,7 +361,7 @@ function hasKeyboard(): boolean {
 interface Naming {
   first: EditableWord;
   last: EditableWord;
-  /** Whether the words were selected, in contrast to an entire paragraph. */
+  /** Whether the user selected these words. Otherwise, they are an entire paragraph. */
   isSelection: boolean;
 }
 

@@ -18,7 +18,7 @@ interface PlayerProps {
   media: MediaView;
   /** URL of a frame of the video; null if there is none. */
   poster: string | null;
-  /** Whether the recording is known to have no picture, before the browser has loaded any of it. */
+  /** Whether the recording is known to be audio-only before the browser loads it. */
   hasSoundOnly: boolean;
   /** Null until the transcription is completed. */
   captions: { url: string; language: string } | null;

@@ -75,7 +75,7 @@ export function placeCaret(element: HTMLElement, offset: number): void {
   getSelection()?.collapse(element.firstChild ?? element, element.firstChild ? offset : 0);
 }
 
-/** Places the caret where words were deleted, with spaces so that what is typed becomes a new word. */
+/** Places the caret where words were deleted. Adds a space where needed, so that typed text becomes a new word. */
 export function placeCaretBetweenWords(element: HTMLElement, offset: number): void {
   const node = element.firstChild;
   if (!(node instanceof Text)) {

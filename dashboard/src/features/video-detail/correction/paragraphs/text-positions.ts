@@ -4,7 +4,7 @@ import { locateWords } from "./paragraph-editor.tsx";
 import { directionOf, elementOf, indexOf, placeCaret } from "./paragraph-navigation.ts";
 import { type TextPosition, type WordRange, wordsOfRange } from "./word-range.ts";
 
-/** Where the first and last line of a paragraph are, measured from its edge. */
+/** Distance from a paragraph's top or bottom edge to a point inside its first or last line. */
 const LINE_INSET_PX = 8;
 
 type Direction = "forward" | "backward";
@@ -58,7 +58,7 @@ export function selectNatively(root: HTMLElement, anchor: TextPosition, focus: T
   selection.extend(focusNode!, focusOffset);
 }
 
-/** Returns the direction in which a key moves the caret; null if it does not. */
+/** Returns the direction in which a key moves the caret; null if the key does not move it. */
 export function moveOf(root: HTMLElement, { paragraph }: TextPosition, key: string): Direction | null {
   if (key === "Home" || key === "End") return key === "Home" ? "backward" : "forward";
   const direction = key in UNITS ? directionOf(key, elementOf(root, paragraph)!) : undefined;
@@ -79,7 +79,7 @@ export function extensionOf(root: HTMLElement, from: TextPosition, key: string):
   return { paragraph, offset: isForward ? 0 : lengthOf(root, paragraph) };
 }
 
-/** Returns the position in the first or last line of an element that is below or above the caret. */
+/** Returns the position directly below or above the caret, in the element's first or last line. */
 function positionInColumn(element: HTMLElement, isForward: boolean): TextPosition | null {
   const { focusNode, focusOffset } = getSelection()!;
   const caret = document.createRange();
@@ -91,7 +91,7 @@ function positionInColumn(element: HTMLElement, isForward: boolean): TextPositio
   );
 }
 
-/** Moves the caret with a key, also into an adjacent paragraph, and returns its position. */
+/** Returns where a key moves the caret, which may be in an adjacent paragraph. May move the caret to find out. */
 export function moveCaret(root: HTMLElement, from: TextPosition, event: KeyboardEvent): TextPosition {
   const { key, ctrlKey, altKey } = event;
   if (ctrlKey && key === "Home") return { paragraph: 0, offset: 0 };
@@ -107,7 +107,7 @@ export function moveCaret(root: HTMLElement, from: TextPosition, event: Keyboard
   return nativeSelection()?.focus ?? from;
 }
 
-/** Returns the words that a selection touches; null if it is within one paragraph or touches none. */
+/** Returns the words that a selection touches, possibly none; null if it is within one paragraph. */
 export function wordsBetween(
   transcript: EditedTranscript,
   anchor: TextPosition,
@@ -122,7 +122,7 @@ export function wordsBetween(
   return wordsOfRange(transcript, { from, to }).length === 0 ? null : { from, to };
 }
 
-/** Returns the text of a range of words, for highlighting. */
+/** Returns one DOM range per paragraph that contains words of the range, for highlighting. */
 export function rangesOf(root: HTMLElement, transcript: EditedTranscript, { from, to }: WordRange): Range[] {
   return transcript.slice(from.paragraph, to.paragraph + 1).flatMap((words, index) => {
     const paragraph = from.paragraph + index;

@@ -26,7 +26,7 @@ interface WordSelectionOptions {
   root: RefObject<HTMLElement | null>;
   session: EditingSession;
   transcript: EditedTranscript;
-  /** Replaces the words of the range; an empty text deletes them. */
+  /** Replaces the words of the range; empty text deletes them. */
   replace(range: WordRange, text: string): void;
 }
 
@@ -37,8 +37,8 @@ export interface WordSelection {
 }
 
 /**
- * Selects words across paragraphs with the mouse and the keyboard. Browsers do not extend a selection beyond an editable
- * element, so the words are highlighted, the caret marks the moving end, and this hook handles copying and replacing.
+ * Lets the user select words across paragraphs with the mouse or keyboard. Browsers do not extend a selection beyond an
+ * editable element, so this hook highlights the words, keeps the caret at the moving end, and handles copy and paste.
  */
 export function useWordSelection({
   root,
@@ -153,7 +153,7 @@ export function useWordSelection({
       if (next) extendTo(native.anchor, next);
       return next !== null;
     };
-    /** The first Ctrl+A selects the paragraph, the second one everything. */
+    /** The browser handles the first Ctrl+A, which selects the paragraph. The second selects the entire transcript. */
     const selectAll = (event: KeyboardEvent): boolean => {
       if (!isSelectAll(event)) return false;
       const length = (event.target as HTMLElement).textContent?.length ?? 0;
@@ -217,7 +217,7 @@ export function useWordSelection({
       event.clipboardData?.setData("text/plain", textOfRange(session.state.transcript, range));
       if (event.type === "cut") replaceSelected("");
     };
-    // Browsers disable the commands if the selection is empty, unless these events are canceled.
+    // While the native selection is empty, browsers disable Copy and Cut unless these events are canceled.
     const enable = (event: Event) => current.current && event.preventDefault();
 
     document.addEventListener("selectionchange", onSelectionChange, { signal });

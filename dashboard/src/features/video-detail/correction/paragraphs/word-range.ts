@@ -13,7 +13,7 @@ import {
 /** Words of one or more paragraphs. */
 export interface WordRange {
   from: WordPosition;
-  /** The position behind the last word. */
+  /** The position after the last word. */
   to: WordPosition;
 }
 
@@ -23,7 +23,7 @@ export interface TextPosition {
   offset: number;
 }
 
-/** Returns the range as one list of words for each of its paragraphs. */
+/** Returns the words of the range, one list per paragraph. */
 function partsOf(transcript: EditedTranscript, { from, to }: WordRange): Paragraph[] {
   return transcript.slice(from.paragraph, to.paragraph + 1).map((words, index) => {
     const end = from.paragraph + index === to.paragraph ? to.word : words.length;
@@ -54,7 +54,7 @@ function findWord(transcript: EditedTranscript, { word, start, end }: EditableWo
   return null;
 }
 
-/** Returns the text, with an empty line between paragraphs. */
+/** Returns the text, with a blank line between paragraphs. */
 export function textOfRange(transcript: EditedTranscript, range: WordRange): string {
   return partsOf(transcript, range)
     .filter((words) => words.length > 0)
@@ -63,10 +63,10 @@ export function textOfRange(transcript: EditedTranscript, range: WordRange): str
 }
 
 /**
- * Replaces a range with a text, with the same rules for times as `changeText`. What is left of the first and the last
- * paragraph becomes one paragraph if their speakers are the same.
+ * Replaces a range with text. Times follow the rules of `changeText`. The remaining words of the first and last
+ * paragraph are joined into one paragraph if they have the same speaker.
  * @param durationSeconds length of the recording
- * @returns the transcript, and where the caret belongs: behind the new words, or where the words were
+ * @returns the new transcript, and the caret position: after the new words, or where the deleted words were
  */
 export function replaceRange(
   transcript: EditedTranscript,
@@ -117,14 +117,14 @@ function caretBehind(paragraphs: readonly Paragraph[], count: number, first: num
   return { paragraph: first, offset: 0 };
 }
 
-/** Sets the speaker of a range, and splits its words into their own paragraphs. */
+/** Sets the speaker of a range, and moves its words into their own paragraphs. */
 export function setSpeakerOfRange(
   transcript: EditedTranscript,
   range: WordRange,
   speaker: string | null,
 ): EditedTranscript {
   const { from } = range;
-  // From last to first, so that the numbers of the remaining paragraphs stay valid.
+  // From last to first, so that the indexes of the remaining paragraphs stay valid.
   return partsOf(transcript, range).reduceRight<EditedTranscript>((changed, words, index) => {
     const start = index === 0 ? from.word : 0;
     return setSpeaker(
