@@ -116,7 +116,7 @@ try {
       async ready(page) {
         await text("Field recording 014.mp4")(page);
         await page.keyboard.press("Control+K");
-        await page.keyboard.type("re");
+        await page.getByRole("dialog").getByRole("combobox").fill("re");
         await page.getByRole("option").filter({ hasText: "Design review" }).waitFor();
       },
     },
