@@ -108,7 +108,7 @@ export function WaveformPlaceholder() {
   return (
     <div aria-hidden="true">
       <div className={css.slider} />
-      <div className={css.caption}>&nbsp;</div>
+      <div className={css.caption} />
     </div>
   );
 }
