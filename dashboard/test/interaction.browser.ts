@@ -33,6 +33,7 @@ for (const look of LOOKS) {
       const close = async (state: string) => {
         await page.keyboard.press("Escape");
         await dialog(page).waitFor({ state: "detached" });
+        await twoFrames(page);
         if (!(await hasFocus(page))) faults.push(`${state}: the focus is lost`);
       };
 
@@ -173,9 +174,7 @@ test(
         await page.getByText(full).filter({ visible: true }).first().waitFor();
         await page.getByText("Loading…").first().waitFor({ state: "detached" });
         // The entries of the last frame arrive with the next one.
-        await page.evaluate(
-          "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
-        );
+        await twoFrames(page);
         const { score, sources } = await page.evaluate<{ score: number; sources: string[] }>("window.shifts");
         if (score >= MAX_LAYOUT_SHIFT)
           shifts.push(`${path}, ${width}: ${score.toFixed(3)} ${sources.join(" ")}`);
@@ -196,6 +195,8 @@ test(
     const press = async (...keys: string[]) => {
       for (const key of keys) {
         await page.keyboard.press(key);
+        // A closed dialog returns the focus in the next frame.
+        await twoFrames(page);
         const state = await page.evaluate<string>(FOCUS_STATE);
         if (state !== "visible") lost.push(`after ${key} on ${new URL(page.url()).pathname}: ${state}`);
       }
@@ -253,6 +254,10 @@ test("no page had an error or violated its Content-Security-Policy", () => {
 });
 
 const OWNER_NAME = "Olive Owner";
+
+async function twoFrames(page: Page): Promise<void> {
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+}
 
 async function hasFocus(page: Page): Promise<boolean> {
   return await page.evaluate("document.activeElement !== document.body && document.activeElement !== null");

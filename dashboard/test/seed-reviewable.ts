@@ -1,5 +1,6 @@
 import type { Service } from "../../server/src/main.ts";
 import { channelsKey, confidenceKey, filePrefix } from "../../server/src/storage/transcript-files.ts";
+import { storeWaveform } from "../../server/src/transcription/render.ts";
 import {
   type SeededTranscript,
   seedSearchable,
@@ -37,8 +38,32 @@ export async function seedReviewable(
       if (channels) await transcripts.put(channelsKey(prefix), Buffer.from(JSON.stringify(channels)));
     },
   });
-  if (recordingSeconds) await writeRecording(service, seeded.videoId, silence(recordingSeconds));
+  if (recordingSeconds) {
+    await writeRecording(service, seeded.videoId, silence(recordingSeconds));
+    await storeSilentWaveform(service, seeded.transcriptionId, recordingSeconds);
+  }
   return seeded;
+}
+
+async function storeSilentWaveform(
+  { parts }: Service,
+  transcriptionId: string,
+  duration: number,
+): Promise<void> {
+  const prefix = filePrefix(transcriptionId, 1);
+  const peaks = Buffer.alloc(duration * 10).toString("base64");
+  await storeWaveform(parts.transcripts, prefix, {
+    duration,
+    whole: true,
+    peaksPerSecond: 10,
+    peaks,
+    speech: [],
+  });
+  await parts.database.kysely
+    .updateTable("transcription")
+    .set({ waveform_prefix: prefix })
+    .where("id", "=", transcriptionId)
+    .execute();
 }
 
 /** Returns a WAV file. */

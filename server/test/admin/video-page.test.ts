@@ -324,7 +324,11 @@ describe("the page of a video without a transcript", () => {
     const silent = await ended(await media("silence-aac.mp4"), "silent.mp4");
     expect(await detail(silent)).toMatchObject({
       state: "skipped",
-      transcription: { skipReason: "silent_audio_track", attempts: [{ outcome: "skipped" }] },
+      transcription: {
+        skipReason: "silent_audio_track",
+        hasWaveform: true,
+        attempts: [{ outcome: "skipped" }],
+      },
     });
     const { peaks, speech } = (
       await sendAsCommandLine(subtext, `${pathOf(silent)}/waveform`)
@@ -335,7 +339,8 @@ describe("the page of a video without a transcript", () => {
     expect(codeOf(words)).toEqual([404, "transcript_not_found"]);
 
     const mute = await ended(await media("video-only.mp4"), "mute.mp4");
-    const timeline = (await detail(mute)).transcription!.timeline;
+    const { timeline, hasWaveform } = (await detail(mute)).transcription!;
+    expect(hasWaveform).toBe(false);
     expect(timeline.map(({ step }) => step)).toEqual(["uploaded", "queued", "started", "skipped"]);
     const none = await sendAsCommandLine(subtext, `${pathOf(mute)}/waveform`);
     expect(codeOf(none)).toEqual([404, "waveform_not_found"]);

@@ -115,7 +115,10 @@ function Video({ address, video, startSeconds }: VideoProps) {
     // After a correction, the previous transcript stays until the new one is loaded.
     placeholderData: keepPreviousData,
   });
-  const waveform = useQuery({ ...waveformQuery(address, finishedAt), enabled: isFinished });
+  const waveform = useQuery({
+    ...waveformQuery(address, finishedAt),
+    enabled: isFinished && transcription?.hasWaveform === true,
+  });
   const captions = isCompleted
     ? { url: captionsUrl(address, wordsEtag), language: transcription?.language ?? "und" }
     : null;
@@ -143,7 +146,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
             hasTranscript={hasTranscript}
             help={{ isOpen: isHelpOpen, onOpenChange: setHelpOpen }}
           />
-          {isCompleted && waveform.isLoading && <WaveformPlaceholder />}
+          {waveform.isLoading && <WaveformPlaceholder />}
           {waveform.data && waveform.data.duration > 0 && (
             <WaveformSlider waveform={waveform.data} playback={playback} />
           )}

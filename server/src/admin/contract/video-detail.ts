@@ -46,6 +46,8 @@ export interface TranscriptionDetailView extends TranscriptionSummaryView {
   incomplete: boolean;
   /** In order, without overlaps; null until COMPLETED. */
   languageSegments: LanguageSegmentView[] | null;
+  /** Whether `GET …/waveform` returns one. */
+  hasWaveform: boolean;
   /** While PENDING after a failure: the earliest start of the next attempt. Null if it waits for a model. */
   retryAt: string | null;
   /** Steps of the latest attempt so far, in order, starting with the upload. */

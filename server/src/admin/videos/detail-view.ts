@@ -67,6 +67,7 @@ function toTranscriptionDetailView(
     fileFormats: row.file_prefix === null ? [] : row.file_formats,
     incomplete: row.incomplete,
     languageSegments: row.language_segments,
+    hasWaveform: row.waveform_prefix !== null,
     retryAt: hasRetryTime && row.status === "PENDING" && last?.retry_at ? last.retry_at.toISOString() : null,
     timeline: toTimeline(row, known),
     attempts: attempts.map((attempt, index) => toAttemptView(attempt, attempts[index - 1])),
