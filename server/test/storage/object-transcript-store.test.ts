@@ -13,6 +13,8 @@ if (s3) {
     return {
       transcripts: openObjectTranscriptStore(bucket),
       fetchUrl: (url) => fetch(url),
+      // Swift lists an object's versions before it opens the newest, which another request may have removed by then.
+      mayMissReplaced: true,
       close: async () => bucket.close(),
     };
   });
