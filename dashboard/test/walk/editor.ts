@@ -72,9 +72,9 @@ export class Editor {
     await mouse.up();
   }
 
-  /** Scrolls to the first occurrence of a word, and returns its position in the window. */
+  /** Scrolls to the first occurrence of a word, and returns its position in the window once it no longer moves. */
   async #place(word: string, { scrolls = true } = {}): Promise<{ left: number; right: number; y: number }> {
-    const place = await this.#page.evaluate<{ left: number; right: number; y: number } | null>(`(() => {
+    const place = await this.#page.evaluate<{ left: number; right: number; y: number } | null>(`(async () => {
       const scrollTo = (range) => {
         const scroller = document.querySelector("[data-paragraph]").parentElement;
         const { top, height } = scroller.getBoundingClientRect();
@@ -87,8 +87,11 @@ export class Editor {
         range.setStart(text, at);
         range.setEnd(text, at + ${word.length});
         if (${scrolls}) scrollTo(range);
-        const { left, right, top, height } = range.getBoundingClientRect();
-        return { left, right, y: top + height / 2 };
+        for (;;) {
+          const { left, right, top, height } = range.getBoundingClientRect();
+          await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+          if (range.getBoundingClientRect().top === top) return { left, right, y: top + height / 2 };
+        }
       }
       return null;
     })()`);
