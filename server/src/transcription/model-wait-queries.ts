@@ -16,16 +16,6 @@ export function waitsForModel(row: { status: TranscriptionStatus; failure_code: 
   return row.status === "PENDING" && row.failure_code !== null && FIXED_BY_MODEL.includes(row.failure_code);
 }
 
-/** Records the failure of a transcription that is PENDING again and waits for the model. */
-export async function recordWait(tx: Tx, jobId: string, failure: Failure): Promise<void> {
-  await tx
-    .updateTable("transcription")
-    .set({ failure_code: failure.code, failure_message: failure.message })
-    .where("job_id", "=", jobId)
-    .where("status", "=", "PENDING")
-    .execute();
-}
-
 export interface WaitForModel extends NamedJob {
   environmentId: string;
   createdAt: Date;

@@ -191,6 +191,8 @@ export interface Return {
   failure: Failure | null;
   /** Whether it counts toward the retry limit. */
   counts: boolean;
+  /** Whether the failure is shown while the transcription is PENDING. Defaults to `counts`. */
+  isShown?: boolean;
   /** Delay of the next attempt; null for no delay. */
   retryAfterMs: number | null;
   yields?: boolean;
@@ -201,7 +203,7 @@ export interface Return {
 export async function returnToPending(
   tx: Tx,
   lease: AttemptLease,
-  { jobId, failure, counts, retryAfterMs, yields = false, now }: Return,
+  { jobId, failure, counts, isShown = counts, retryAfterMs, yields = false, now }: Return,
 ): Promise<boolean> {
   const ended = await changesRow(
     leased(tx, lease).set((set) => ({
@@ -212,12 +214,8 @@ export async function returnToPending(
       queued_at: now,
       started_at: null,
       ...(retryAfterMs !== null && { due_at: sql<Date>`now() + ${retryAfterMs} * interval '1 millisecond'` }),
-      ...(failure &&
-        counts && {
-          failure_count: set("failure_count", "+", 1),
-          failure_code: failure.code,
-          failure_message: failure.message,
-        }),
+      ...(counts && { failure_count: set("failure_count", "+", 1) }),
+      ...(failure && isShown && { failure_code: failure.code, failure_message: failure.message }),
     })),
   );
   const outcome = failure !== null ? "returned" : yields ? "yielded" : "handed_back";

@@ -22,7 +22,7 @@ import {
 } from "./attempt-report.ts";
 import { removeCheckpoints } from "./checkpoint-queries.ts";
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
-import { isFixedByModel, recordWait } from "./model-wait-queries.ts";
+import { isFixedByModel } from "./model-wait-queries.ts";
 import {
   completeTranscription,
   failTranscription,
@@ -260,10 +260,10 @@ async function handleFailure(deps: PipelineDeps, attempt: Attempt, error: unknow
       const jobId = newJobId();
       const retryAfterMs = backoffSeconds * 1000;
       const counts = !waitsForModel && !waitsForOutage;
-      if (!(await returnToPending(tx, lease, { jobId, failure, counts, retryAfterMs, now }))) {
+      const isShown = counts || (waitsForModel && isModelExpected);
+      if (!(await returnToPending(tx, lease, { jobId, failure, counts, isShown, retryAfterMs, now }))) {
         return await hasMovedEarlier(tx, attempt, "returned", failure.code);
       }
-      if (waitsForModel && isModelExpected) await recordWait(tx, jobId, failure);
       const job = {
         jobId,
         transcriptionId: row.id,
