@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { drawBar, writeLines } from "@subtext/speech/cli/download-display";
@@ -459,18 +459,34 @@ describe("the service", () => {
   test("stops during a download, which the next start continues", async () => {
     const hub = await startHub();
     hub.faults = { pieceDelayMs: 10 };
-    const first = await service(hub);
+    const folder = await temporaryFolder();
+    const first = await service(hub, { MODELS_DIR: folder });
     first.models.start();
     await until(async () => (first.models.state().progress?.receivedBytes ?? 0) > 1_000_000);
     await first.models.stop();
-    await until(async () => hub.sending === 0);
-    const { bytesServed } = hub;
+    const stored = await sizeOf(folder);
+    expect(stored).toBeGreaterThan(1_000_000);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(hub.bytesServed).toBe(bytesServed);
+    expect(await sizeOf(folder)).toBe(stored);
     expect(first.models.installed()).toBeNull();
     expect(first.logged()).not.toContain("could not be downloaded");
+
+    const second = await service(hub, { MODELS_DIR: folder });
+    let resumedAt = 0;
+    hub.onRequest = () => {
+      resumedAt ||= second.models.state().progress?.receivedBytes ?? 0;
+    };
+    second.models.start();
+    await reaches(second.models, "installed");
+    expect(resumedAt).toBeGreaterThan(1_000_000);
   });
 });
+
+async function sizeOf(folder: string): Promise<number> {
+  const paths = await readdir(folder, { recursive: true });
+  const sizes = await Promise.all(paths.map(async (path) => await stat(join(folder, path))));
+  return sizes.reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 0), 0);
+}
 
 describe("a download's display", () => {
   const at = (receivedBytes: number, totalBytes: number | null): DownloadProgress => ({

@@ -62,8 +62,6 @@ export class ModelHub {
   readonly requests: SeenRequest[] = [];
   /** Bytes of content that were given to connections. */
   bytesServed = 0;
-  /** Responses whose content is being sent. */
-  sending = 0;
   readonly #commits = new Map<string, Map<string, ServedFile>>();
   #newest = "";
   readonly #hub = createServer(this.#guarded("hub", (...request) => this.#resolve(...request)));
@@ -178,10 +176,7 @@ export class ModelHub {
     }
     if (!withoutLengths) response.setHeader("content-length", content.length - start);
     if (request.method === "HEAD") return void response.end();
-    this.sending += 1;
-    await this.#send(response, content.subarray(start)).finally(() => {
-      this.sending -= 1;
-    });
+    await this.#send(response, content.subarray(start));
   }
 
   async #send(response: ServerResponse, content: Buffer): Promise<void> {
