@@ -72,7 +72,7 @@ export class WaveformMeter {
     for (const { start, end } of spans) this.#speech.push([start, end]);
   }
 
-  /** @param duration seconds of the media; the time after the last sample is silence */
+  /** @param duration of the media, in seconds; the time after the last sample is silence */
   finish({ duration, whole }: { duration: number; whole: boolean }): Waveform {
     if (this.#position % SAMPLES_PER_PEAK !== 0) this.#write();
     const count = Math.ceil((whole ? duration : Math.min(duration, this.seconds)) * PEAKS_PER_SECOND);

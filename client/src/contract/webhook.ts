@@ -17,7 +17,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const TEST_EVENT_TYPE = "webhooks.endpoint.test";
 export type SentEventType = EventType | typeof TEST_EVENT_TYPE;
 
-/** Timeout of an attempt: DNS, connection, request and response headers. */
+/** Timeout for connecting, including DNS, and again for the request and the response headers. */
 export const WEBHOOK_TIMEOUT_SECONDS = 15;
 
 const EndpointMetadata = Type.Record(Type.String(), Type.Unknown(), {

@@ -7,7 +7,7 @@ import {
   type VideoState,
 } from "@subtext/server/db/enums";
 
-/** What the video list shows, as in the page's address. Dates are days in the user's time zone, such as 2026-11-24. */
+/** The video list's filters and order, as in the URL. Dates are days in the user's time zone, such as 2026-11-24. */
 export interface VideoListView {
   q?: string;
   state?: VideoState;
@@ -25,7 +25,7 @@ export interface VideoListView {
 /** Must not exceed the server's limit. */
 const MAX_TEXT = 200;
 
-/** Ignores invalid search parameters. The router has already parsed texts such as `2026` and `true` as JSON. */
+/** Ignores invalid search parameters. The router has already parsed values such as `2026` and `true` as JSON. */
 export function parseVideoListView(params: Record<string, unknown>): VideoListView {
   const { q, language, failure, from, to } = params;
   const text = ["string", "number", "boolean"].includes(typeof q) ? String(q).slice(0, MAX_TEXT) : "";
@@ -57,7 +57,7 @@ export function toListQuery({ q, state, language, failure, from, to, sort, order
   };
 }
 
-/** Whether a change to a video can be inserted without asking the server where it belongs. */
+/** Whether the position of a changed video in the list is known without asking the server. */
 export function isNewestFirst({
   state: _,
   order = "desc",

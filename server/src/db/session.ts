@@ -60,7 +60,7 @@ export async function openSession({
   const listeners = new Map<string, ((payload: string) => void)[]>();
   const lostListeners: (() => void)[] = [];
   let client: pg.Client | null = null;
-  /** Resolves when the connection has run all earlier queries, because it can run only one at a time. */
+  /** Each promise resolves when its connection, which runs one query at a time, has run all earlier ones. */
   const earlierQueries = new WeakMap<pg.Client, Promise<unknown>>();
   let closed = false;
   let reconnecting: NodeJS.Timeout | undefined;

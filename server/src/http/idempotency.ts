@@ -88,7 +88,7 @@ export async function findRecordedResponse(
   if (!known || known.fingerprint === fingerprint) return known;
   throw new AppError(
     "idempotency_key_reused",
-    "This key was used with another request. Use a new key for each operation.",
+    "This key was used with a different request. Use a new key for each operation.",
   );
 }
 
@@ -103,7 +103,7 @@ export function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   );
 }
 
-/** @param content the parsed body; white space does not matter, but the order of fields does */
+/** @param content the parsed body; whitespace does not matter, but the order of fields does */
 export function fingerprintRequest({ method, url }: FastifyRequest, content: unknown): string {
   const path = url.replace(/\?.*$/s, "");
   return createHash("sha256")

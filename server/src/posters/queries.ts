@@ -56,7 +56,7 @@ export async function finishPoster(
   return row !== undefined;
 }
 
-/** Returns true also if the whole video was deleted. */
+/** Also returns true if the whole video was deleted. */
 export async function isRecordingDeleted(db: Db, videoId: string): Promise<boolean> {
   const row = await db
     .selectFrom("video")

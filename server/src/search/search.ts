@@ -14,8 +14,8 @@ import type { Query } from "./query.ts";
 import { tokenize } from "./tokens.ts";
 
 /**
- * Maximum number of passages to rank, which are approximately the newest. Limits the time of a search, during which the
- * embedded database runs no other query.
+ * Maximum number of passages to rank, approximately the newest ones. Limits how long a query of the search takes. The
+ * embedded database runs no other query at the same time.
  */
 const MAX_CANDIDATES = 2_000;
 /** Shards per query. The embedded database can run other queries in between. */
@@ -109,7 +109,7 @@ async function createMatchers(db: Db, query: Query, dictionaries: string[]): Pro
   return [...matchers.values()];
 }
 
-/** Searches batches of shards, newest first. The batches grow while there are few results. */
+/** Searches shards newest first, in batches that double in size, until there are enough results or time runs out. */
 async function findMatches(
   db: Db,
   environmentId: string,

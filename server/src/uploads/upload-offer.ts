@@ -22,8 +22,8 @@ export interface OfferDeps {
 }
 
 /**
- * Creates a video without bytes, and a URL that accepts exactly this many bytes without an API key.
- * @param expiresInSeconds time within which the upload must start; it may then take any time
+ * Creates a video without data, and a URL that accepts exactly `sizeBytes` bytes without an API key.
+ * @param expiresInSeconds time within which the upload must start; once started, it may take any length of time
  * @throws AppError `invalid_metadata`, `payload_too_large`, `storage_full`, `open_upload_limit_reached`
  */
 export async function offerUpload(

@@ -184,7 +184,7 @@ async function nextStep(
   { delivery }: DueDelivery,
   { attemptedAt, dueAt, outcome }: { attemptedAt: Date; dueAt: Date | null; outcome: AttemptOutcome },
 ): Promise<NextStep> {
-  // A manual redelivery has restarted the schedule.
+  // A manual redelivery restarts the schedule, so it counts only later attempts. It never counts early ones.
   const { attempts, attempts_before: before, early_attempts: early } = delivery;
   const isFirst = attempts === before;
   return nextAttempt({

@@ -106,7 +106,7 @@ describe("a viewer", () => {
     }
   });
 
-  test("changes and ends what is its own: sessions", async () => {
+  test("can sign out", async () => {
     const another = await sessionOf({
       email: "viewer@subtext.example",
       password: "password of viewer@subtext.example",
@@ -173,7 +173,7 @@ describe("an operator with a role in some environments", () => {
     south = (await post("/environments", { name: "South" }, owner)).json<EnvironmentView>().id;
   });
 
-  test("joins by an invitation that names them", async () => {
+  test("joins through an invitation that names the environments", async () => {
     const environments = [{ environment: "South", role: "editor" }];
     for (const wrong of [
       {},
@@ -262,7 +262,7 @@ describe("an operator with a role in some environments", () => {
     expect(codeOf(await change("operator-unknown", { role: "owner" }))).toEqual([404, "operator_not_found"]);
   });
 
-  test("is not an owner of the service as an owner of an environment", async () => {
+  test("does not own the service by owning an environment", async () => {
     await change(eveId, { environments: [{ environment: north, role: "owner" }] });
     expect(codeOf(await change(eveId, { role: "owner" }, eve))).toEqual([403, "owner_required"]);
     expect(codeOf(await post("/environments", { name: "Third" }, eve))).toEqual([403, "owner_required"]);

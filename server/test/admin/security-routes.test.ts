@@ -216,7 +216,7 @@ describe("a sign-in", () => {
   });
 });
 
-describe("a body of JSON", () => {
+describe("a JSON body", () => {
   test.each([
     '{"sizeBytes":1,"metadata":{"__proto__":{"admin":true}}}',
     '{"sizeBytes":1,"metadata":{"constructor":{"prototype":{"admin":true}}}}',

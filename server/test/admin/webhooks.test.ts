@@ -126,7 +126,7 @@ test("after a rotation both secrets sign, and earlier requests are shown with th
   expect(subtext.logged()).not.toContain(rotated.secret);
 });
 
-test("failed deliveries are resent, one by one or all since a time", async () => {
+test("failed deliveries are resent, individually or all since a given time", async () => {
   const { environmentId, path, answer, receiver } = await subscribe();
   answer.status = 410;
   for (let made = 0; made < 2; made++) {
@@ -267,7 +267,7 @@ test("an endpoint is changed in part, atomically", async () => {
   }
 });
 
-test("a URL is validated before it is used, and the reason of a rejection is shown", async () => {
+test("a URL is validated before it is used, and the reason for a rejection is shown", async () => {
   const checkUrl = async (url: string) =>
     (await post("/webhook-url-checks", { url })).json<{ reason: string | null }>().reason;
   expect(await checkUrl("https://receiver.example/hook")).toBeNull();

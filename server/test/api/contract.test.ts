@@ -91,7 +91,7 @@ async function expectFullDiskAtPiece(operation: Operation, world: World): Promis
   chunk.destroy();
 }
 
-test("every code of the contract is documented by an operation or belongs to none", () => {
+test("every error code of the contract is documented by an operation, except those that belong to none", () => {
   const documented = new Set(ALL_OPERATIONS.flatMap(errorCodesOf));
   const ofNone: ApiErrorCode[] = ["route_not_found", "method_not_allowed"];
   expect(new Set([...documented, ...ofNone])).toEqual(new Set(Object.keys(API_ERRORS)));
@@ -105,7 +105,7 @@ test("unknown paths and wrong methods are distinguished", async () => {
   expect(wrong.headers.get("allow")).toBe("GET, HEAD, POST");
 });
 
-describe("a key that has used up its rate", () => {
+describe("a key that has exceeded its rate limit", () => {
   const frozen: Clock = { now: () => new Date("2026-06-01T00:00:00Z") };
   const limited = shareService({
     start: false,

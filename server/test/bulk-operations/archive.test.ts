@@ -90,7 +90,7 @@ test("a download of nothing is an empty archive, and another environment's downl
   expect([...(await download(path)).keys()]).toEqual([]);
 });
 
-test("a client that leaves ends the download", async () => {
+test("a client that disconnects cancels the download", async () => {
   const { environmentId } = await createTenant(subtext);
   const letters = Array.from({ length: 400_000 }, () => Math.random().toString(36).slice(2)).join(" ");
   await seedFiles(environmentId, "long.mp4");
@@ -144,7 +144,7 @@ describe("names in an archive", () => {
     );
   });
 
-  test("repeat with numbers", () => {
+  test("that repeat are numbered", () => {
     const names = new ArchiveNames();
     const wanted = ["talk", "Talk", "talk (2)", "talk", "🎬".repeat(100), "aux"];
     expect(wanted.map((each) => names.assign(each))).toEqual([

@@ -81,7 +81,7 @@ async function auditOf(id: string) {
 }
 
 describe("a retry", () => {
-  test("takes only FAILED ones, skips the rest and records both events", async () => {
+  test("takes only FAILED transcriptions, skips the rest and records two audit events", async () => {
     const { environmentId } = await createTenant(subtext);
     const failed = await seedFailed(subtext.service, environmentId, 3);
     const completed = { environmentId, language: "en", text: "Hello." };
@@ -113,7 +113,7 @@ describe("a retry", () => {
     ]);
   });
 
-  test("continues after it was cut off, and enqueues each video once", async () => {
+  test("continues after it was interrupted, and enqueues each video once", async () => {
     const { environmentId } = await createTenant(subtext);
     await seedFailed(subtext.service, environmentId, 70);
     const row = await ask(environmentId, "retry", { matching: {} });
@@ -207,7 +207,7 @@ describe("a deletion", () => {
     expect(await findOperation(open(), environmentId, all.id)).toMatchObject({ done: 0, skipped: 2 });
   });
 
-  test("of all that match deletes what the view shows", async () => {
+  test("of all matching videos deletes only those that the filtered list shows", async () => {
     const { environmentId } = await createTenant(subtext);
     await seedFailed(subtext.service, environmentId, 2, { name: "broken" });
     const kept = await seedFailed(subtext.service, environmentId, 1, { name: "other" });

@@ -88,7 +88,7 @@ test("nothing is deleted because of its age unless its environment has a retenti
   expect(await readRecording(subtext.service, due.videoId)).toBeNull();
 });
 
-test("retention of recordings keeps the transcript readable by working URLs", async () => {
+test("retention of recordings keeps the transcript, and URLs to download it", async () => {
   const tenant = await createTenant(subtext);
   const { videoId } = await completed(tenant.environmentId, 31);
   const young = await completed(tenant.environmentId, 29);
@@ -132,7 +132,7 @@ test("retention of videos removes every row and file, even if the recording was 
     expect(await Array.fromAsync(transcripts.list(`${TRANSCRIPTS_PREFIX}${id}/`))).toEqual([]);
 });
 
-test("waiting and running transcriptions are kept, however old; failed ones until their days are over", async () => {
+test("waiting and running transcriptions are kept, however old; failed ones until they are due", async () => {
   const tenant = await createTenant(subtext);
   const { db } = deps();
   await changeEnvironment(db, tenant.environmentId, { retention: { days: 7, deletes: "video" } });
@@ -149,7 +149,7 @@ test("waiting and running transcriptions are kept, however old; failed ones unti
   for (const id of gone) expect(await readRecording(subtext.service, id)).toBeNull();
 });
 
-test("the age of a video without a transcription starts at the end of its upload, and one that is uploading is kept", async () => {
+test("the age of a video without a transcription counts from the end of its upload", async () => {
   const tenant = await createTenant(subtext, { aiTranscription: false });
   const { db } = deps();
   const old = await upload(subtext, tenant, Buffer.from("old"));

@@ -80,7 +80,7 @@ test("an unexpected file among the uploads does not stop the sweep", async () =>
   expect(again.logged()).not.toContain("a sweep failed");
 });
 
-test("an idempotent response is deleted after a day, with the secret that it contains", async () => {
+test("a response recorded for an idempotency key is deleted after a day, with its secret", async () => {
   const dataFolder = await temporaryFolder();
   const clock = new MovableClock();
   const before = await startService({ dataFolder, clock, start: false });
@@ -133,7 +133,7 @@ test("if the storage is unavailable, the sweep of uploads stops at the first one
   expect(service.logged().match(/a sweep failed/g)).toHaveLength(1);
 });
 
-test("an upload that is deleted while the sweep checks it is no failure, and later ones are swept", async () => {
+test("deleting an upload while the sweep checks it is not a failure, and later uploads are swept", async () => {
   const service = await startService({ start: false });
   const { database, queue, clock, log, recordings, transcripts, ownership } = service.service.parts;
   const db = database.kysely;

@@ -80,13 +80,13 @@ describe("an invalid setting", () => {
     ["WEBHOOK_ALLOW_NETWORKS", "localhost"],
   ];
   for (const [name, value] of wrong) {
-    test(`is named together with valid values: ${name}=${value}`, () => {
+    test(`is reported with its value: ${name}=${value}`, () => {
       expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
       expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} is invalid: `);
     });
   }
 
-  test("is reported alone if others in the list are valid", () => {
+  test("is reported without the valid values in its list", () => {
     expect(() => readConfig({ WEBHOOK_ALLOW_NETWORKS: "10.0.0.0/8, fd00::/129" })).toThrow(
       "WEBHOOK_ALLOW_NETWORKS=fd00::/129 is invalid",
     );
@@ -112,7 +112,7 @@ test.each(["OTEL_EXPORTER_OTLP_ENDPOINT", "SPEECH_SERVERS", "MODEL_HUB_URL"])(
 );
 
 describe("speech servers", () => {
-  test("have one key in common, or one each", () => {
+  test("share one key or have one each", () => {
     const SPEECH_SERVERS = "http://gpu1:8000/v1, http://gpu2:8000/v1";
     const keysOf = (keys: string) =>
       readConfig({ SPEECH_SERVERS, SPEECH_SERVER_KEYS: keys }).configuredEngines.flatMap((spec) =>

@@ -150,7 +150,7 @@ const sweep = async () => {
 };
 
 describe("a correction", () => {
-  test("keeps the channels of a call, also if the client does not know them, and captions do not mix them", async () => {
+  test("keeps the channels of a call even if the client omits them, and captions do not mix channels", async () => {
     const video = await seeded({ channels: [1, 2, 2] });
     const { etag, words } = await video.read();
     expect(words.map(({ channel }) => channel)).toEqual([1, 2, 2]);
@@ -228,7 +228,7 @@ describe("a correction", () => {
     expect((await fetch(before.files!.vtt.url)).status).toBe(200);
   });
 
-  test("with names of speakers is downloaded with them", async () => {
+  test("that names speakers can be downloaded with their names", async () => {
     const video = await seeded();
     const { etag, words } = await video.read();
     const named = words.map((word, index) => ({ ...word, speaker: index === 0 ? "Ada" : "Bo <b>" }));
@@ -260,7 +260,7 @@ describe("a correction", () => {
     expect((await video.put(words, { etag: `W/${winner.etag}` })).statusCode).toBe(200);
   });
 
-  test("is found by search, and the old words no longer", async () => {
+  test("is found by search, and the old words no longer are", async () => {
     const video = await seeded();
     await indexSeeded(subtext.service, video);
     const { index, hits } = searching(video);
@@ -302,7 +302,7 @@ describe("a correction", () => {
     ["an overlap", { start: 0.4 }, "starts before the previous word ends"],
     ["a negative duration", { start: 0.9, end: 0.8 }, "ends before it starts"],
     ["a word after the end", { end: 1.6 }, "ends after the recording does"],
-  ])("with %s is refused and names the word", async (_name, change, message) => {
+  ])("with %s is refused, and the error names the word", async (_name, change, message) => {
     const video = await seeded();
     const { etag, words } = await video.read();
     const refused = await video.put(words.slice(0, 2).with(1, { ...words[1]!, ...change }), { etag });
@@ -342,7 +342,7 @@ describe("a correction", () => {
 });
 
 describe("revisions", () => {
-  test("of one editing session are one, until 10 minutes pass, another session begins or somebody else saves", async () => {
+  test("are shared by saves of a session until 10 minutes pass, another begins or somebody else saves", async () => {
     const video = await seeded();
     expect(await video.revisions()).toMatchObject([
       { revision: 0, actor: null, isCurrent: true, wordCount: 3 },
@@ -397,7 +397,7 @@ describe("revisions", () => {
     expect(await video.revisions()).toHaveLength(4);
   });
 
-  test("keep their files, replaced saves only as long as signed URLs may be valid", async () => {
+  test("keep their files, and those of replaced saves are deleted once signed URLs have expired", async () => {
     const video = await seeded();
     await correct(video, "a");
     const { files } = await readPublic(video.videoId);
@@ -417,7 +417,7 @@ describe("revisions", () => {
     expect((await video.ask("/revisions/0")).statusCode).toBe(200);
   });
 
-  test("whose files are missing are noticed", async () => {
+  test("with missing files are found by the file check", async () => {
     const video = await seeded();
     await correct(video, "a");
     const { queue, recordings, transcripts, database, log } = subtext.service.parts;

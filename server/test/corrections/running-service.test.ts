@@ -94,7 +94,7 @@ test("a redelivered completed event carries the files and the word count of the 
   expect(await text("json")).toContain('"zebra"');
 });
 
-test("search finds the words of a correction, and no longer those that it replaced", async () => {
+test("search finds the words of a correction, and no longer finds those that it replaced", async () => {
   const tenant = await createTenant(subtext);
   const seeded = await seed(tenant);
   await indexSeeded(subtext.service, seeded);

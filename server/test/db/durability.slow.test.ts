@@ -227,7 +227,7 @@ describe("the data folder", () => {
     await (await open(folder)).insert(1);
   });
 
-  test("can be opened by one process at a time, which the error names, and again after that process was killed", async () => {
+  test("can be opened by one process at a time, named in the error, and again after it is killed", async () => {
     const folder = await copyDatabase();
     const writer = startWriter(folder);
     await writer.nextLine();

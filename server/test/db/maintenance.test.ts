@@ -52,7 +52,7 @@ describe("maintenance of the embedded database", () => {
     }
   });
 
-  test("makes no checkpoint while there is little to save", async () => {
+  test("performs no checkpoint while the write-ahead log has grown little", async () => {
     await maintain(pglite, new Mutex(), 0);
     const before = await lastCheckpoint();
     await writeLog(1);

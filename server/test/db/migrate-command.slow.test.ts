@@ -27,7 +27,7 @@ async function inside<T>(dataFolder: string, look: (database: Database<Schema>) 
   }
 }
 
-test("subtext migrate brings older tables up to date and ends, creates none, and refuses tables of a newer version", {
+test("subtext migrate brings older tables up to date and exits, creates none, and refuses tables of a newer version", {
   timeout: 60_000,
 }, async () => {
   const empty = await openEmptyDatabase();

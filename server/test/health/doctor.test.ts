@@ -107,7 +107,7 @@ test("the doctor names the setting that the database or the storage rejects", as
   expect(remedyOf("storage")).toContain("S3_SECRET_ACCESS_KEY: the secret does not match S3_ACCESS_KEY_ID");
 });
 
-test("the doctor reports that no worker runs, and as an error if videos wait", async () => {
+test("the doctor reports that no worker is running, as an error if videos are waiting", async () => {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
   const findingWith = async (workers: HealthChecks["workers"]) => {
     const findings = await diagnose(config, { ...HEALTHY_CHECKS, workers });

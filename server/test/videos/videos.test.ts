@@ -49,7 +49,7 @@ async function ask<T>(
 }
 
 describe("the list of videos", () => {
-  test("is in pages, newest first, without gaps or repetitions", async () => {
+  test("is paginated, newest first, without gaps or duplicates", async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.unshift(await upload(service, tenant, Buffer.from("x")));
     await upload(service, await createTenant(service), Buffer.from("another's"));

@@ -2,7 +2,7 @@ import { SAMPLE_RATE } from "../media/audio.ts";
 import type { ChannelPair } from "../media/channel-pair.ts";
 import { FRAME_SAMPLES } from "./channel-levels.ts";
 
-/** For each channel: 1 for each frame that contains only leakage from the other channel, else 0. */
+/** One array per channel, with a 1 for each frame that contains only leakage from the other channel, else 0. */
 export type Leakage = readonly [Uint8Array, Uint8Array];
 
 /** Duration of the fades into and out of a muted frame. */
@@ -20,7 +20,7 @@ export async function* muteLeakage(
   }
 }
 
-/** @param position of the first sample in the recording */
+/** @param position index of `samples[0]` in the recording */
 function muted(samples: Float32Array, leakage: Uint8Array, position: number): Float32Array {
   const firstFrame = Math.floor(position / FRAME_SAMPLES);
   const endFrame = Math.ceil((position + samples.length) / FRAME_SAMPLES);

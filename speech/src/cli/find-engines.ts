@@ -29,7 +29,7 @@ async function findWhisper({
   const { folder, manifest, name } = await store.find(wanted);
   const known = knownModel(manifest?.name ?? name);
   const installed = known === undefined ? null : asInstalled(known, manifest);
-  // Not measured if the choice does not depend on it. If measuring fails, the model recognizes English too.
+  // Measure only if the choice depends on it. If measuring fails, the model also recognizes English.
   const machine =
     installed === null || installed.prefersBundledForEnglish || priority !== "auto"
       ? null

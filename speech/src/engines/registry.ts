@@ -24,7 +24,7 @@ export function engineDefinition({ kind }: { kind: EngineKind }): EngineDefiniti
   return ENGINES[kind] as EngineDefinition<EngineSpec>;
 }
 
-/** Engines that need no other data than their settings. */
+/** Engines that need nothing but their settings. */
 export const CONFIGURABLE_ENGINES = KINDS.flatMap((kind) => {
   const { configuration } = engineDefinition({ kind });
   if (configuration === undefined) return [];
@@ -46,7 +46,7 @@ export function readConfiguredEngines(settings: EngineSettingsReader, interactiv
 export interface EngineSelection {
   bundled: boolean;
   multilingual: EngineSpec | null;
-  /** Whether the bundled engine transcribes clearly English speech instead of the multilingual engine. */
+  /** Whether clearly English speech is transcribed by the bundled engine instead of the multilingual one. */
   bundledTakesEnglish: boolean;
   /** A sentence for users that explains what to do if no selected engine supports the spoken language. */
   remedy: string;

@@ -5,11 +5,11 @@ import type { DecodeReport } from "./backend.ts";
 import type { DecodeSummary } from "./media.ts";
 
 /**
- * A lower peak, −90 dB of full scale, means that nothing was recorded. A muted recorder writes zeros, which all common
- * codecs preserve. A live microphone in a quiet room is above −75 dB.
+ * A peak below −90 dBFS means that nothing was recorded. A muted recorder writes zeros, which all common codecs
+ * preserve. A live microphone in a quiet room is above −75 dB.
  */
 export const SILENCE_PEAK = 10 ** (-90 / 20);
-/** If a smaller share of the track was decoded, decoding has failed. */
+/** Decoding has failed if less than this share of the track was decoded. */
 const MIN_DECODED_SHARE = 0.1;
 /** One or two bad packets at the ends, such as tags or a cut between frames, are not a noticeable loss. */
 const MAX_STRAY_PACKETS = 2;
@@ -22,7 +22,7 @@ export interface DecodeEvidence {
   decodedSeconds: number;
   /** Largest absolute value of any channel. */
   peak: number;
-  /** Playback time at which the audio begins, seconds. */
+  /** Playback time at which the audio begins, in seconds. */
   audioOffset: number;
   /** Seconds of the recording, according to its headers or packets. */
   duration: number | null;
@@ -32,8 +32,8 @@ export interface DecodeEvidence {
 }
 
 /**
- * Classifies the result of decoding from the output and the decoder's messages. Exit codes differ between versions, and
- * a truncated file yields 0.
+ * Classifies the result of decoding by the output and the decoder's messages, not by the exit code, which differs
+ * between versions and is 0 for a truncated file.
  * @throws SpeechError `undecodable_audio`
  */
 export function summarizeDecode(evidence: DecodeEvidence): DecodeSummary {

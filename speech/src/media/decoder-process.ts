@@ -21,7 +21,7 @@ export interface ChildOptions {
   prlimit: string | null;
   /** The limit to set. Node.js reserves far more address space than it uses, so only its data can be limited. */
   memory: "address-space" | "data";
-  /** Limit for CPU time, and for the time that the reader waits. Time between reads does not count. */
+  /** Limits the CPU time, and separately the time spent waiting for output. Time between reads does not count. */
   timeoutSeconds: number;
   signal: AbortSignal;
   stream?: number;

@@ -28,8 +28,8 @@ export class ModelWorker {
     this.#worker = worker;
     this.description = description;
     worker.on("message", (message: FromWorker) => this.#receive(message));
-    worker.once("error", (cause) => this.#end(crash(`A thread of the engine crashed: ${cause}`, cause)));
-    worker.once("exit", () => this.#end(crash("A thread of the engine exited.")));
+    worker.once("error", (cause) => this.#end(crash(`An engine thread crashed: ${cause}`, cause)));
+    worker.once("exit", () => this.#end(crash("An engine thread exited.")));
   }
 
   /**
@@ -41,7 +41,7 @@ export class ModelWorker {
     // An idle worker must not keep the process alive.
     worker.unref();
     const opened = Promise.withResolvers<WorkerEngineDescription | null>();
-    const fail = (cause: unknown) => opened.reject(crash(`A thread of the engine crashed: ${cause}`, cause));
+    const fail = (cause: unknown) => opened.reject(crash(`An engine thread crashed: ${cause}`, cause));
     const receive = (message: FromWorker) => {
       if (message.type === "opened") opened.resolve(message.description);
       else if (message.type === "unusable") opened.reject(fromErrorMessage(message.error));

@@ -56,7 +56,7 @@ class WorkerEngine implements Engine {
   ) {
     this.#first = first;
     this.#opening = others;
-    // `recognize` reports a failure.
+    // `#openedWorkers` reports a failure.
     for (const other of others ?? []) other.catch(() => {});
     this.name = description.name;
     this.languages = description.languages;

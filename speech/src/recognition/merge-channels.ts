@@ -22,7 +22,7 @@ interface ChannelWord {
  * Merges the utterances of two channels into one order in which no words overlap. Overlapping speech alternates at pauses
  * and ends of sentences, or after a second. Words without overlap keep their times.
  * @param utterances with channels; in order and without overlaps inside each channel
- * @param duration seconds of the media
+ * @param duration of the media, in seconds
  * @returns the utterances, divided where the speaker changes
  */
 export function mergeChannels(

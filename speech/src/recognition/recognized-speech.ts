@@ -6,25 +6,25 @@ import type { RecognizedUtterance } from "./recognized-utterance.ts";
 
 export interface RecognizerOptions {
   signal: AbortSignal;
-  /** Receives the time in the media up to which words are final, seconds. */
+  /** Receives the media time, in seconds, up to which words are final. */
   onSettled: (settledSeconds: number) => void;
 }
 
 export interface RecognizedSpeech {
   /** In order, without overlaps, inside the media. */
   words: TimedWord[];
-  /** The language with the most speech; `zxx` without words, `und` if undetermined. */
+  /** The language with the most speech; `zxx` if there are no words, `und` if undetermined. */
   language: string;
-  /** With 3 decimals. */
+  /** Rounded to milliseconds. */
   speechSeconds: number;
-  /** In order, without overlaps; empty without words. */
+  /** In order, without overlaps; empty if there are no words. */
   languageSegments: LanguageSegment[];
 }
 
 /**
  * Joins utterances that were recognized separately into one transcript.
  * @param recognized in order, without overlaps inside a channel
- * @param duration seconds of the media
+ * @param duration of the media, in seconds
  */
 export function transcriptOf(
   recognized: readonly RecognizedUtterance[],
@@ -61,7 +61,7 @@ export function transcriptOf(
   return { words, languageSegments: languageSegmentsOf(runs, duration) };
 }
 
-/** Returns the language with the most speech among utterances with words; null without words. */
+/** Returns the language with the most speech among utterances with words; null if there are none. */
 export function mostSpoken(utterances: readonly RecognizedUtterance[]): string | null {
   const seconds = new Map<string, number>();
   for (const { language, words, speechSeconds } of utterances) {

@@ -10,7 +10,7 @@ import {
 } from "../onnx/onnx-protobuf.ts";
 import { GraphWriter, onnxModel } from "../onnx/onnx-writer.ts";
 
-/** Samples of a window at 16 kHz, together with the end of the window before. */
+/** Samples per window at 16 kHz, including the end of the previous window. */
 export const INPUT_SAMPLES = 576;
 export const STATE_SIZE = 128;
 

@@ -43,7 +43,7 @@ test("the parts of an utterance hold every sample and every segment of speech on
   );
 });
 
-test("no part has less speech than asked for, unless it is the whole", () => {
+test("no part has less speech than requested, unless it is the whole utterance", () => {
   fc.assert(
     fc.property(utterance, minSeconds, (whole, least) => {
       const parts = partsAtPauses(whole, least);
@@ -54,7 +54,7 @@ test("no part has less speech than asked for, unless it is the whole", () => {
   );
 });
 
-test("a part that is too short goes with the neighbour that is nearer", () => {
+test("a part that is too short is merged with the nearer neighbor", () => {
   const whole: SpokenUtterance = {
     samples: new Float32Array(16_000 * 8),
     start: 0,

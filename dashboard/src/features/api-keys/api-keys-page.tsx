@@ -54,7 +54,7 @@ function InactiveKeys({ environmentId }: { environmentId: string }) {
   const now = useNow(60_000);
   const rows = keys.data?.pages.flatMap(({ data }) => data) ?? [];
   const isEmpty = rows.length === 0 && !keys.error;
-  // While a failed request is repeated, the section stays.
+  // Keep the section while a failed request is retried.
   if (isEmpty && (keys.data || keys.errorUpdateCount === 0)) return null;
   return (
     <Section title={texts.inactive} description={texts.inactiveHint}>

@@ -5,7 +5,7 @@ export function apiKeysKey(environmentId: string) {
   return ["api-keys", environmentId] as const;
 }
 
-/** Above an environment's limit, so that one page contains all keys. */
+/** The maximum number of active keys per environment, so one page contains all of them. */
 const MAX_ACTIVE_KEYS = 100;
 const PAGE_SIZE = 20;
 

@@ -142,7 +142,7 @@ function Invitations() {
     onSettled: () => queryClient.invalidateQueries(invitationsQuery),
   });
   const isEmpty = !invitations.data?.length && !invitations.error;
-  // While a failed request is repeated, the section stays.
+  // Keep the section while a failed request is retried.
   if (isEmpty && (invitations.data || invitations.errorUpdateCount === 0)) return null;
   return (
     <Section title={texts.invitations} description={texts.invitationsHint}>

@@ -10,7 +10,7 @@ export interface Bar {
 const [WIDTH, HEIGHT, GAP] = [720, 120, 4];
 const MIN_BAR_HEIGHT = 2;
 
-/** Renders the same data as a table for screen readers. */
+/** Renders a bar chart, and a table with the same data for screen readers. */
 export function BarChart({ title, bars }: { title: string; bars: Bar[] }) {
   const highest = Math.max(1, ...bars.map(({ completed, failed }) => completed + failed));
   const column = (WIDTH + GAP) / bars.length;

@@ -148,10 +148,11 @@ export const videoDetail = translated("videoDetail", {
   withTimestamps: "Transcript with timestamps",
   copied: (what: string) => `${what} copied`,
   download: "Download",
-  formats: { vtt: "Captions (VTT)", json: "Word timings (JSON)", txt: "Text (TXT)" } as Record<
-    FileFormat,
-    string
-  >,
+  formats: {
+    vtt: "Captions (VTT)",
+    json: "Word timings (JSON)",
+    txt: "Text (TXT)",
+  } satisfies Record<FileFormat, string>,
   downloadFile: (file: string) => `Download: ${file}`,
   editTranscript: "Edit transcript",
   deleteVideo: "Delete video",

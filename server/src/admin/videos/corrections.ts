@@ -83,7 +83,7 @@ function correctionOf({
 
 function parseRevision(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new AppError("revision_not_found", "The number of a revision is an integer.");
+  throw new AppError("revision_not_found", "A revision number must be an integer.");
 }
 
 function originalView(row: TranscriptionRow): RevisionView {

@@ -33,7 +33,7 @@ async function requireUnused({ dataFolder, engine, whisperModel }: Config, name:
   const running = await findRunning(dataFolder);
   if (running === null) return;
   const configuredModel = engine === "auto" || engine === "whisper" ? whisperModel : null;
-  // The choice made during setup counts as well.
+  // The running service may use a model that was chosen during setup instead of the configured one.
   const used = await connectOverHttp(running)
     .send("GET /system")
     .then(

@@ -6,7 +6,7 @@ import { nullIfAbsent } from "../../lib/files.ts";
 import type { SnapshotOptions } from "../database.ts";
 import type { Mutex } from "./mutex.ts";
 
-/** `postmaster.pid` marks the folder as open in a process. */
+/** `postmaster.pid` marks the folder as in use by a process. */
 const NOT_COPIED = new Set(["postmaster.pid"]);
 /**
  * Coarsest resolution of modification times on common file systems. A second write within this time may not change the
@@ -23,7 +23,7 @@ interface Copied {
 /**
  * Copies a consistent snapshot of the database. Most files are copied while the database is in use. Then all queries
  * wait while the files that have changed since are copied again.
- * @param to the folder of the copy, which is created
+ * @param to folder to create for the copy
  */
 export async function snapshotDatabase(
   { pglite, mutex, folder }: { pglite: PGlite; mutex: Mutex; folder: string },
@@ -35,7 +35,7 @@ export async function snapshotDatabase(
   const copied = new Map<string, Copied>();
   for await (const path of walk(folder, to)) {
     signal.throwIfAborted();
-    // A file that disappears meanwhile is not part of the snapshot.
+    // A file that has disappeared in the meantime is not part of the snapshot.
     const stats = await stat(join(folder, path), { bigint: true }).catch(nullIfAbsent);
     if (!stats) continue;
     const isFresh = stats.mtimeNs > BigInt(Date.now()) * 1_000_000n - COARSEST_CLOCK_NS;

@@ -11,7 +11,7 @@ export interface EnvironmentTable {
   /** Names and terms that may be spoken, most important first. */
   vocabulary: ColumnType<string[], string | undefined, string>;
   created_at: Date;
-  /** Days since the transcription ended, or since the upload of a video without one. Null keeps everything. */
+  /** Days to keep a video after its transcription ended, or after its upload if it has none. Null keeps everything. */
   retention_days: Generated<number | null>;
   /** Null if `retention_days` is null. */
   retention_deletes: Generated<RetentionPolicy["deletes"] | null>;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { StoreLocation } from "./store-location.ts";
 
-/** A file in the store with the counterpart of the database's `store_record`. */
+/** The file in the store that corresponds to the database's `store_record`. */
 export const MARK_FILE = "store.json";
 
 export interface StoreMark {

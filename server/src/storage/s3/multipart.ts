@@ -115,7 +115,7 @@ export function s3MultipartUploads(bucket: S3Bucket): MultipartUploads {
   };
 }
 
-/** Returns a source in the form of a URL's path, as the header requires. */
+/** Returns the source as a percent-encoded path, as the `x-amz-copy-source` header requires. */
 export function copySource(bucket: string, key: string): string {
   return [bucket, ...key.split("/")].map(encodeURIComponent).join("/");
 }

@@ -9,7 +9,7 @@ export function wavFileBytes(samples: number): number {
 
 /**
  * Creates a 16-bit mono WAV file, the only format that every transcription server reads without ffmpeg.
- * @param samples at 16 kHz, clipped to −1 … 1
+ * @param samples at 16 kHz; values outside −1 … 1 are clipped
  */
 export function wavFile(samples: Float32Array): Uint8Array<ArrayBuffer> {
   const file = new Uint8Array(wavFileBytes(samples.length));

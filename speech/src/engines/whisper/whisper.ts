@@ -23,15 +23,15 @@ import { wordsOfTokens } from "./words-of-tokens.ts";
 /** Every utterance is followed by at least this much silence, so its last word is complete. */
 const MARGIN_SECONDS = 0.5;
 
-/** A text that reaches the token limit before this position is a hallucination, so the rest is not decoded. */
+/** Text that reaches the token limit before this position is a hallucination, so the rest is not decoded. */
 const MIN_CONTINUED_SECONDS = 2;
 
 const MAX_BATCH = 16;
-/** Limits the caches of a batch. A row needs 18 MB in the tiny model and 490 MB in the largest. */
+/** Limits the caches of a batch. A row needs 46 MB with `whisper-tiny` and 490 MB with `whisper-medium`. */
 export const MAX_BATCH_BYTES = 512 * 2 ** 20;
 
 export interface WhisperOptions {
-  /** Contains a model in the layout of the hub's ONNX community. */
+  /** Contains a model in the layout of `onnx-community` on Hugging Face. */
   folder: string;
   /** Threads per run. */
   threads: number;
@@ -153,7 +153,8 @@ class Whisper implements Engine {
   /**
    * Returns the reliable part of a text that may have exceeded the token limit: its complete segments, or the text before
    * its last word if there are no timestamps. `resumeAtSeconds` is the position in the utterance at which to continue.
-   * It is null if nothing is missing, or if the text does not advance: it is then a hallucination that would recur.
+   * It is null if nothing is missing, or if it would be below `MIN_CONTINUED_SECONDS`, because such a text is a
+   * hallucination that would recur.
    */
   #withinLimit(utterance: Utterance, whole: RecognitionResult, { sequence }: Attempt): WithinLimit {
     const { words } = whole;
@@ -264,7 +265,7 @@ class Whisper implements Engine {
   ): Promise<Attempt[]> {
     const { tokens, tokenBytes, maxTokens } = this.#model;
     const decode = (rows: readonly number[], temperature: number): Promise<DecodedSequence[]> => {
-      // The vocabulary may be the cause of a failed decoding.
+      // A retry omits the vocabulary, which may have caused decoding to fail.
       const previous = temperature === 0 ? vocabularyTokens : [];
       const prompts = rows.map((row) => [...previous, ...this.#prompt(languages[row] ?? null)]);
       return decodeSequences(this.#graphs.decoder, {
@@ -294,7 +295,7 @@ class Whisper implements Engine {
     return findPhraseLoop({ words: timed, truncated: sequence.stop !== "end" }) !== null;
   }
 
-  /** Encodes the terms that fit as the text of an earlier window. It takes at most half of `maxTokens`. */
+  /** Encodes as many terms as fit into half of `maxTokens`, in the form of text from an earlier window. */
   #vocabularyTokens(vocabulary: readonly string[]): number[] {
     const { tokens, tokenBytes, maxTokens } = this.#model;
     if (tokens.previous === null || vocabulary.length === 0) return [];
