@@ -15,7 +15,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   transcript_changed:
     "Somebody has changed the transcript since you read it, so nothing was saved. Read the words again, repeat your change on them, and send the new `etag`.",
   invalid_words:
-    "`detail` names the first invalid word. Words are in order, do not overlap and end within the recording; each has 1 to 200 characters without control characters. A transcript has at most 150,000 words.",
+    "`detail` names the first invalid word. Words are in order, do not overlap and end within the recording; each has 1 to 200 characters without control characters. A transcript has at most 150,000 words with 1,500,000 characters; text without spaces counts as the words that it is split into.",
   precondition_required:
     "Changes of a transcript need the header `If-Match` with the `etag` of the words that you changed.",
   upload_incomplete:
@@ -153,7 +153,8 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
   engine_hung: "The engine's process stopped sending heartbeats.",
   insufficient_memory:
     "One speech process does not fit into the memory of the container or machine; the message says how much it needs.",
-  engine_out_of_memory: "The engine's process exceeded `SPEECH_MEMORY_LIMIT_MB`.",
+  engine_out_of_memory:
+    "The engine's process exceeded `SPEECH_MEMORY_LIMIT_MB`, or the machine had no more memory for it.",
   engine_refused:
     "The transcription server rejects requests. The message names the server and the problem with the key, the address, the model or a setting. Fix the problem and reprocess.",
   engine_unavailable:

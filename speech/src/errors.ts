@@ -30,7 +30,7 @@ export const SPEECH_ERRORS = {
   engine_crashed: { retryable: true },
   /** The speech process sent no heartbeat or made no progress. */
   engine_hung: { retryable: true },
-  /** The speech process exceeded its memory limit and was killed. */
+  /** The speech process exceeded its memory limit or could not allocate memory, and was killed. */
   engine_out_of_memory: { retryable: true },
   /** The memory limit of the service is too low for a speech process. */
   insufficient_memory: { retryable: false },

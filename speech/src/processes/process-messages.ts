@@ -74,10 +74,21 @@ export interface ErrorMessage {
   stack: string | null;
 }
 
+/** How V8 and ONNX Runtime report a failed allocation, which has no error code. */
+const ALLOCATION_FAILED = /Array buffer allocation failed|bad_alloc|Failed to allocate memory/;
+
 export function toErrorMessage(error: unknown): ErrorMessage {
   if (!(error instanceof Error)) return { code: null, message: String(error), stack: null };
+  const stack = error.stack ?? null;
+  if (isOutOfMemory(error)) {
+    return { code: "engine_out_of_memory", message: "The engine could not allocate memory.", stack };
+  }
   const code = error instanceof SpeechError ? error.code : null;
-  return { code, message: error.message, stack: error.stack ?? null };
+  return { code, message: error.message, stack };
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && (ALLOCATION_FAILED.test(error.message) || isOutOfMemory(error.cause));
 }
 
 export function fromErrorMessage({ code, message, stack }: ErrorMessage): Error {

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Checkpoint } from "../checkpoints/checkpoint.ts";
-import { SpeechError } from "../errors.ts";
+import { SpeechError, type SpeechErrorCode } from "../errors.ts";
 import { lowerPriority } from "../lib/lower-priority.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
@@ -27,6 +27,7 @@ const TERM_GRACE_MS = 2_000;
 /** A process that takes longer to stop an aborted job is killed. Callers expect an abort to take at most a second. */
 const ABORT_GRACE_MS = 800;
 const MEBIBYTE = 1024 ** 2;
+const ENDS_PROCESS: readonly SpeechErrorCode[] = ["engine_crashed", "engine_out_of_memory"];
 
 export interface SpeechProcessOptions {
   parts: SpeechProcessConfig;
@@ -213,9 +214,8 @@ export class SpeechProcess {
   }
 
   #failed({ settled }: Job, error: Error): void {
-    // The process has lost a thread and would fail all further jobs.
-    const hasLostThread = error instanceof SpeechError && error.code === "engine_crashed";
-    if (hasLostThread) this.#kill(error);
+    // After an unexpected error, a lost thread or a failed allocation, the process could fail all further jobs.
+    if (!(error instanceof SpeechError) || ENDS_PROCESS.includes(error.code)) this.#kill(error);
     else settled.reject(error);
   }
 

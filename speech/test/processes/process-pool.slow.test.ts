@@ -240,6 +240,18 @@ describe("speech in a long-lived process", () => {
     expect(await outcome).toMatchObject({ code: "engine_out_of_memory", retryable: true });
     expect(await textOf(speech, short)).toEqual(TEXT);
   });
+
+  test.each([
+    ["cannot allocate memory", "Array buffer allocation failed", { code: "engine_out_of_memory" }],
+    ["has an unexpected error", "a bug", { message: "a bug" }],
+  ])("a process that %s is ended, and the next job succeeds", async (_what, message, expected) => {
+    await textOf(speech, short);
+    await evaluate(
+      `globalThis.Float32Array = class { constructor() { throw new RangeError(${JSON.stringify(message)}); } }`,
+    );
+    expect(await startLong(speech)).toMatchObject(expected);
+    expect(await textOf(speech, short)).toEqual(TEXT);
+  });
 });
 
 describe("speech that each test opens and closes", () => {
