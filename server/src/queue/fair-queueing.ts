@@ -9,7 +9,7 @@ import type { Db, Tx } from "../db/schema.ts";
  * Tags measure work: 1000 units are one second of work in an environment with weight 1. Priorities have only 32 bits,
  * so their unit is a second, counted from `queue_clock.base`.
  *
- * Lock order: video, transcription, `environment_queue`, `queue_clock`. Code that needs the base takes a key share lock
+ * Lock order: video, transcription, `environment_queue`, waiting jobs, `queue_clock`. Code that needs the base takes a key share lock
  * on the clock, which conflicts with `rebase` but not with `advanceVirtualTime`.
  */
 export interface JobTag {
@@ -192,6 +192,7 @@ export async function markForRetag(
 
 /** Removes a waiting job. Does nothing if the job was claimed. */
 export async function removeQueuedJob(tx: Tx, environmentId: string, jobId: string): Promise<void> {
+  await lockEnvironmentQueue(tx, environmentId);
   const { rows } = await sql<{ start: number | null }>`
     delete from pgboss.job where ${QUEUED} and id = ${jobId} returning ${START} as start`.execute(tx);
   const start = rows[0]?.start;
@@ -272,7 +273,11 @@ interface EnvironmentQueue {
   retag_from: number | null;
 }
 
-async function lockEnvironmentQueue(tx: Tx, environmentId: string): Promise<EnvironmentQueue | undefined> {
+/** Call this before locking a waiting job of the environment, because retagging locks in this order. */
+export async function lockEnvironmentQueue(
+  tx: Tx,
+  environmentId: string,
+): Promise<EnvironmentQueue | undefined> {
   return await tx
     .selectFrom("environment_queue")
     .select(["environment_id as environmentId", "weight", "retag_from"])

@@ -1,6 +1,13 @@
 import { sql } from "kysely";
 import type { Tx } from "../db/schema.ts";
-import { assignTag, estimateWork, type JobTag, markForRetag, priorityOfTag } from "./fair-queueing.ts";
+import {
+  assignTag,
+  estimateWork,
+  type JobTag,
+  lockEnvironmentQueue,
+  markForRetag,
+  priorityOfTag,
+} from "./fair-queueing.ts";
 import type { Queue } from "./queue.ts";
 
 export interface TranscriptionJob {
@@ -34,6 +41,7 @@ export async function bringForward(
   { tx, queue }: { tx: Tx; queue: Queue },
   { jobId, transcriptionId, environmentId }: TranscriptionJob,
 ): Promise<void> {
+  await lockEnvironmentQueue(tx, environmentId);
   const { rows } = await sql<{ start: number | null }>`
     select (data->'tag'->>'start')::bigint as start from pgboss.job
     where name = 'transcribe' and id = ${jobId} and state < 'active' for update`.execute(tx);

@@ -1,8 +1,11 @@
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { recordMissingFiles } from "../../src/cleanup/missing-file-queries.ts";
 import type { Tx } from "../../src/db/schema.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { lockEnvironmentQueue, removeQueuedJob } from "../../src/queue/fair-queueing.ts";
 import { newJobId } from "../../src/queue/queue.ts";
+import { bringForward, enqueue, type TranscriptionJob } from "../../src/queue/transcription-jobs.ts";
 import { deleteVideoRows } from "../../src/videos/queries.ts";
 import { deleteWebhookEndpoint } from "../../src/webhooks/endpoint-queries.ts";
 import { createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
@@ -42,7 +45,7 @@ async function runDuringTransaction(
   return outcome;
 }
 
-describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
+describe.skipIf(!isPostgres)("concurrent transactions", () => {
   test("a transcription completes while a webhook endpoint is being deleted", async () => {
     const { environmentId } = await createTenant(subtext);
     const { database, clock, endpointPolicy: policy } = subtext.service.parts;
@@ -119,10 +122,25 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
       expect(await db.selectFrom("delivery").select("id").where("id", "in", ids).execute()).toEqual([]);
     },
   );
+
+  test.each<[string, (tx: Tx, job: TranscriptionJob) => Promise<void>]>([
+    ["removing", (tx, { environmentId, jobId }) => removeQueuedJob(tx, environmentId, jobId)],
+    ["bringing forward", (tx, job) => bringForward({ tx, queue: subtext.service.parts.queue }, job)],
+  ])("%s a queued transcription waits for retagging, without a deadlock", async (_what, change) => {
+    const { environmentId } = await createTenant(subtext);
+    const { database, queue } = subtext.service.parts;
+    const job = { jobId: newJobId(), transcriptionId: newId("transcription"), environmentId };
+    await database.kysely.transaction().execute((tx) => enqueue({ tx, queue }, job));
+    await runDuringTransaction(
+      (tx) => lockEnvironmentQueue(tx, environmentId),
+      () => database.kysely.transaction().execute((tx) => change(tx, job)),
+      (tx) => sql`update pgboss.job set priority = priority where id = ${job.jobId}`.execute(tx),
+    );
+  });
 });
 
 if (!isPostgres) {
-  describe("what happens while something is deleted", () => {
-    test.skip("is not tested: TEST_DATABASE_URL names no PostgreSQL", () => {});
+  describe("concurrent transactions", () => {
+    test.skip("are not tested: TEST_DATABASE_URL names no PostgreSQL", () => {});
   });
 }
