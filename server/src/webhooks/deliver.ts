@@ -209,7 +209,7 @@ async function recordFailed(
   const isHeld = dueAt !== null || retryAfterMs(outcome) > 0;
   return await db.transaction().execute(async (tx) => {
     // Lock order: the endpoint, then the delivery.
-    const failingSince = await markEndpointFailing(tx, endpoint.id, attempt.attemptedAt);
+    const failingSince = await markEndpointFailing(tx, endpoint, attempt.attemptedAt);
     const followUpState = followUp(next, { now, isHeld, earlyAttempts });
     const turn = { id: delivery.id, jobId: delivery.job_id };
     if (!(await settleAttempt(tx, turn, attempt, followUpState))) return false;
@@ -221,7 +221,8 @@ async function recordFailed(
         group: endpoint.id,
       });
     }
-    const reason = disablingReason(next, failingSince, now);
+    // The attempt says nothing about an endpoint whose URL was changed during it.
+    const reason = failingSince && disablingReason(next, failingSince, now);
     if (reason && (await disableEndpoint(tx, endpoint.id, reason, now))) {
       await recordEndpointEvent({ tx, clock }, SERVICE, "webhook_endpoint.disabled", endpoint, { reason });
     }
@@ -246,7 +247,7 @@ function laterThan(date: Date | null, other: Date): Date | null {
  * Returns why the endpoint must be disabled, or null. Checks the failure period only after a delivery has failed
  * permanently, so that one failure after a long idle time does not disable the endpoint.
  */
-function disablingReason(next: NextStep, failingSince: Date | null, now: Date): string | null {
+function disablingReason(next: NextStep, failingSince: Date, now: Date): string | null {
   if (next.kind === "disable_endpoint") return "It responded with 410 Gone.";
   if (next.kind !== "give_up") return null;
   return shouldDisable({ failingSince, now })

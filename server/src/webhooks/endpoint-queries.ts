@@ -67,13 +67,17 @@ export interface WebhookEndpointUpdate {
   metadata?: Record<string, unknown>;
 }
 
+/** A new URL resets `failing_since`. */
 export async function updateWebhookEndpoint(
   db: Db | Tx,
   id: string,
   { url, eventTypes, metadata }: WebhookEndpointUpdate,
 ): Promise<void> {
   const changes = {
-    ...(url !== undefined && { url }),
+    ...(url !== undefined && {
+      url,
+      failing_since: sql<Date | null>`case when url = ${url} then failing_since end`,
+    }),
     ...(eventTypes !== undefined && { event_types: JSON.stringify(eventTypes) }),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
   };
@@ -129,12 +133,20 @@ export async function lockSubscribers(
     .execute();
 }
 
-/** @returns when the endpoint started to fail, which may be before `since` */
-export async function markEndpointFailing(tx: Tx, id: string, since: Date): Promise<Date | null> {
+/**
+ * @param endpoint as it was when the attempt started
+ * @returns when the endpoint started to fail, which may be before `since`; null if it no longer has this URL
+ */
+export async function markEndpointFailing(
+  tx: Tx,
+  { id, url }: Pick<WebhookEndpointRow, "id" | "url">,
+  since: Date,
+): Promise<Date | null> {
   const row = await tx
     .updateTable("webhook_endpoint")
     .set((set) => ({ failing_since: set.fn.coalesce("failing_since", set.val(since)) }))
     .where("id", "=", id)
+    .where("url", "=", url)
     .returning("failing_since")
     .executeTakeFirst();
   return row?.failing_since ?? null;

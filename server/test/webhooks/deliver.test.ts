@@ -4,7 +4,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { newJobId } from "../../src/queue/queue.ts";
 import { createDeliver, type DeliverDeps } from "../../src/webhooks/deliver.ts";
 import { emitEvent } from "../../src/webhooks/emit.ts";
-import { createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
+import { changeWebhookEndpoint, createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
 import { createEndpointPolicy } from "../../src/webhooks/guard-url.ts";
 import { cancelDelivery, restartDelivery } from "../../src/webhooks/queries.ts";
 import { createHostResolver } from "../../src/webhooks/resolve-host.ts";
@@ -156,6 +156,37 @@ describe("a delivery", () => {
         detail: { reason: "It responded with 410 Gone." },
       },
     ]);
+  });
+
+  test("that gets 410 from a URL that was changed during the attempt leaves the endpoint enabled", async () => {
+    const { attempt, readEndpoint, db, endpoint } = await emitted();
+    const { endpointPolicy: policy } = service.service.parts;
+    const change = (url: string) =>
+      db.transaction().execute((tx) => changeWebhookEndpoint({ tx, clock, policy }, endpoint.id, { url }));
+    const old = await startPlainReceiver((_request, response) => {
+      void change(endpoint.url).then(() => response.writeHead(410).end());
+    });
+    await change(old.url.href);
+    expect(await attempt()).toMatchObject({ status: "failed" });
+    expect(await readEndpoint()).toMatchObject({ url: endpoint.url, disabled_at: null, failing_since: null });
+  });
+
+  test("that failed at another URL does not count against a new one", async () => {
+    const { receiver, attempt, readEndpoint, db, endpoint } = await emitted();
+    const { endpointPolicy: policy } = service.service.parts;
+    receiver.answers.push(500);
+    await attempt();
+    const failing = await readEndpoint();
+    expect(failing?.failing_since).not.toBeNull();
+    for (const [url, failingSince] of [
+      [endpoint.url, failing?.failing_since],
+      [`${endpoint.url}new`, null],
+    ] as const) {
+      await db
+        .transaction()
+        .execute((tx) => changeWebhookEndpoint({ tx, clock, policy }, endpoint.id, { url }));
+      expect(await readEndpoint()).toMatchObject({ url, failing_since: failingSince });
+    }
   });
 
   test("that fails permanently disables its endpoint only after five days without a success", async () => {
