@@ -1,4 +1,5 @@
-const CLOSERS = /[\p{Pe}\p{Pf}"'“‘]+$/u;
+/** The lookbehind keeps the time linear: a run of quotes within the word is tried only once. */
+const CLOSERS = /(?<![\p{Pe}\p{Pf}"'“‘])[\p{Pe}\p{Pf}"'“‘]+$/u;
 const SENTENCE_END = /[.!?…‥。．｡！？‼⁇⁈⁉؟۔܀-܂।॥።፧։၊။។៕᠃᠉⸮]$/u;
 const CLAUSE_END = /[,;:،؛、，；：､､፣፤፥፦·՝\u2013\u2014]$/u;
 const OPENS_PHRASE = /^[\p{Ps}\p{Pi}¿¡\u2013\u2014]/u;

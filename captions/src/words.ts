@@ -23,7 +23,7 @@ const INNER_SPACE = /(?<=\S)[\t ]+(?=[!?;:»](?:\s|$))|(?<=(?:^|\s)«)[\t ]+(?=\
 /** Control characters, and format characters that are invisible or would change the direction of the text after them. */
 const INVISIBLE = /[\p{Cc}\u00ad\u061c\u180e\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
 const BLANK = /^[\p{Z}\p{Cf}]*$/u;
-const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|[\p{Z}]+$/gu;
+const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|(?<!\p{Z})\p{Z}+$/gu;
 
 /**
  * Normalizes an engine's words without changing their order. Text becomes non-empty NFC without control characters.

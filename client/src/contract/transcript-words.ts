@@ -3,6 +3,8 @@ import { nullable } from "./values.ts";
 
 /** A 12-hour recording of fast speech has 144,000 words. */
 export const MAX_TRANSCRIPT_WORDS = 150_000;
+/** UTF-16 code units of all words. Ordinary text has four to seven per word. */
+export const MAX_TRANSCRIPT_LENGTH = 1_500_000;
 /** Enough for `MAX_TRANSCRIPT_WORDS` with times and speakers. */
 export const MAX_TRANSCRIPT_BYTES = 16 * 1024 * 1024;
 /** UTF-16 code units. */
@@ -54,7 +56,9 @@ const NewWord = Type.Object(
   { additionalProperties: false },
 );
 
-const words = Type.Array(NewWord, { description: "All words in spoken order, at most 150,000" });
+const words = Type.Array(NewWord, {
+  description: "All words in spoken order: at most 150,000, with 1,500,000 characters",
+});
 const editSessionId = Type.String({
   minLength: 1,
   maxLength: 100,

@@ -67,7 +67,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
 }
 
 function futureDate(text: string, clock: Clock): Date {
-  const date = parseTimestamp(text, "expiresAt");
+  const date = parseTimestamp(text, "body/expiresAt");
   if (date > clock.now()) return date;
   throw new AppError("invalid_request", "The expiry date must be in the future.");
 }

@@ -67,7 +67,7 @@ export function deliveryHandlers(deps: DeliveryDeps) {
     },
 
     "POST /webhook-endpoints/:id/redeliver-failed": async ({ params: { id }, body, request }) => {
-      const since = parseTimestamp(body.since, "since");
+      const since = parseTimestamp(body.since, "body/since");
       const redelivering = await db.transaction().execute(async (tx) => {
         const endpoint = await getEndpoint(tx, id);
         return await redeliverFailed({ tx, queue, clock }, endpoint, since);

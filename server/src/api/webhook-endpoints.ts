@@ -121,7 +121,7 @@ export function registerWebhookEndpoints(
   });
 
   serveOnce(app, deps, OPERATIONS.redeliverFailed, async ({ environmentId, params, body, tx, request }) => {
-    const since = parseTimestamp(body.since, "since");
+    const since = parseTimestamp(body.since, "body/since");
     const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
     const redelivering = await redeliverFailed({ tx, queue, clock }, endpoint, since);
     request.log.info({ endpointId: endpoint.id, ...redelivering }, "failed deliveries restarted");

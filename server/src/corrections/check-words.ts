@@ -2,6 +2,7 @@ import { normalizeWords } from "@subtext/captions/words";
 import {
   type EditableWord,
   MAX_SPEAKER_LENGTH,
+  MAX_TRANSCRIPT_LENGTH,
   MAX_TRANSCRIPT_WORDS,
   MAX_WORD_LENGTH,
   type TranscriptWordsChange,
@@ -18,11 +19,13 @@ const BLANK = /^[\s\p{Z}\p{Cf}]*$/u;
  * Checks the words of a correction, then normalizes them like recognized ones: for example, words with a space become
  * several, and standalone punctuation joins a word.
  * @param durationSeconds length of the media
- * @throws AppError `invalid_words`, which names the first invalid word
+ * @throws AppError `invalid_words`, which names the first invalid word or the exceeded limit
  */
 export function checkWords(words: readonly NewWord[], durationSeconds: number): EditableWord[] {
-  if (words.length > MAX_TRANSCRIPT_WORDS) {
-    throw new AppError("invalid_words", `A transcript can have at most ${MAX_TRANSCRIPT_WORDS} words.`);
+  requireWordCount(words.length);
+  // Before the words are normalized, because splitting text without spaces takes a second per million characters.
+  if (words.reduce((length, { word }) => length + word.length, 0) > MAX_TRANSCRIPT_LENGTH) {
+    throw new AppError("invalid_words", `A transcript can have at most ${MAX_TRANSCRIPT_LENGTH} characters.`);
   }
   const limitMs = Math.ceil(durationSeconds * 1000);
   let previousEndMs = 0;
@@ -42,6 +45,7 @@ export function checkWords(words: readonly NewWord[], durationSeconds: number): 
     })),
     durationSeconds,
   );
+  requireWordCount(normalized.length);
   return normalized.map(({ word, start, end, speaker = null, confidence = null, channel = null }) => ({
     word,
     start,
@@ -50,6 +54,12 @@ export function checkWords(words: readonly NewWord[], durationSeconds: number): 
     confidence,
     channel,
   }));
+}
+
+function requireWordCount(count: number): void {
+  if (count > MAX_TRANSCRIPT_WORDS) {
+    throw new AppError("invalid_words", `A transcript can have at most ${MAX_TRANSCRIPT_WORDS} words.`);
+  }
 }
 
 /** Returns the words with channels. A word without one has the channel of the current word at the same time. */

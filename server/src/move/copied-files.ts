@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { finished } from "node:stream/promises";
 import { nullIfAbsent } from "../lib/files.ts";
 
@@ -49,13 +49,20 @@ export class CopiedFiles {
 
 /** Returns the last entry of each key. Returns an empty map if the file does not exist. */
 export async function readCopiedFiles(path: string): Promise<Map<string, CopiedFile>> {
-  const text = await readFile(path, "utf8").catch(nullIfAbsent);
-  const files = (text ?? "").split("\n").flatMap((line) => {
-    try {
-      return [JSON.parse(line) as CopiedFile];
-    } catch {
-      return [];
-    }
-  });
-  return new Map(files.map((file) => [file.key, file]));
+  const files = new Map<string, CopiedFile>();
+  const file = await open(path).catch(nullIfAbsent);
+  // Line by line, because the list of millions of files does not fit into a string.
+  for await (const line of file?.readLines() ?? []) {
+    const copied = parseLine(line);
+    if (copied) files.set(copied.key, copied);
+  }
+  return files;
+}
+
+function parseLine(line: string): CopiedFile | null {
+  try {
+    return JSON.parse(line) as CopiedFile;
+  } catch {
+    return null;
+  }
 }

@@ -70,7 +70,9 @@ export async function copyRemainingFiles(
   const present = new Set<string>();
   const done = await copyListed(options, unfinishedIds, present);
   for await (const { key } of stored(objects)) if (!present.has(key)) await objects.remove(key);
-  for (const { key } of await objects.multipart.listBelow("")) await objects.multipart.abort(key);
+  for (const prefix of [RECORDINGS_PREFIX, TAILS_PREFIX, FILES_PREFIX]) {
+    for (const { key } of await objects.multipart.listBelow(prefix)) await objects.multipart.abort(key);
+  }
   for (const { id, size_bytes } of unfinished) {
     const bytes = await copyUnfinishedUpload(options, { id, sizeBytes: size_bytes });
     if (bytes === null) continue;

@@ -16,7 +16,8 @@ export function safeFileName(name: string): string {
     // Overrides could display a name that ends in ".exe" as if it ended in ".vtt".
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, "")
     .replace(/[/\\:*?"<>|]/g, "_")
-    .replace(/^[\s.]+|[\s.]+$/g, "");
+    // The lookbehind keeps the time linear: a run of spaces within the name is tried only once.
+    .replace(/^[\s.]+|(?<![\s.])[\s.]+$/g, "");
   if (clean === "") return "file";
   if (clean.length <= MAX_NAME_LENGTH) return clean;
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(clean)?.[0] ?? "";

@@ -71,7 +71,7 @@ function canonicalCode(tag: string): string | null {
 /** Removes parentheses (`Chinese (Simplified)`) and accents and converts to lower case. */
 function plain(name: string): string {
   return name
-    .replace(/\(.*\)/u, "")
+    .replace(/\([^(]*\)/u, "")
     .normalize("NFD")
     .replace(/\p{M}/gu, "")
     .trim()

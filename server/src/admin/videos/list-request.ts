@@ -1,4 +1,5 @@
 import type { VideoSort, VideoState } from "../../db/enums.ts";
+import { parseTimestamp } from "../../http/timestamp.ts";
 import { AppError } from "../../lib/errors.ts";
 import { isPlausibleId } from "../../lib/ids.ts";
 import type { Position, VideoFilter } from "../../videos/list-view.ts";
@@ -18,17 +19,10 @@ export function readFilter({ state, language, failure, from, until, text }: Filt
     ...(state && { state }),
     ...(language !== undefined && { language }),
     ...(failure !== undefined && { failure }),
-    ...(from !== undefined && { from: readTime(from) }),
-    ...(until !== undefined && { until: readTime(until) }),
+    ...(from !== undefined && { from: parseTimestamp(from, "from") }),
+    ...(until !== undefined && { until: parseTimestamp(until, "until") }),
     ...(text !== undefined && { text }),
   };
-}
-
-/** The format of a date and time allows leap seconds, which `Date` does not. */
-function readTime(text: string): Date {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new AppError("invalid_request", `${text} is not a valid time.`);
-  return time;
 }
 
 export function encodePosition({ value, id }: Position): string {
