@@ -36,11 +36,13 @@ const textOf = (page: Page) => paragraph(page).first().textContent();
 
 /** Puts the caret behind a text in the first paragraph. */
 async function putCaretBehind(page: Page, text: string, paragraphIndex = 0): Promise<void> {
-  await page.evaluate(`(() => {
+  await page.evaluate(`(async () => {
     const element = document.querySelectorAll("[contenteditable]")[${paragraphIndex}];
     const offset = element.textContent.indexOf(${JSON.stringify(text)}) + ${text.length};
     element.focus();
     getSelection().collapse(element.firstChild, offset);
+    // The page learns of the caret's new place in a later task.
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   })()`);
 }
 
@@ -117,6 +119,26 @@ test("undo, find and replace, and a speaker's name", async () => {
   await expect.poll(() => textOf(page)).toBe(TEXT);
 });
 
+test("Undo in the browser's menu undoes the editor's last change, also one that the browser does not know", async () => {
+  const { page, context } = await dashboard.visit();
+  await signIn(page, dashboard, OWNER);
+  await openEditor(page, await seedVideo());
+  const devtools = await context.newCDPSession(page);
+  // Chromium runs commands that come with a key event like those of its menus.
+  const chooseUndo = () =>
+    devtools.send("Input.dispatchKeyEvent", { type: "rawKeyDown", commands: ["undo"] });
+  await replaceWord(page, "fine", "great");
+  await page.keyboard.press("Alt+ArrowUp");
+  await page.keyboard.press("Enter");
+  await page.getByText("1 low-confidence word", { exact: true }).waitFor();
+  await chooseUndo();
+  await page.getByText("2 low-confidence words").waitFor();
+  await chooseUndo();
+  await expect.poll(() => textOf(page)).toBe(TEXT);
+  expect(await page.getByRole("button", { name: "Undo" }).isDisabled()).toBe(true);
+  expect(await page.getByRole("button", { name: "Redo" }).isDisabled()).toBe(false);
+});
+
 test("the speakers of a call are the channels until they are named, each in one step", async () => {
   const { page } = await dashboard.visit();
   await signIn(page, dashboard, OWNER);
@@ -150,7 +172,10 @@ test("low-confidence words are reviewed without a mouse", async () => {
   await openEditor(page, await seedVideo());
   const selected = () => page.evaluate<string>("getSelection().toString()");
   await page.getByText("2 low-confidence words").waitFor();
-  await page.keyboard.press("Alt+ArrowDown");
+  await putCaretBehind(page, "fine");
+  await page.keyboard.press("Alt+ArrowUp");
+  expect(await selected()).toBe("bugdet");
+  await page.keyboard.press("Alt+ArrowUp");
   expect(await selected()).toBe("Jon");
   await page.keyboard.press("Enter");
   expect(await selected()).toBe("bugdet");

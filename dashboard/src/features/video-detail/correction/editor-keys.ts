@@ -12,7 +12,10 @@ interface EditorKeys {
   review(direction: 1 | -1): void;
 }
 
-/** Shortcuts work everywhere except in dialogs. In input fields, only the playback and review shortcuts work. */
+/**
+ * Shortcuts work everywhere except in dialogs. In input fields, only the playback and review shortcuts work. In the text,
+ * Undo and Redo in a browser's or keyboard's menu also use the session's history.
+ */
 export function useEditorKeys({ session, playback, position, review }: EditorKeys): void {
   useEffect(() => {
     const playFromWord = () => {
@@ -54,8 +57,20 @@ export function useEditorKeys({ session, playback, position, review }: EditorKey
       event.preventDefault();
       action();
     };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
+    // A native listener, because React's `onBeforeInput` does not handle this event and has no input type.
+    const onBeforeInput = (event: InputEvent) => {
+      const { target, inputType } = event;
+      if (!(target instanceof HTMLElement) || !target.isContentEditable) return;
+      if (inputType !== "historyUndo" && inputType !== "historyRedo") return;
+      event.preventDefault();
+      if (inputType === "historyUndo") session.undo();
+      else session.redo();
+    };
+    const controller = new AbortController();
+    const { signal } = controller;
+    addEventListener("keydown", onKeyDown, { signal });
+    addEventListener("beforeinput", onBeforeInput, { signal });
+    return () => controller.abort();
   }, [session, playback, position, review]);
 }
 

@@ -42,6 +42,7 @@ import {
   rangeOf,
 } from "./paragraphs/paragraph-navigation.ts";
 import { Typing } from "./paragraphs/typing.ts";
+import { useCaretWord } from "./paragraphs/use-caret-word.ts";
 import { useWordSelection } from "./paragraphs/use-word-selection.ts";
 import {
   findRange,
@@ -169,8 +170,6 @@ function Editor(props: EditorProps & { session: EditingSession }) {
       type(change) {
         session.change(typing.apply(session.state.transcript, change), `paragraph ${change.paragraph}`);
       },
-      undo: () => session.undo(),
-      redo: () => session.redo(),
       nameSpeaker(index, words) {
         const { transcript } = session.state;
         const { current } = selectedRange;
@@ -187,13 +186,11 @@ function Editor(props: EditorProps & { session: EditingSession }) {
         if (first && last) setNaming({ first, last, isSelection });
       },
       play: (seconds) => playback.playFrom(seconds),
-      moveTo(paragraph, word) {
-        position.current = { paragraph, word };
-      },
     }),
     [session, playback, typing, selectedRange],
   );
 
+  useCaretWord({ root, session, position });
   useEditorKeys({ session, playback, position, review });
 
   return (

@@ -16,13 +16,9 @@ const SPEAKER_REM = 1.5;
 export interface ParagraphActions {
   /** @param before text of the element before the change */
   type(change: { paragraph: number; before: string; after: string }): void;
-  undo(): void;
-  redo(): void;
   /** @param words indexes of the selected words; null for the entire paragraph */
   nameSpeaker(paragraph: number, words: { from: number; to: number } | null): void;
   play(seconds: number): void;
-  /** Called when the caret moves into a word. */
-  moveTo(paragraph: number, word: number): void;
 }
 
 interface ParagraphEditorProps {
@@ -62,10 +58,6 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
     const after = element.current!.textContent ?? "";
     if (after !== typed.current) actions.type({ paragraph: index, before: typed.current, after });
     typed.current = after;
-  };
-  const reportCaret = () => {
-    const word = wordAtCaret(element.current!, paragraph);
-    if (word !== null) actions.moveTo(index, word);
   };
 
   return (
@@ -128,20 +120,12 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
             isComposing.current = false;
             read();
           }}
-          onBeforeInput={(event) => {
-            const { inputType } = event.nativeEvent as unknown as InputEvent;
-            if (inputType !== "historyUndo" && inputType !== "historyRedo") return;
-            event.preventDefault();
-            if (inputType === "historyUndo") actions.undo();
-            else actions.redo();
-          }}
           onBlur={({ currentTarget }) => {
             const { text } = paragraphText(paragraph);
             // Does not restore the caret, because a click may have placed it in another paragraph.
             if (currentTarget.textContent !== text) currentTarget.textContent = text;
             typed.current = text;
           }}
-          onSelect={reportCaret}
         />
       </div>
     </div>
@@ -174,14 +158,6 @@ export function locateWords(text: string, paragraph: Paragraph): ({ start: numbe
     offset = start + word.length;
     return { start, end: offset };
   });
-}
-
-function wordAtCaret(element: HTMLElement, paragraph: Paragraph): number | null {
-  const selection = getSelection();
-  if (!selection?.focusNode || !element.contains(selection.focusNode)) return null;
-  const places = locateWords(element.textContent ?? "", paragraph);
-  const word = places.findLastIndex((place) => place !== null && place.start <= selection.focusOffset);
-  return word < 0 ? null : word;
 }
 
 function selectedWords(element: HTMLElement, paragraph: Paragraph): { from: number; to: number } | null {
