@@ -185,6 +185,27 @@ test("low-confidence words are reviewed without a mouse", async () => {
   expect(await textOf(page)).toContain("the budget is fine");
 });
 
+test("low-confidence words stay highlighted after typing, until they are confirmed", async () => {
+  const { page } = await dashboard.visit();
+  await signIn(page, dashboard, OWNER);
+  await openEditor(page, await seedVideo());
+  const highlighted = () => page.evaluate("[...CSS.highlights.get('subtext-doubtful')].map(String)");
+  await putCaretBehind(page, "fine");
+  await page.keyboard.type("r ");
+  expect(await highlighted()).toEqual(["Jon", "bugdet"]);
+  // Without focus, a paragraph shows no spaces that separate nothing.
+  await page.keyboard.press("Tab");
+  await expect.poll(() => textOf(page)).toContain("is finer and");
+  expect(await highlighted()).toEqual(["Jon", "bugdet"]);
+  await putCaretBehind(page, "Jon");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("End");
+  await page.keyboard.type("  ");
+  await page.keyboard.press("Tab");
+  await expect.poll(() => textOf(page)).toMatch(/agrees\.$/);
+  expect(await highlighted()).toEqual(["bugdet"]);
+});
+
 test("two editors at once lose nothing, and both see the result", async () => {
   const url = await seedVideo();
   const [{ page: first }, { page: second }] = [await dashboard.visit(), await dashboard.visit()];

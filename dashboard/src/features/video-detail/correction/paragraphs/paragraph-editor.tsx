@@ -36,6 +36,7 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
   const element = useRef<HTMLDivElement>(null);
   const typed = useRef("");
   const isComposing = useRef(false);
+  const unmark = useRef(() => {});
   const start = paragraph[0]?.start ?? 0;
   const speaker = speakerLabel(paragraph[0]?.speaker ?? null, paragraph[0]?.channel ?? null);
 
@@ -46,12 +47,8 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
     const isTyped = document.activeElement === target && sameWords(target.textContent ?? "", text);
     if (!isTyped && target.textContent !== text) showText(target, text);
     typed.current = target.textContent ?? "";
-    const doubtful = locateWords(typed.current, paragraph).flatMap((place, word) => {
-      const { confidence } = paragraph[word]!;
-      if (!place || confidence === null || confidence >= LOW_CONFIDENCE) return [];
-      return createTextRange(target, place.start, place.end) ?? [];
-    });
-    return highlightLowConfidence(doubtful);
+    unmark.current = markLowConfidence(target, paragraph);
+    return () => unmark.current();
   }, [paragraph]);
 
   const read = () => {
@@ -122,9 +119,12 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
           }}
           onBlur={({ currentTarget }) => {
             const { text } = paragraphText(paragraph);
-            // Does not restore the caret, because a click may have placed it in another paragraph.
-            if (currentTarget.textContent !== text) currentTarget.textContent = text;
             typed.current = text;
+            if (currentTarget.textContent === text) return;
+            // Does not restore the caret, because a click may have placed it in another paragraph.
+            currentTarget.textContent = text;
+            unmark.current();
+            unmark.current = markLowConfidence(currentTarget, paragraph);
           }}
         />
       </div>
@@ -158,6 +158,16 @@ export function locateWords(text: string, paragraph: Paragraph): ({ start: numbe
     offset = start + word.length;
     return { start, end: offset };
   });
+}
+
+/** Highlights the words of low confidence. Replacing the element's text requires another call. */
+function markLowConfidence(element: HTMLElement, paragraph: Paragraph): () => void {
+  const ranges = locateWords(element.textContent ?? "", paragraph).flatMap((place, word) => {
+    const { confidence } = paragraph[word]!;
+    if (!place || confidence === null || confidence >= LOW_CONFIDENCE) return [];
+    return createTextRange(element, place.start, place.end) ?? [];
+  });
+  return highlightLowConfidence(ranges);
 }
 
 function selectedWords(element: HTMLElement, paragraph: Paragraph): { from: number; to: number } | null {
