@@ -1,4 +1,5 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { EditedTranscript } from "../src/features/video-detail/correction/edited-transcript.ts";
 import {
@@ -6,6 +7,7 @@ import {
   replaceRange,
   setSpeakerOfRange,
   textOfRange,
+  wordsOfRange,
 } from "../src/features/video-detail/correction/paragraphs/word-range.ts";
 
 /** Each word takes one second; the paragraphs begin at 0, 10 and 20. */
@@ -66,9 +68,10 @@ test("the text of a range has an empty line between paragraphs", () => {
 });
 
 test("a speaker is set for the words of a range, which is found again after other changes", () => {
-  const range = findRange([[], ...TWO], TWO[0]![1]!, TWO[2]![0]!)!;
+  const ends = [TWO[0]![1]!, TWO[2]![0]!] as const;
+  const range = findRange([[], ...TWO], TWO, ends);
   expect(range).toEqual({ from: { paragraph: 1, word: 1 }, to: { paragraph: 3, word: 1 } });
-  expect(findRange(TWO.slice(1), TWO[0]![1]!, TWO[2]![0]!)).toBeNull();
+  expect(findRange(TWO.slice(1), TWO, ends)).toBeNull();
   expect(summary(setSpeakerOfRange(TWO, RANGE, "Cy"))).toEqual([
     ["Ada", "one 0-1"],
     ["Cy", "two 1-2", "three 2-3"],
@@ -76,4 +79,35 @@ test("a speaker is set for the words of a range, which is found again after othe
     ["Cy", "six 20-21"],
     ["Bo", "seven 21-22"],
   ]);
+});
+
+test("a range is found again even if words have no duration, the same start or the same text", () => {
+  const words = fc.array(
+    fc.record({ word: fc.constantFrom("a", "b"), seconds: fc.nat(1), begins: fc.boolean() }),
+    {
+      minLength: 1,
+      maxLength: 12,
+    },
+  );
+  fc.assert(
+    fc.property(words, fc.nat(11), fc.nat(11), (drawn, a, b) => {
+      let end = 0;
+      const before = drawn.map(({ word, seconds }): EditableWord => {
+        const start = end;
+        end += seconds;
+        return { word, start, end, speaker: null, channel: null, confidence: null };
+      });
+      const [from, to] = [a % drawn.length, b % drawn.length].sort((x, y) => x - y) as [number, number];
+      // A merge creates new objects, and may begin other paragraphs.
+      const after: EditableWord[][] = [[]];
+      for (const [index, word] of before.entries()) {
+        if (drawn[index]!.begins) after.push([]);
+        after.at(-1)!.push({ ...word });
+      }
+      const range = findRange(after, [before], [before[from]!, before[to]!])!;
+      const wordsBefore = after.slice(0, range.from.paragraph).flat().length + range.from.word;
+      expect(wordsBefore).toBe(from);
+      expect(wordsOfRange(after, range)).toEqual(before.slice(from, to + 1));
+    }),
+  );
 });

@@ -183,7 +183,7 @@ function Editor(props: EditorProps & { session: EditingSession }) {
         const selected = wordsOfRange(transcript, range);
         const [first, last] = [selected[0], selected.at(-1)];
         const isSelection = words !== null || isSelected === true;
-        if (first && last) setNaming({ first, last, isSelection });
+        if (first && last) setNaming({ transcript, first, last, isSelection });
       },
       play: (seconds) => playback.playFrom(seconds),
     }),
@@ -356,6 +356,8 @@ function hasKeyboard(): boolean {
 }
 
 interface Naming {
+  /** The transcript when the dialog was opened. */
+  transcript: EditedTranscript;
   first: EditableWord;
   last: EditableWord;
   /** Whether the user selected these words. Otherwise, they are an entire paragraph. */
@@ -370,11 +372,11 @@ function hasNewSpeaker([first]: Paragraph, previous: Paragraph | undefined): boo
 /** A merge may have moved the words while the dialog was open. If they are gone, nothing changes. */
 function nameSpeaker(
   transcript: EditedTranscript,
-  { first, last }: Naming,
+  { transcript: before, first, last }: Naming,
   { name, everywhere }: SpeakerChoice,
 ): EditedTranscript {
   if (everywhere) return splitIntoParagraphs(renameSpeaker(transcript, first, name).flat());
-  const range = findRange(transcript, first, last);
+  const range = findRange(transcript, before, [first, last]);
   return range ? setSpeakerOfRange(transcript, range, name) : transcript;
 }
 

@@ -35,21 +35,34 @@ export function wordsOfRange(transcript: EditedTranscript, range: WordRange): Ed
   return partsOf(transcript, range).flat();
 }
 
-/** Returns the range between two words of an earlier version of the transcript; null if one of them has changed. */
+/**
+ * Finds the range between two words again after other changes.
+ * @param before the transcript that contains the two words
+ * @returns null if one of them has changed
+ */
 export function findRange(
   transcript: EditedTranscript,
-  first: EditableWord,
-  last: EditableWord,
+  before: EditedTranscript,
+  [first, last]: readonly [EditableWord, EditableWord],
 ): WordRange | null {
-  const from = findWord(transcript, first);
-  const to = findWord(transcript, last);
+  const from = findWord(transcript, before, first);
+  const to = findWord(transcript, before, last);
   return from && to && { from, to: { ...to, word: to.word + 1 } };
 }
 
-function findWord(transcript: EditedTranscript, { word, start, end }: EditableWord): WordPosition | null {
+function findWord(
+  transcript: EditedTranscript,
+  before: EditedTranscript,
+  wanted: EditableWord,
+): WordPosition | null {
+  const isSame = ({ word, start, end }: EditableWord) =>
+    word === wanted.word && start === wanted.start && end === wanted.end;
+  // Repeated words of zero duration differ only in their order.
+  let left = before.flat().filter(isSame).indexOf(wanted);
   for (const [paragraph, words] of transcript.entries()) {
-    const index = words.findIndex((each) => each.word === word && each.start === start && each.end === end);
-    if (index >= 0) return { paragraph, word: index };
+    for (const [word, each] of words.entries()) {
+      if (isSame(each) && left-- === 0) return { paragraph, word };
+    }
   }
   return null;
 }
