@@ -139,6 +139,34 @@ test("Undo in the browser's menu undoes the editor's last change, also one that 
   expect(await page.getByRole("button", { name: "Redo" }).isDisabled()).toBe(false);
 });
 
+test("the focus stays visible when a slow save ends, in the editor's place or where the user moved it", async () => {
+  const url = await seedVideo({ recordingSeconds: 20 });
+  const { page } = await dashboard.visit();
+  await signIn(page, dashboard, OWNER);
+  const focused = "document.activeElement";
+  for (const isMoved of [false, true]) {
+    await openEditor(page, url);
+    await replaceWord(page, isMoved ? "great" : "fine", isMoved ? "good" : "great");
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/words", async (route) => {
+      await isReleased;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Done" }).press("Enter");
+    await page.locator("[data-state=saving]").waitFor();
+    expect(await page.evaluate(`${focused}.textContent`)).toBe("Done");
+    if (isMoved) await page.getByRole("slider").first().focus();
+    release();
+    await page.getByRole("button", { name: "Edit" }).waitFor();
+    expect(await page.evaluate(`${focused}.matches(":focus-visible")`)).toBe(true);
+    const isInPanel = `${focused}.querySelector("section[tabindex]") !== null`;
+    expect(await page.evaluate(isMoved ? `${focused}.matches("[role=slider], input")` : isInPanel)).toBe(
+      true,
+    );
+    await page.unrouteAll();
+  }
+});
+
 test("the speakers of a call are the channels until they are named, each in one step", async () => {
   const { page } = await dashboard.visit();
   await signIn(page, dashboard, OWNER);

@@ -98,8 +98,11 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const transcriptPanel = useRef<HTMLDivElement>(null);
   const changeMode = (mode: "read" | "edit") => {
     setEditing(mode === "edit");
-    // The button that had focus is about to be removed.
-    transcriptPanel.current?.focus({ preventScroll: true });
+    const panel = transcriptPanel.current;
+    const { activeElement } = document;
+    // The button that had focus is about to be removed, unless the user left the editor during a slow save.
+    const isFocusLost = panel?.contains(activeElement) || activeElement === document.body;
+    if (mode === "edit" || isFocusLost) panel?.focus({ preventScroll: true });
   };
   const [panel, setPanel] = useState<"transcript" | "details">("transcript");
   const { state, media, transcription } = video;
