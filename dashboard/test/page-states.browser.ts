@@ -1,10 +1,11 @@
 import type { Page, Route } from "playwright-core";
-import { expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { addOperator } from "../../server/test/admin/operator-requests.ts";
 import { faultsOf, LOOKS, setLook } from "./look.ts";
 import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 import { isDataOf, OF_SHELL, type PageCase, seedPages } from "./page-states.ts";
 import { routerPaths } from "./router-paths.ts";
+import { untilTrue } from "./video-page.ts";
 
 const dashboard = openDashboard();
 /** Number of pages tested in parallel. Failing pages mostly wait, because failed requests are retried for 3 s. */
@@ -56,170 +57,194 @@ test(
   SLOW,
 );
 
-test(
-  "every page that loads slowly shows a skeleton under its title, then its data",
-  async () => {
+describe("with the data of two environments", () => {
+  beforeAll(async () => {
+    await createOwner(dashboard);
     ({ pages, emptyId } = await seedPages(dashboard));
-    // The previous test visited "/".
-    const routes = new Set(["/", ...pages.flatMap(({ route }) => route ?? [])]);
-    expect([...routes].sort()).toEqual(await routerPaths());
-    const faults = await inTabs(
-      OWNER,
-      pages,
-      ({ path, title, titleBeforeData = title, data, full }) =>
-        async (page, faults) => {
-          let release = () => {};
-          const released = new Promise<void>((resolve) => {
-            release = resolve;
-          });
-          await page.route(isDataOf(data), async (route) => {
-            await released;
-            await route.continue();
-          });
-          await page.goto(dashboard.url + path);
-          if (titleBeforeData !== null) {
-            await page.getByText("Loading…").first().waitFor();
-            await page.getByRole("heading", { level: 1, name: data ? title : titleBeforeData }).waitFor();
-            if ((await page.locator("[data-skeleton]").filter({ visible: true }).count()) === 0)
-              faults.push("no skeleton");
-            if (await page.evaluate(HAS_SPINNER)) faults.push("a spinner");
-            await look(page, faults, "loading");
-          }
-          release();
-          await shows(page, title, full);
-          await page.getByText("Loading…").first().waitFor({ state: "detached" });
-          await look(page, faults, "full");
-          await page.unrouteAll();
-        },
-    );
-    expect(faults).toEqual([]);
-  },
-  SLOW,
-);
+  });
 
-test(
-  "every page whose data fails to load says why, and tries again",
-  async () => {
-    const loading = pages.filter(({ titleBeforeData }) => titleBeforeData !== null);
-    const faults = await inTabs(
-      OWNER,
-      loading,
-      ({ path, title, titleBeforeData = title, data, full }) =>
-        async (page, faults) => {
-          const fail = (route: Route) =>
-            route.fulfill({ status: 500, contentType: "application/problem+json", json: PROBLEM });
-          await page.route(isDataOf(data), fail);
-          await page.goto(dashboard.url + path);
-          await shows(page, data ? title : titleBeforeData!, PROBLEM.detail);
-          await look(page, faults, "error");
-          const tryAgain = page.getByRole("button", { name: "Try again" });
-          await tryAgain.first().focus();
-          await page.unrouteAll();
-          await page.keyboard.press("Enter");
-          // Pages that poll may have loaded one part before the key was pressed.
-          for (let left = await tryAgain.count(); left > 0; left = await tryAgain.count()) {
-            await tryAgain
-              .first()
-              .press("Enter", { timeout: 1_000 })
-              .catch(() => {});
-          }
-          await shows(page, title, full);
-          await page.getByText(PROBLEM.detail).first().waitFor({ state: "detached" });
-          if (await page.evaluate("document.activeElement === document.body"))
-            faults.push("the focus is lost");
-        },
-      TABS.failing,
-    );
-    expect(faults).toEqual([]);
-  },
-  SLOW,
-);
+  test(
+    "every page that loads slowly shows a skeleton under its title, then its data",
+    async () => {
+      // The previous test visited "/".
+      const routes = new Set(["/", ...pages.flatMap(({ route }) => route ?? [])]);
+      expect([...routes].sort()).toEqual(await routerPaths());
+      const faults = await inTabs(
+        OWNER,
+        pages,
+        ({ path, title, titleBeforeData = title, data, full }) =>
+          async (page, faults) => {
+            let release = () => {};
+            const released = new Promise<void>((resolve) => {
+              release = resolve;
+            });
+            await page.route(isDataOf(data), async (route) => {
+              await released;
+              await route.continue();
+            });
+            await page.goto(dashboard.url + path);
+            if (titleBeforeData !== null) {
+              await page.getByText("Loading…").first().waitFor();
+              await page.getByRole("heading", { level: 1, name: data ? title : titleBeforeData }).waitFor();
+              if ((await page.locator("[data-skeleton]").filter({ visible: true }).count()) === 0)
+                faults.push("no skeleton");
+              if (await page.evaluate(HAS_SPINNER)) faults.push("a spinner");
+              await look(page, faults, "loading");
+            }
+            release();
+            await shows(page, title, full);
+            await page.getByText("Loading…").first().waitFor({ state: "detached" });
+            await look(page, faults, "full");
+            await page.unrouteAll();
+          },
+      );
+      expect(faults).toEqual([]);
+    },
+    SLOW,
+  );
 
-test(
-  "every page says that the server is unreachable, and recovers by itself",
-  async () => {
-    const loading = pages.filter(({ titleBeforeData, data }) => titleBeforeData !== null && !data);
-    const faults = await inTabs(
-      OWNER,
-      loading,
-      ({ path, title, full, isSignedOut }) =>
-        async (page, faults) => {
-          const answered = new Set<string>();
-          const fail = async (route: Route) => {
-            const { pathname } = new URL(route.request().url());
-            // The shell has loaded before the connection is lost.
-            if (!OF_SHELL.test(pathname) || answered.has(pathname) || isSignedOut) return await route.abort();
-            answered.add(pathname);
-            await route.continue();
-          };
-          await page.route("**/internal/**", fail);
-          await page.goto(dashboard.url + path);
-          await page.getByText("Can't reach the server.").first().waitFor();
-          if (!isSignedOut) await page.getByText(CONNECTION_LOST).waitFor();
-          await look(page, faults, "unreachable", LOOKS.slice(1));
-          await page.unrouteAll();
-          if (isSignedOut) await page.getByRole("button", { name: "Try again" }).click();
-          await shows(page, title, full);
-          await page.getByText("Can't reach the server.").first().waitFor({ state: "detached" });
-        },
-      TABS.failing,
-    );
-    expect(faults).toEqual([]);
-  },
-  SLOW,
-);
+  test(
+    "every page whose data fails to load says why, and tries again",
+    async () => {
+      const loading = pages.filter(({ titleBeforeData }) => titleBeforeData !== null);
+      const faults = await inTabs(
+        OWNER,
+        loading,
+        ({ path, title, titleBeforeData = title, data, full }) =>
+          async (page, faults) => {
+            const fail = (route: Route) =>
+              route.fulfill({ status: 500, contentType: "application/problem+json", json: PROBLEM });
+            await page.route(isDataOf(data), fail);
+            await page.goto(dashboard.url + path);
+            await shows(page, data ? title : titleBeforeData!, PROBLEM.detail);
+            await look(page, faults, "error");
+            const tryAgain = page.getByRole("button", { name: "Try again" });
+            await tryAgain.first().focus();
+            await page.unrouteAll();
+            await page.keyboard.press("Enter");
+            // Pages that poll may have loaded one part before the key was pressed.
+            for (let left = await tryAgain.count(); left > 0; left = await tryAgain.count()) {
+              await tryAgain
+                .first()
+                .press("Enter", { timeout: 1_000 })
+                .catch(() => {});
+            }
+            await shows(page, title, full);
+            await page.getByText(PROBLEM.detail).first().waitFor({ state: "detached" });
+            if (await page.evaluate("document.activeElement === document.body"))
+              faults.push("the focus is lost");
+          },
+        TABS.failing,
+      );
+      expect(faults).toEqual([]);
+    },
+    SLOW,
+  );
 
-test(
-  "if the operator or the environments cannot be loaded, the page says why, and tries again",
-  async () => {
-    const settings = pages.find(({ path }) => path.endsWith("/settings"))!;
-    const requests = ["**/internal/me", "**/internal/environments"];
-    const faults = await inTabs(OWNER, requests, (pattern) => async (page, faults) => {
-      await page.route(pattern, (route) => route.fulfill({ status: 500, json: PROBLEM }));
-      await page.goto(dashboard.url + settings.path);
-      await shows(page, "Something went wrong", PROBLEM.detail);
-      await look(page, faults, pattern);
-      await page.unrouteAll();
-      await page.getByRole("button", { name: "Try again" }).press("Enter");
-      await shows(page, settings.title, settings.full);
-      if (await page.evaluate("document.activeElement === document.body")) faults.push("the focus is lost");
-    });
-    expect(faults).toEqual([]);
-    // React logs the errors that routes throw.
-    dashboard.errors.length = 0;
-  },
-  SLOW,
-);
+  test(
+    "every page says that the server is unreachable, and recovers by itself",
+    async () => {
+      const loading = pages.filter(({ titleBeforeData, data }) => titleBeforeData !== null && !data);
+      const faults = await inTabs(
+        OWNER,
+        loading,
+        ({ path, title, full, isSignedOut }) =>
+          async (page, faults) => {
+            const answered = new Set<string>();
+            const fail = async (route: Route) => {
+              const { pathname } = new URL(route.request().url());
+              // The shell has loaded before the connection is lost.
+              if (!OF_SHELL.test(pathname) || answered.has(pathname) || isSignedOut)
+                return await route.abort();
+              answered.add(pathname);
+              await route.continue();
+            };
+            await page.route("**/internal/**", fail);
+            await page.goto(dashboard.url + path);
+            await page.getByText("Can't reach the server.").first().waitFor();
+            if (!isSignedOut) await page.getByText(CONNECTION_LOST).waitFor();
+            await look(page, faults, "unreachable", LOOKS.slice(1));
+            await page.unrouteAll();
+            if (isSignedOut) await page.getByRole("button", { name: "Try again" }).click();
+            await shows(page, title, full);
+            await page.getByText("Can't reach the server.").first().waitFor({ state: "detached" });
+          },
+        TABS.failing,
+      );
+      expect(faults).toEqual([]);
+    },
+    SLOW,
+  );
 
-test(
-  "every page of a new environment says what is missing",
-  async () => {
-    const empty = pages.filter((page) => page.empty);
-    const faults = await inTabs(OWNER, empty, ({ path, title, empty }) => async (page, faults) => {
-      await page.goto(dashboard.url + (empty!.path ?? path));
-      await shows(page, empty!.title ?? title, empty!.text);
-      await look(page, faults, "empty");
-    });
-    expect(faults).toEqual([]);
-  },
-  SLOW,
-);
+  test(
+    "if the operator or the environments cannot be loaded, the page says why, and tries again",
+    async () => {
+      const settings = pages.find(({ path }) => path.endsWith("/settings"))!;
+      const requests = ["**/internal/me", "**/internal/environments"];
+      const faults = await inTabs(OWNER, requests, (pattern) => async (page, faults) => {
+        await page.route(pattern, (route) => route.fulfill({ status: 500, json: PROBLEM }));
+        await page.goto(dashboard.url + settings.path);
+        await shows(page, "Something went wrong", PROBLEM.detail);
+        await look(page, faults, pattern);
+        await page.unrouteAll();
+        const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+        const { promise: isRequested, resolve: request } = Promise.withResolvers<void>();
+        await page.route(pattern, async (route) => {
+          request();
+          await isReleased;
+          await route.continue();
+        });
+        const tryAgain = page.getByRole("button", { name: "Try again" });
+        await tryAgain.press("Enter");
+        await isRequested;
+        // The button keeps the focus and looks pending.
+        const focused = "document.activeElement";
+        await untilTrue(
+          page,
+          `${focused}.textContent === "Try again" && getComputedStyle(${focused}).cursor === "progress"`,
+        );
+        await look(page, faults, `${pattern} again`);
+        release();
+        await shows(page, settings.title, settings.full);
+        if (await page.evaluate("document.activeElement === document.body")) faults.push("the focus is lost");
+      });
+      expect(faults).toEqual([]);
+      // React logs the errors that routes throw.
+      dashboard.errors.length = 0;
+    },
+    SLOW,
+  );
 
-test(
-  "every page that an operator may not see says so",
-  async () => {
-    const environments = [{ environment: emptyId, role: "editor" as const }];
-    const editor = await addOperator(dashboard, { email: "eve@subtext.example", environments });
-    const forbidden = pages.filter((page) => page.forbidden);
-    const faults = await inTabs(editor, forbidden, ({ path, title, forbidden }) => async (page, faults) => {
-      await page.goto(dashboard.url + (forbidden!.path ?? path));
-      await shows(page, forbidden!.title ?? title, forbidden!.text);
-      await look(page, faults, "forbidden");
-    });
-    expect(faults).toEqual([]);
-  },
-  SLOW,
-);
+  test(
+    "every page of a new environment says what is missing",
+    async () => {
+      const empty = pages.filter((page) => page.empty);
+      const faults = await inTabs(OWNER, empty, ({ path, title, empty }) => async (page, faults) => {
+        await page.goto(dashboard.url + (empty!.path ?? path));
+        await shows(page, empty!.title ?? title, empty!.text);
+        await look(page, faults, "empty");
+      });
+      expect(faults).toEqual([]);
+    },
+    SLOW,
+  );
+
+  test(
+    "every page that an operator may not see says so",
+    async () => {
+      const environments = [{ environment: emptyId, role: "editor" as const }];
+      const editor = await addOperator(dashboard, { email: "eve@subtext.example", environments });
+      const forbidden = pages.filter((page) => page.forbidden);
+      const faults = await inTabs(editor, forbidden, ({ path, title, forbidden }) => async (page, faults) => {
+        await page.goto(dashboard.url + (forbidden!.path ?? path));
+        await shows(page, forbidden!.title ?? title, forbidden!.text);
+        await look(page, faults, "forbidden");
+      });
+      expect(faults).toEqual([]);
+    },
+    SLOW,
+  );
+});
 
 test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.errors.filter((fault) => !fault.includes("net::ERR"))).toEqual([]);

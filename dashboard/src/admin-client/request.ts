@@ -39,6 +39,11 @@ export function isUnreachable(error: unknown): boolean {
   );
 }
 
+/** Whether the same request may succeed later. Also returns true if code of the page could not be loaded. */
+export function isTemporary(error: unknown): boolean {
+  return !(error instanceof ProblemError) || error.status >= 500 || error.status === 429;
+}
+
 type JsonOperation = {
   [Key in keyof Operations]: Operations[Key]["response"] extends typeof RAW ? never : Key;
 }[keyof Operations];

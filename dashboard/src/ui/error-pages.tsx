@@ -1,5 +1,7 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useMatch, useRouter } from "@tanstack/react-router";
+import { environmentsQuery, meQuery } from "../admin-client/queries.ts";
+import { isTemporary } from "../admin-client/request.ts";
 import { ui as texts } from "../messages/en/ui.ts";
 import controls from "./forms/controls.module.css";
 import { Button, ErrorNotice } from "./forms/controls.tsx";
@@ -51,20 +53,30 @@ export function ShellErrorPage({ error }: { error: unknown }) {
 function LoadAgain({ error }: { error: unknown }) {
   const router = useRouter();
   const queryClient = useQueryClient();
-  const load = async () => {
-    // The error may have been caused by cached data.
-    queryClient.removeQueries({ type: "inactive" });
-    await router.invalidate();
-    // Removing the button lost the focus.
-    requestAnimationFrame(() => {
-      if (document.activeElement === document.body) document.querySelector("h1")?.focus();
-    });
-  };
+  const load = useMutation({
+    async mutationFn() {
+      // The error may have been caused by cached data.
+      queryClient.removeQueries({ type: "inactive" });
+      // The router hides this page while it loads, so what every page needs is loaded before, while the button is
+      // pending and has the focus.
+      const needed = [queryClient.fetchQuery(meQuery), queryClient.fetchQuery(environmentsQuery)];
+      await Promise.all<unknown>(needed).catch((failure) => {
+        if (isTemporary(failure)) throw failure;
+      });
+      await router.invalidate();
+      // Removing the button lost the focus.
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body) document.querySelector("h1")?.focus();
+      });
+    },
+  });
   return (
     <div className={controls.form}>
-      <ErrorNotice error={error} />
+      <ErrorNotice error={load.error ?? error} />
       <div>
-        <Button onPress={load}>{texts.tryAgain}</Button>
+        <Button isPending={load.isPending} onPress={() => load.mutate()}>
+          {texts.tryAgain}
+        </Button>
       </div>
     </div>
   );

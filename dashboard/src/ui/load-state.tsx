@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useLayoutEffect, useRef } from "react";
-import { isUnreachable, ProblemError } from "../admin-client/request.ts";
+import { isTemporary, isUnreachable } from "../admin-client/request.ts";
 import { ui as texts } from "../messages/en/ui.ts";
 import { Button, ErrorNotice } from "./forms/controls.tsx";
 import css from "./page.module.css";
@@ -55,9 +55,4 @@ function TryAgain({ isPending }: { isPending: boolean }) {
 function focusSurroundings(element: Element): void {
   const target = element.closest<HTMLElement>("[role=dialog]") ?? document.querySelector<HTMLElement>("h1");
   target?.focus({ preventScroll: true });
-}
-
-/** Whether the same request may succeed later. */
-function isTemporary(error: unknown): boolean {
-  return !(error instanceof ProblemError) || error.status >= 500 || error.status === 429;
 }
