@@ -16,10 +16,11 @@ export async function setLook(page: Page, { width, colorScheme }: Look): Promise
   await page.emulateMedia({ colorScheme });
 }
 
-/** The dialog's right edge if one is open, because the page behind it cannot be scrolled. Otherwise, the page's. */
+/** The right edge of the page or, if one is open, of a dialog, which the width of the page does not include. */
 const RIGHT_EDGE = `(() => {
   const dialog = document.querySelector("[role=dialog]");
-  return dialog ? Math.ceil(dialog.getBoundingClientRect().right) : document.documentElement.scrollWidth;
+  const right = dialog ? Math.ceil(dialog.getBoundingClientRect().right) : 0;
+  return Math.max(right, document.documentElement.scrollWidth);
 })()`;
 
 /** Returns violations of WCAG 2.2 AA, and whether the page is wider than its window. */
