@@ -177,12 +177,12 @@ test("the transcript works if the browser cannot play the recording", async () =
     await send();
     await page.goto(pageUrl(videoId));
     await page.getByText("Your browser can't play this format.").waitFor();
-    await transcript(page).getByText("Welcome").waitFor();
+    await transcript(page).getByText("Welcome").waitFor({ timeout: 100_000 });
     await clickWord(page, word);
     await untilTrue(page, `String([...(CSS.highlights.get("subtext-active") ?? [])]) === "${word}"`);
   }
   expect(await accessibilityViolations(page)).toEqual([]);
-}, 120_000);
+}, 240_000);
 
 test("a failed video shows the reason, and completes when it is retried after the cause is fixed", async () => {
   const broken = Buffer.from(SAMPLE);
