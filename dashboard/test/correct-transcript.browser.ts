@@ -71,6 +71,7 @@ test("a corrected word is saved, keeps its time, and is in the files and the cap
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByText("We asked John about").waitFor();
   await page.getByRole("button", { name: "Download" }).click();
+  await page.getByRole("menuitem").first().waitFor();
   expect(await page.getByRole("menuitem").allTextContents()).toEqual([
     "Captions (VTT)",
     "Word timings (JSON)",
@@ -309,6 +310,10 @@ test("the review of words plays the second around each, also on a phone", async 
     await page.keyboard.press("Control+Enter");
     await untilTrue(page, `document.querySelector("video").paused === ${isPaused}`);
   }
+  const { length } = await played();
+  await putCaretBehind(page, "bugdet");
+  await page.keyboard.press("Alt+Enter");
+  await expect.poll(async () => (await played()).slice(length)).toContainEqual(expect.closeTo(5.5, 1));
   expect(await textOf(page)).toBe(TEXT);
 });
 

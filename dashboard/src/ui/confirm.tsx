@@ -24,19 +24,15 @@ interface ConfirmationProps {
 export function Confirm({
   accessibleName,
   title,
-  isOpen,
-  onOpenChange,
   ...confirmation
 }: ConfirmationProps & {
   /** Accessible name of the first button, if it differs from the label. */
   accessibleName?: string;
   title: string;
-  isOpen?: boolean;
-  onOpenChange?: (isOpen: boolean) => void;
 }) {
   const { label } = confirmation;
   return (
-    <DialogTrigger {...(isOpen !== undefined && { isOpen })} {...(onOpenChange && { onOpenChange })}>
+    <DialogTrigger>
       <Button variant="danger" aria-label={accessibleName ?? label}>
         {label}
       </Button>

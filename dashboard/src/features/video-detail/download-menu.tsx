@@ -2,11 +2,10 @@ import type { FileFormat } from "@subtext/client/contract/transcription";
 import { SPEAKER_FORMATS } from "@subtext/server/admin/contract/video-detail";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { usePageCommands } from "../../hooks/page-commands.ts";
 import { videoDetail as texts } from "../../messages/en/video-detail.ts";
-import controls from "../../ui/forms/controls.module.css";
-import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
+import { ActionMenu } from "../../ui/action-menu/action-menu.tsx";
+import { ErrorNotice } from "../../ui/forms/controls.tsx";
 import { DownloadIcon } from "../../ui/icons.tsx";
 import { fileUrl, speakerFileUrl, type VideoAddress, videoQuery } from "./queries.ts";
 
@@ -33,35 +32,18 @@ export function DownloadMenu({ address, formats, hasSpeakers }: DownloadMenuProp
       setError(failure);
     }
   };
-  const files = formats.map((format) => ({ name: formatName(format), url: fileUrl(address, format) }));
-  const speakerFiles = SPEAKER_FORMATS.map((format) => ({
-    name: texts.speakerFormats[format],
-    url: speakerFileUrl(address, format),
-  }));
-  const offered = hasSpeakers ? [...files, ...speakerFiles] : files;
-  usePageCommands(
-    ...offered.map(({ name, url }) => ({ name: texts.downloadFile(name), run: () => void download(url) })),
+  const action = (name: string, url: string) => ({ name, run: () => void download(url) });
+  const files = formats.map((format) => action(formatName(format), fileUrl(address, format)));
+  const speakerFiles = SPEAKER_FORMATS.map((format) =>
+    action(texts.speakerFormats[format], speakerFileUrl(address, format)),
   );
+  const offered = hasSpeakers ? [...files, ...speakerFiles] : files;
+  usePageCommands(...offered.map(({ name, run }) => ({ name: texts.downloadFile(name), run })));
   return (
     <>
-      <MenuTrigger>
-        <Button variant="quiet" iconOnly aria-label={texts.download}>
-          <DownloadIcon />
-        </Button>
-        <Popover className={controls.popover ?? ""} placement="bottom end">
-          <Menu
-            className={controls.menu ?? ""}
-            aria-label={texts.download}
-            onAction={(url) => void download(String(url))}
-          >
-            {offered.map(({ name, url }) => (
-              <MenuItem key={url} id={url} className={controls.item ?? ""}>
-                {name}
-              </MenuItem>
-            ))}
-          </Menu>
-        </Popover>
-      </MenuTrigger>
+      <ActionMenu label={texts.download} actions={offered}>
+        <DownloadIcon />
+      </ActionMenu>
       <ErrorNotice error={error} />
     </>
   );

@@ -1,13 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import { videosKey } from "../../admin-client/queries.ts";
+import { lazy, Suspense, useState } from "react";
 import { request } from "../../admin-client/request.ts";
 import { usePageCommands } from "../../hooks/page-commands.ts";
 import { videoDetail as texts } from "../../messages/en/video-detail.ts";
-import { Confirm } from "../../ui/confirm.tsx";
 import { Button, ErrorNotice } from "../../ui/forms/controls.tsx";
-import { RichText } from "../../ui/rich-text.tsx";
 import { type VideoAddress, videoParams, videoQuery } from "./queries.ts";
 
 export function RetryTranscription({ address }: { address: VideoAddress }) {
@@ -72,28 +69,24 @@ export function TranscribeAsNewVideo({ address }: { address: VideoAddress }) {
   );
 }
 
+const DeleteVideoDialog = lazy(async () => ({
+  default: (await import("./delete-video-dialog.tsx")).DeleteVideoDialog,
+}));
+
+/** The code of the dialog is loaded on first use. */
 export function DeleteVideo({ address, name }: { address: VideoAddress; name: string }) {
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
   const [isOpen, setOpen] = useState(false);
   usePageCommands({ name: texts.deleteVideo, run: () => setOpen(true) });
-  const remove = async () => {
-    await request("DELETE /environments/:environment/videos/:video", { params: videoParams(address) });
-    const { environmentId } = address;
-    queryClient.invalidateQueries({ queryKey: videosKey(environmentId), refetchType: "none" });
-    await navigate({ to: "/environments/$environmentId/videos", params: { environmentId } });
-    queryClient.removeQueries({ queryKey: videoQuery(address).queryKey });
-  };
   return (
-    <Confirm
-      label={texts.delete}
-      title={texts.deleteQuestion}
-      typed={name}
-      action={remove}
-      isOpen={isOpen}
-      onOpenChange={setOpen}
-    >
-      <RichText parts={texts.deleteEffect(<strong dir="auto">{name}</strong>)} />
-    </Confirm>
+    <>
+      <Button variant="danger" aria-haspopup="dialog" onPress={() => setOpen(true)}>
+        {texts.delete}
+      </Button>
+      {isOpen && (
+        <Suspense fallback={null}>
+          <DeleteVideoDialog address={address} name={name} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
   );
 }

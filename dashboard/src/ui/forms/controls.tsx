@@ -1,4 +1,4 @@
-import type { FormEvent, MouseEvent, ReactNode } from "react";
+import type { FormEvent, MouseEvent, ReactNode, Ref } from "react";
 import {
   Button as AriaButton,
   type ButtonProps as AriaButtonProps,
@@ -23,6 +23,7 @@ interface ButtonProps extends Omit<AriaButtonProps, "className"> {
   /** Requires an `aria-label`. */
   iconOnly?: boolean;
   fullWidth?: boolean;
+  ref?: Ref<HTMLButtonElement>;
 }
 
 export function Button({ variant = "plain", iconOnly, fullWidth, isPending = false, ...props }: ButtonProps) {
