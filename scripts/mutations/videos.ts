@@ -171,6 +171,14 @@ export const videosMutations: Mutation[] = [
     ["        await turn;\n", ""],
   ]),
   ...of(
+    "server/src/bulk-operations/archive.ts",
+    ["server/test/bulk-operations/archive.test.ts"],
+    [
+      ["  stream = null;\n", ""],
+      ["  Buffer.poolSize = 0;\n", ""],
+    ],
+  ),
+  ...of(
     "server/src/bulk-operations/queries.ts",
     ["server/test/bulk-operations/archive.test.ts"],
     [

@@ -143,8 +143,25 @@ async function addFile(
   content: Buffer,
   { modifiedAt, signal }: { modifiedAt: Date | null; signal: AbortSignal },
 ): Promise<void> {
-  const stream = Readable.from([content], { objectMode: false });
+  let stream: Readable | null = Readable.from([content], { objectMode: false });
   const consumed = once(stream, "end", { signal });
-  zip.addReadStream(stream, name, { ...(modifiedAt && { mtime: modifiedAt }), mode: 0o100644 });
+  const options = { ...(modifiedAt && { mtime: modifiedAt }), mode: 0o100644 };
+  withoutBufferPool(() => zip.addReadStreamLazy(name, options, (callback) => callback(null, stream!)));
   await consumed;
+  // Until it ends, the archive keeps the function of each file, and with it the content.
+  stream = null;
+}
+
+/**
+ * Allocates the buffers of a call outside Node's pool. An archive keeps the name of each file until it ends. In the
+ * pool, a name would also keep the 64 KiB that it shares with contents and the buffers of their compression.
+ */
+function withoutBufferPool(call: () => void): void {
+  const { poolSize } = Buffer;
+  Buffer.poolSize = 0;
+  try {
+    call();
+  } finally {
+    Buffer.poolSize = poolSize;
+  }
 }

@@ -1,12 +1,21 @@
+import { randomBytes } from "node:crypto";
 import { get } from "node:http";
+import { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { renderJson } from "@subtext/captions/json";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { SERVICE } from "../../src/audit/audit-events.ts";
+import { streamArchive } from "../../src/bulk-operations/archive.ts";
 import { ArchiveNames } from "../../src/bulk-operations/archive-names.ts";
+import { requestOperation } from "../../src/bulk-operations/operations.ts";
 import { findOperation } from "../../src/bulk-operations/queries.ts";
 import { fileKey } from "../../src/storage/transcript-files.ts";
 import { sendAsCommandLine } from "../admin/operator-requests.ts";
 import { readZip } from "../support/read-zip.ts";
+import { seedTranscript } from "../support/seed-transcript.ts";
 import { createTenant, shareService, until } from "../support/service.ts";
 import { seedFailed, seedTranscriptFiles } from "./seed-videos.ts";
 
@@ -88,6 +97,36 @@ test("a download of nothing is an empty archive, and another environment's downl
   const elsewhere = await sendAsCommandLine(subtext, path.replace(environmentId, other));
   expect(elsewhere.json()).toMatchObject({ status: 404, code: "bulk_operation_not_found" });
   expect([...(await download(path)).keys()]).toEqual([]);
+});
+
+test("a download keeps no file in memory that the client has received", async () => {
+  setFlagsFromString("--expose-gc");
+  const gc: () => void = runInNewContext("gc");
+  const { environmentId } = await createTenant(subtext);
+  const videos = 40;
+  for (let n = 0; n < videos; n++)
+    await seedTranscript(subtext.service, { environmentId, language: "en", text: "a", filename: `${n}.mp4` });
+  const { database, clock, transcripts, log, queue } = subtext.service.parts;
+  const db = database.kysely;
+  const wanted = { environmentId, kind: "download", selection: { matching: {} } } as const;
+  const operation = await requestOperation({ db, queue, clock }, wanted, SERVICE);
+  let reads = 0;
+  const held: number[] = [];
+  const read = async () => {
+    reads += 1;
+    if (reads === 6 || reads === 3 * videos) {
+      gc();
+      await nextTurn();
+      gc();
+      held.push(process.memoryUsage().arrayBuffers);
+    }
+    // Smaller than half of Node's buffer pool.
+    return Readable.from([randomBytes(30_000)]);
+  };
+  const reading: typeof transcripts = Object.assign(Object.create(transcripts), { read });
+  const archive = streamArchive({ db, clock, transcripts: reading, log }, operation);
+  for await (const _chunk of archive);
+  expect(held[1]! - held[0]!).toBeLessThan(1_500_000);
 });
 
 test("a client that disconnects cancels the download", async () => {
