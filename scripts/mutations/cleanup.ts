@@ -64,11 +64,17 @@ export const cleanupMutations: Mutation[] = [
     ],
   ),
   ...of(
+    "server/src/cleanup/sweep-missing-files.ts",
+    ["server/test/posters/posters.test.ts"],
+    [["priority: REMADE_POSTER_PRIORITY", "priority: 0"]],
+  ),
+  ...of(
     "server/src/posters/make-poster.ts",
     ["server/test/posters/posters.test.ts"],
     [
       ["if (job.retryCount >= MAX_TRIES)", "if (false)"],
       ["if (job.retryCount + 1 < MAX_TRIES) throw error;", "throw error;"],
+      ["subjectId, delayMs, priority }", "subjectId, delayMs }"],
     ],
   ),
   ...of(

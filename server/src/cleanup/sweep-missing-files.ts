@@ -29,6 +29,8 @@ const BATCH = 500;
 const MAX_CONCURRENCY = 16;
 /** Limited, because bucket requests cost money. */
 const MAX_VIDEOS_PER_SWEEP = 10_000;
+/** Below the default, because a sweep may enqueue thousands of posters, and those of new videos must not wait. */
+const REMADE_POSTER_PRIORITY = -1;
 
 /** Checks whether the files that rows reference exist. Continues where the last sweep stopped. */
 export async function sweepMissingFiles(deps: MissingSweepDeps, signal: AbortSignal): Promise<void> {
@@ -102,7 +104,7 @@ async function findMissing(
       const jobId = newJobId();
       await db.transaction().execute(async (tx) => {
         if (!(await remakePoster(tx, { transcriptionId: id, jobId }, posterPrefix))) return;
-        await queue.send(tx, "poster", { id: jobId, subjectId: id });
+        await queue.send(tx, "poster", { id: jobId, subjectId: id, priority: REMADE_POSTER_PRIORITY });
       });
     }
   }

@@ -6,7 +6,7 @@ import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isOutage } from "../lib/outages.ts";
 import type { ClaimedJob } from "../queue/job.ts";
-import { assignNewJob } from "../queue/lost-job-queries.ts";
+import { assignNewJob, priorityOfJob } from "../queue/lost-job-queries.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import { nullIfObjectMissing } from "../storage/object-errors.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
@@ -101,6 +101,7 @@ async function postpone({ db, queue }: PosterDeps, { id, subjectId }: ClaimedJob
   const newId = newJobId();
   await db.transaction().execute(async (tx) => {
     if (!(await assignNewJob(tx, "poster", { id: subjectId, jobId: id }, newId))) return;
-    await queue.send(tx, "poster", { id: newId, subjectId, delayMs });
+    const priority = await priorityOfJob(tx, "poster", id);
+    await queue.send(tx, "poster", { id: newId, subjectId, delayMs, priority });
   });
 }

@@ -92,3 +92,10 @@ export async function assignNewJob(
     where ${sql.ref(id)} = ${rowId} and ${sql.ref(job)} = ${jobId} and ${isWaiting}`.execute(tx);
   return numAffectedRows > 0n;
 }
+
+/** Returns the priority for a job that replaces this one. */
+export async function priorityOfJob(tx: Tx, queue: QueueName, id: string): Promise<number> {
+  const { rows } = await sql<{ priority: number }>`
+    select priority from pgboss.job where name = ${queue} and id = ${id}`.execute(tx);
+  return rows[0]?.priority ?? 0;
+}

@@ -178,6 +178,8 @@ export class Queue {
       delayMs?: number;
       /** Groups limit concurrency; see `JobStreamOptions`. */
       group?: string;
+      /** Jobs with a higher priority come first. Default: 0. */
+      priority?: number;
     },
   ): Promise<void> {
     await this.#boss.send(
@@ -188,6 +190,7 @@ export class Queue {
         db: fromKysely(tx),
         ...(job.delayMs !== undefined && job.delayMs > 0 && { startAfter: job.delayMs / 1000 }),
         ...(job.group && { group: { id: job.group } }),
+        ...(job.priority !== undefined && { priority: job.priority }),
       },
     );
     this.#fetchWhenDue(job.delayMs);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CompiledQuery, sql } from "kysely";
+import { PgBoss } from "pg-boss";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { VideoPageView } from "../../src/admin/contract/video.ts";
 import { listVideoFiles } from "../../src/backup/video-files.ts";
@@ -290,6 +291,38 @@ describe("the job", { timeout: 120_000 }, () => {
     await none.where("id", "=", transcriptionId).execute();
     await sweepStoredFiles(deps, never);
     expect(await transcripts.inspect(key)).toBeNull();
+  });
+
+  test("that makes a missing poster again comes after those of new videos, also after a shutdown", async () => {
+    const made = await waiting(await media("poster-portrait.webm"));
+    const { transcriptionId, deps, row, run, key } = made;
+    const { db, queue, transcripts } = deps;
+    await run();
+    await sql`update transcription set file_formats = '["json"]' where id = ${transcriptionId}`.execute(db);
+    await transcripts.remove(key);
+    await checkAllFiles(deps, never);
+    const boss = new PgBoss({ ...subtext.service.parts.database.boss, supervise: false, schedule: false });
+    await boss.start();
+    /** Enqueues the poster of a new video, and claims one job after another. */
+    const claimWithNew = async () => {
+      const id = newJobId();
+      await db
+        .transaction()
+        .execute((tx) => queue.send(tx, "poster", { id, subjectId: "transcription_new" }));
+      const claimed: string[] = [];
+      for (;;) {
+        const [job] = await boss.fetch("poster");
+        if (!job) return claimed;
+        if (job.id === id) claimed.push("new");
+        if (job.id === remade) claimed.push("remade");
+      }
+    };
+    let remade = (await row())!.poster_job_id!;
+    expect(await claimWithNew()).toEqual(["new", "remade"]);
+    await run(0, AbortSignal.abort(new Error("stopping")), remade);
+    remade = (await row())!.poster_job_id!;
+    expect(await claimWithNew()).toEqual(["new", "remade"]);
+    await boss.stop({ graceful: false, close: false });
   });
 
   test("is enqueued again if it is lost", async () => {
