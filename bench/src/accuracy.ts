@@ -43,6 +43,12 @@ const SOUND_LEVELS: readonly (number | null)[] = [null, 0, -30, -50];
 // Read before this run replaces them.
 const previous = readFigures("recordings", values.previous);
 const parts = new Set(values.parts.split(","));
+if (parts.has("recordings") && !existsSync(values.audio)) {
+  console.error(
+    `The folder of recordings ${values.audio} does not exist. Give another one with --audio, or leave out \`recordings\` in --parts.`,
+  );
+  process.exit(1);
+}
 const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
 const folder = mkdtempSync(join(tmpdir(), "subtext-accuracy-run-"));
 const engine = await openMoonshine({ model: await readMoonshine(), threads: 1 });

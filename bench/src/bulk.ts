@@ -26,6 +26,12 @@ const { values } = parseArgs({
   },
 });
 const VIDEOS = Number(values.videos);
+if (!Number.isSafeInteger(VIDEOS) || VIDEOS < 2 || VIDEOS % 2 !== 0) {
+  console.error(
+    `--videos must be an even number of at least 2, because half of the videos failed: ${values.videos}`,
+  );
+  process.exit(1);
+}
 const POLL_MS = 100;
 const WORDS = "Captions follow every word that people say today. ".repeat(100);
 /** The client disconnects after it has received this much of the archive. */

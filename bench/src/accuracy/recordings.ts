@@ -89,7 +89,7 @@ function wordErrorRate(spoken: readonly string[], { words }: RecognizedSpeech): 
 }
 
 async function measureAlignedRecordings(transcriber: Transcriber, audio: string): Promise<void> {
-  const aligned = existsSync(audio) ? alignedRecordings(audio) : [];
+  const aligned = alignedRecordings(audio);
   const all = new Tally();
   const rows: string[][] = [];
   for (const { name, path, words } of aligned) {
@@ -205,7 +205,6 @@ function isWorse(spoken: string, result: ClipResult, earlier: ClipResult): boole
 }
 
 function audioFiles(folder: string): string[] {
-  if (!existsSync(folder)) return [];
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
   return files.filter((file) => /\.(?:wav|mp3|ogg)$/.test(file));
 }
