@@ -186,6 +186,9 @@ test("of hundreds of videos only those in view are rendered, and the keyboard re
   await page.evaluate("scrollTo(0, 0)");
   await row(page, "Take 250").waitFor();
   expect(await focused()).toBe("Take 1");
+  // After the jump, rows below the view are rendered as well, so that a turn of the wheel finds them there.
+  const below = `[...document.querySelectorAll("tbody tr")].filter((row) => row.getBoundingClientRect().top > innerHeight).length`;
+  await expect.poll(() => page.evaluate<number>(below)).toBeGreaterThan(6);
   await page.keyboard.press("Home");
   await expect.poll(focused).toBe("Take 250");
   await page.keyboard.press("Enter");

@@ -34,6 +34,19 @@ export function describeFrames(intervals: number[], idleMedianMs: number): strin
   ];
 }
 
+/**
+ * Returns a function that returns the processor time of the page's main thread so far, in milliseconds. Unlike frames,
+ * it does not depend on what else the machine does.
+ */
+export async function mainThreadTime(page: Page): Promise<() => Promise<number>> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return 1000 * metrics.find(({ name }) => name === "TaskDuration")!.value;
+  };
+}
+
 /** Waits until an expression is true in a frame. Playwright's own function is refused by the Content-Security-Policy. */
 export async function untilTrue(page: Page, expression: string): Promise<void> {
   await page.evaluate(`new Promise((resolve) => {

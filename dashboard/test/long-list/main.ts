@@ -3,7 +3,7 @@ import { median } from "../../../bench/src/statistics.ts";
 import { printTable } from "../../../bench/src/table.ts";
 import { seededVideoId, seedManyVideos } from "../../../server/test/support/seed-many-videos.ts";
 import { type MeasuredDashboard, withDashboard } from "../measured-dashboard.ts";
-import { describeFrames, frameIntervals, untilTrue } from "./frames.ts";
+import { describeFrames, frameIntervals, mainThreadTime, untilTrue } from "./frames.ts";
 
 /*
  * npm run bench:list: scrolls a list of 100,000 videos in Chromium, and measures how long its orders, filters and text
@@ -49,22 +49,32 @@ async function measure(dashboard: MeasuredDashboard): Promise<void> {
 }
 
 async function measureScrolling(page: Page, list: string): Promise<void> {
-  const intervals: Record<string, number[]> = {};
-  intervals["idle page"] = await frameIntervals(page, () => wait(page, IDLE_MS));
-  intervals["wheel, pages are loading"] = await frameIntervals(page, () => turnWheel(page));
+  const mainThread = await mainThreadTime(page);
+  const measured: Record<string, { intervals: number[]; mainThreadMs: number }> = {};
+  const record = async (name: string, action: () => Promise<unknown>) => {
+    const before = await mainThread();
+    const intervals = await frameIntervals(page, action);
+    measured[name] = { intervals, mainThreadMs: (await mainThread()) - before };
+    return intervals;
+  };
+  const idleMs = median(await record("idle page", () => wait(page, IDLE_MS)));
+  await record("wheel, pages are loading", () => turnWheel(page));
   const loadingStart = performance.now();
   await loadAll(page);
   console.log(`loaded all pages in ${seconds(loadingStart)} s`);
-  intervals.wheel = await frameIntervals(page, () => turnWheel(page));
-  intervals["scroll bar"] = await frameIntervals(page, () => dragScrollBar(page));
+  await record("wheel", () => turnWheel(page));
+  await record("scroll bar", () => dragScrollBar(page));
   await openStaticList(page, list);
-  intervals["wheel, static list"] = await frameIntervals(page, () => turnWheel(page));
-  intervals["scroll bar, static list"] = await frameIntervals(page, () => dragScrollBar(page));
-  const idleMs = median(intervals["idle page"]);
+  await record("wheel, static list", () => turnWheel(page));
+  await record("scroll bar, static list", () => dragScrollBar(page));
   printTable(
     `Scrolling a list of ${VIDEOS.toLocaleString("en")} videos`,
-    ["", "frames", "p50, ms", "p95, ms", "longest, ms", "late frames", "frames lost"],
-    Object.entries(intervals).map(([name, values]) => [name, ...describeFrames(values, idleMs)]),
+    ["", "frames", "p50, ms", "p95, ms", "longest, ms", "late frames", "frames lost", "main thread, CPU ms"],
+    Object.entries(measured).map(([name, { intervals, mainThreadMs }]) => [
+      name,
+      ...describeFrames(intervals, idleMs),
+      mainThreadMs.toFixed(0),
+    ]),
   );
 }
 
