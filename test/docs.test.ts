@@ -51,6 +51,8 @@ const FOREIGN_NAMES = new Set([
   "OPENAI_BASE_URL",
   "DATABASE_URI",
   "hf_EXAMPLE",
+  // A table of Kysely's migrator.
+  "kysely_migration_lock",
   // The external metric of an autoscaler.
   "subtext_recordings",
 ]);
