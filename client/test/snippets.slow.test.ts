@@ -6,8 +6,10 @@ import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PUBLISHED_NAMES } from "../../packaging/names.ts";
+import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
 import { createTenant, shareService } from "../../server/test/support/service.ts";
 import { blocksRunBy } from "../../test/support/documented-blocks.ts";
+import { Subtext } from "../src/client.ts";
 import { EVENTS } from "../src/contract/examples.ts";
 
 const run = promisify(execFile);
@@ -34,6 +36,16 @@ const SNIPPETS: Record<string, Snippet> = {
     language: "ts",
     before: "",
     after: "console.log(transcription.status);",
+  },
+  correction: {
+    page: "docs/client.md",
+    language: "ts",
+    before: "",
+    after: `const [videoId = "", ...replacements] = process.argv.slice(2);
+      const changes = replacements.map((each) => each.split("=") as [string, string]);
+      // All at once: the changes that come too late are repeated on the current words.
+      const revisions = await Promise.all(changes.map(([wrong, right]) => replaceWord(videoId, wrong, right)));
+      console.log(revisions.sort().join(" "));`,
   },
   webhook: {
     page: "docs/client.md",
@@ -103,7 +115,10 @@ afterAll(() => rm(project, { recursive: true, force: true }));
 
 /** Runs the snippet as a process against the service of this test. Returns its output. */
 async function runSnippet(name: string, ...args: string[]): Promise<string> {
-  const { key } = await createTenant(service);
+  return await runSnippetWith((await createTenant(service)).key, name, ...args);
+}
+
+async function runSnippetWith(key: string, name: string, ...args: string[]): Promise<string> {
   const file = join(project, `${name}.ts`);
   const program = (await readFile(file, "utf8")).replace("https://subtext.example.com", service.url);
   await writeFile(file, program);
@@ -138,8 +153,20 @@ describe("the programs in the documentation", () => {
     expect(result.stdout).toBe("");
   });
 
-  test("upload a recording, wait for it and read its words, captions and text", async () => {
+  test("upload a recording, wait for it and read its words, captions and text", {
+    timeout: 180_000,
+  }, async () => {
     expect((await runSnippet("quickStart")).split("\n").at(-1)).toBe("COMPLETED");
+  });
+
+  test("correct words, and repeat the change if somebody else has changed the transcript", async () => {
+    const { environmentId, key } = await createTenant(service);
+    const text = "Their is a meeting on Tusday.";
+    const { videoId } = await seedTranscript(service.service, { environmentId, language: "en", text });
+    const printed = await runSnippetWith(key, "correction", videoId, "Their=There", "Tusday.=Tuesday.");
+    expect(printed).toBe("1 2");
+    const subtext = new Subtext({ baseUrl: service.url, apiKey: key });
+    expect(await subtext.transcriptions.text(videoId)).toBe("There is a meeting on Tuesday.\n");
   });
 
   test("receive a webhook", async () => {
