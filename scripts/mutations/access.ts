@@ -143,6 +143,11 @@ export const accessMutations: Mutation[] = [
     ["server/test/admin/operators.test.ts"],
     [['createHash("sha256").update(token).digest("hex")', "token"]],
   ),
+  ...of(
+    "speech/src/processes/model-worker.ts",
+    ["speech/test/processes/spawn-options.test.ts"],
+    [['  process.env.ORT_DISABLE_TELEMETRY = "1";\n', ""]],
+  ),
 
   // Vocabulary
   ...of(

@@ -37,7 +37,7 @@ export class ModelWorker {
    * @throws SpeechError
    */
   static async open(spec: WorkerSpec, prepared: Promise<unknown> | null = null): Promise<ModelWorker> {
-    const worker = new Worker(MAIN, { workerData: spec });
+    const worker = startWorker(spec);
     // An idle worker must not keep the process alive.
     worker.unref();
     const opened = Promise.withResolvers<WorkerEngineDescription | null>();
@@ -144,8 +144,15 @@ export async function measureEncoderSpeedInWorker(threads: number): Promise<Enco
   return (await runOnce({ kind: "encoderSpeed", threads })) as EncoderSpeed;
 }
 
+/** Must be called in the main thread, because only its variables are visible to native code. */
+function startWorker(workerData: WorkerSpec): Worker {
+  // Otherwise onnxruntime sends telemetry to Microsoft. The service and the command line measure the machine themselves.
+  process.env.ORT_DISABLE_TELEMETRY = "1";
+  return new Worker(MAIN, { workerData });
+}
+
 async function runOnce(workerData: WorkerSpec): Promise<unknown> {
-  const worker = new Worker(MAIN, { workerData });
+  const worker = startWorker(workerData);
   try {
     const [message] = (await once(worker, "message")) as [FromWorker];
     if (message.type === "unusable") throw fromErrorMessage(message.error);
