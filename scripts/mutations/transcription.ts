@@ -135,6 +135,11 @@ export const transcriptionMutations: Mutation[] = [
     ],
   ),
   ...of(
+    "speech/src/processes/speech-process.ts",
+    ["speech/test/processes/process-faults.slow.test.ts"],
+    [["  #msSinceHeartbeat: number | null = null;", "  #msSinceHeartbeat: number | null = 0;"]],
+  ),
+  ...of(
     "speech/src/vad/voice-activity.ts",
     ["speech/test/vad/voice-activity.test.ts"],
     [

@@ -20,7 +20,8 @@ import { BLOCK_HEADER_BYTES, type NodeAvReply, type NodeAvRequest } from "./node
 import { splitPictures } from "./poster/pictures.ts";
 
 const CHILD = fileURLToPath(new URL("./node-av-child.ts", import.meta.url));
-const SHORT_SECONDS = 30;
+/** Starting Node.js and loading FFmpeg takes a second, but 40 on a busy machine that emulates its processor. */
+const LOAD_TIMEOUT_SECONDS = 180;
 
 export interface NodeAvInstallation {
   version: string;
@@ -40,9 +41,9 @@ export async function findNodeAv(): Promise<NodeAvInstallation | null> {
   if (version === null) return null;
   const prlimit = (await versionText("prlimit", ["--version"]))?.includes("util-linux") ? "prlimit" : null;
   const installation = { version, fault: null, prlimit };
-  const signal = AbortSignal.timeout(SHORT_SECONDS * 1000);
+  const signal = AbortSignal.timeout(LOAD_TIMEOUT_SECONDS * 1000);
   const fault = await new NodeAvBackend(installation)
-    .request({ kind: "version" }, SHORT_SECONDS, signal)
+    .request({ kind: "version" }, LOAD_TIMEOUT_SECONDS, signal)
     .then(
       () => null,
       (error: Error) => error.message,

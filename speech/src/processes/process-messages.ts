@@ -57,7 +57,7 @@ export type FromSpeechProcess =
   /** Sent before the models are loaded, with the memory of their weights. */
   | { type: "loading"; modelBytes: number }
   | { type: "ready"; description: SpeechDescription }
-  /** Heartbeat, sent every second from the start. */
+  /** Heartbeat, sent every second once Node.js has started. */
   | { type: "alive"; residentBytes: number }
   | { type: "unusable"; error: ErrorMessage }
   | { type: "progress"; job: number; progress: TranscribeProgress }

@@ -81,8 +81,11 @@ export class SpeechProcess {
   readonly #ready = Promise.withResolvers<SpeechDescription>();
   readonly #exited = Promise.withResolvers<void>();
   readonly #watch: NodeJS.Timeout;
-  /** Counted per check instead of read from the clock, so pauses of this process do not count. */
-  #msSinceHeartbeat = 0;
+  /**
+   * Null before the first, while Node.js starts, which takes long on a slow machine; that time counts as loading. Counted
+   * per check instead of read from the clock, so pauses of this process do not count.
+   */
+  #msSinceHeartbeat: number | null = null;
   /** Null when the process is ready. */
   #loadingMs: number | null = 0;
   #modelBytes = 0;
@@ -221,10 +224,12 @@ export class SpeechProcess {
 
   /** The checks run here, because a process that is busy in native code cannot report. */
   async #check(): Promise<void> {
-    this.#msSinceHeartbeat += WATCH_INTERVAL_MS;
-    if (this.#msSinceHeartbeat > this.#options.heartbeatTimeoutMs) {
-      const seconds = Math.round(this.#msSinceHeartbeat / 1000);
-      this.#kill(new SpeechError("engine_hung", `The engine sent no heartbeat for ${seconds} s.`));
+    if (this.#msSinceHeartbeat !== null) {
+      this.#msSinceHeartbeat += WATCH_INTERVAL_MS;
+      if (this.#msSinceHeartbeat > this.#options.heartbeatTimeoutMs) {
+        const seconds = Math.round(this.#msSinceHeartbeat / 1000);
+        this.#kill(new SpeechError("engine_hung", `The engine sent no heartbeat for ${seconds} s.`));
+      }
     }
     if (this.#loadingMs !== null) {
       this.#loadingMs += WATCH_INTERVAL_MS;

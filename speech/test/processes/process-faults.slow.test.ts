@@ -78,6 +78,19 @@ test("an engine that never comes to its end of loading is given up, and keeps no
   await speech.close();
 });
 
+test("a process in which Node.js has not started yet has the time that loading has, not that between heartbeats", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "speech-faults-"));
+  const { execPath } = process;
+  process.execPath = nodeWithPreload(folder, "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);");
+  onTestFinished(() => {
+    process.execPath = execPath;
+    rmSync(folder, { recursive: true });
+  });
+  const speech = open(() => BUNDLED, { heartbeatTimeoutMs: 1, loadTimeoutMs: 1_000 });
+  await expect(speech.transcribe("/none.wav", job)).rejects.toThrow("The engine did not load within 1 s.");
+  await speech.close();
+});
+
 test.skipIf(spawnSync("setpriv", ["--version"]).error)(
   "a speech process that hangs while Node.js starts ends with the service",
   async () => {
