@@ -53,6 +53,9 @@ const FOREIGN_NAMES = new Set([
   "hf_EXAMPLE",
   // A table of Kysely's migrator.
   "kysely_migration_lock",
+  // Volumes of Compose projects.
+  "subtext_data",
+  "restored_data",
   // The external metric of an autoscaler.
   "subtext_recordings",
 ]);

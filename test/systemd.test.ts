@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { parseEnv } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../server/src/config/config.ts";
 import { blocksRunBy } from "./support/documented-blocks.ts";
@@ -24,8 +25,15 @@ const BACKUP_UNITS = ["subtext-backup", "subtext-postgres-backup"].map((name) =>
   join(FOLDER, `${name}.service`),
 );
 const blocks = blocksRunBy(import.meta.filename).map(({ text }) => text);
-const [restore = "", installTimer = "", installDumpTimer = "", install = "", upgrade = "", remove = ""] =
-  blocks;
+const [
+  restore = "",
+  installTimer = "",
+  installDumpTimer = "",
+  install = "",
+  upgrade = "",
+  remove = "",
+  ...move
+] = blocks;
 const MAX_EXPOSURE_TENTHS = 25;
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
@@ -117,6 +125,31 @@ describe.skipIf(!hasSystemd || !isRoot)(
       expect([mode & 0o777, uid]).toEqual([0o700, readUid("subtext", machine)]);
       expect(readdirSync(path("var/lib/subtext"))).toEqual(["models"]);
       expect(readFileSync(path("var/lib/subtext.before/recording"), "utf8")).toBe("bytes");
+    });
+
+    test("move the data with the new settings, which the service gets when the move is complete", () => {
+      const machine = temporaryFolder();
+      const path = (name: string) => join(machine, name);
+      run(install, machine);
+      installProgram(machine, `echo "$(pwd): $@"`);
+      expect(move).toHaveLength(3);
+      const printed = run(move.join("\n"), machine).trim().split("\n");
+      const [current, next] = [path("etc/subtext"), path("etc/subtext/next")];
+      expect(printed).toEqual([
+        `${next}: storage create-bucket`,
+        `${next}: move --dry-run`,
+        ...[`${next}: move`, `${next}: move`],
+        `${current}: doctor --files`,
+      ]);
+      expect(readdirSync(current)).toEqual([".env"]);
+      expect(statSync(path("etc/subtext/.env")).mode & 0o777).toBe(0o640);
+      const settings = parseEnv(readFileSync(path("etc/subtext/.env"), "utf8"));
+      expect(readConfig(settings)).toMatchObject({
+        dataFolder: "/var/lib/subtext",
+        databaseUrl: expect.stringContaining("db.example.com"),
+      });
+      expect(settings.S3_BUCKET).toBe("captions");
+      expect(readFileSync(path("systemctl.log"), "utf8")).toMatch(/stop subtext\nstart subtext\n$/);
     });
 
     test("make backups with a timer, delete old ones, and report each outcome", () => {
