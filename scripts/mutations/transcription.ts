@@ -159,6 +159,14 @@ export const transcriptionMutations: Mutation[] = [
 
   // Channels
   ...of(
+    "speech/src/models/measured-speed.ts",
+    ["speech/test/models/measured-speed.test.ts"],
+    [
+      ["languageSegments.every(({ engine }) => engine === name)", "true"],
+      ["    if (stored.machine === machine && speechSeconds > 0", "    if (speechSeconds > 0"],
+    ],
+  ),
+  ...of(
     "speech/src/channels/separate-speakers.ts",
     ["speech/test/channels/separate-speakers.test.ts"],
     [

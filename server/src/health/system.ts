@@ -89,6 +89,7 @@ async function readSystem(
       wanted,
       state,
       folder,
+      speed: models.speed(),
       progress: progress && {
         receivedBytes: progress.receivedBytes,
         totalBytes: progress.totalBytes,

@@ -5,8 +5,15 @@ import { SpeechError } from "@subtext/speech/errors";
 import { DEFAULT_MODEL_NAME, type KnownModel, knownModel } from "@subtext/speech/models/catalog";
 import type { DownloadRetryPolicy } from "@subtext/speech/models/download";
 import type { DownloadProgress } from "@subtext/speech/models/download-progress";
-import { asInstalled, bundledTakesEnglish, type EncoderSpeed } from "@subtext/speech/models/estimated-speed";
+import {
+  asInstalled,
+  bundledTakesEnglish,
+  type EncoderSpeed,
+  type ModelSpeed,
+  speedOf,
+} from "@subtext/speech/models/estimated-speed";
 import type { TryModel } from "@subtext/speech/models/install";
+import { readMeasuredSpeed } from "@subtext/speech/models/measured-speed";
 import { type FoundModel, openModelStore } from "@subtext/speech/models/store";
 import { isStillThere } from "@subtext/speech/models/stored-model";
 import { chosenEncoder } from "@subtext/speech/processes/encoder-choice";
@@ -56,9 +63,11 @@ export interface Models {
   prefersBundledForEnglish(): boolean;
   /** Null until it has been measured. */
   machineSpeed(): EncoderSpeed | null;
+  /** Returns the speed of the installed model; null if it is unknown. */
+  speed(): ModelSpeed | null;
   /**
-   * Calls the listener when the model has been installed, or with null when the installation has failed or the bundled
-   * engine was chosen.
+   * Calls the listener when the model has been installed or its speed changes which engine recognizes English, or with
+   * null when the installation has failed or the bundled engine was chosen.
    */
   onChange(listener: (model: FoundModel | null) => void): void;
 }
@@ -122,6 +131,8 @@ export function createModels({
   let installed: FoundModel | null = null;
   let measured: EncoderSpeed | null = null;
   let measuring: Promise<EncoderSpeed> | null = null;
+  /** Reached by transcriptions with the installed model. */
+  let reachedSpeed: number | null = null;
   let checkNow = () => {};
   /** Whether a download starts after the next check. */
   let isDue = downloadable !== undefined;
@@ -171,10 +182,7 @@ export function createModels({
     const checked = name;
     if (checked === null) return current;
     try {
-      const found = await store.find(checked);
-      if (checked !== name) return current;
-      installed = found;
-      change({ state: "installed", folder: installed.folder });
+      await findInstalled(checked);
     } catch (error) {
       if (checked !== name) return current;
       markMissing();
@@ -184,6 +192,16 @@ export function createModels({
       change({ state: missing ? "missing" : "failed", error: messageOf(error), hint: hintFor(checked) });
     }
     return current;
+  }
+
+  /** Changes nothing if another engine has been chosen meanwhile. */
+  async function findInstalled(model: string): Promise<void> {
+    const found = await store.find(model);
+    const speed = await readMeasuredSpeed(found.folder, config.speechThreads);
+    if (model !== name) return;
+    installed = found;
+    reachedSpeed = speed;
+    change({ state: "installed", folder: installed.folder });
   }
 
   function markMissing(): void {
@@ -200,8 +218,13 @@ export function createModels({
     let nextTry = 0;
     isAnnounced = installed !== null;
     for (;;) {
+      const before = installed && prefersBundledForEnglish(installed);
       await refresh();
       await measureIfUseful();
+      if (isAnnounced && before !== null && installed && before !== prefersBundledForEnglish(installed)) {
+        log.info({ model: name, speed: speed() }, "the speed of the model changes the engine for English");
+        notify();
+      }
       if (installed === null && downloadable && (isDue || clock.now().getTime() >= nextTry)) {
         const { signal: other } = superseded;
         const failed = await download(downloadable, AbortSignal.any([signal, other]));
@@ -240,8 +263,6 @@ export function createModels({
     const isKnown = installed !== null && knownModel(installed.name) !== undefined;
     if (measured !== null || (!downloadable && !isKnown)) return;
     await measureOnce();
-    // Processes may have chosen the engine for English without the measurement.
-    if (measured !== null && isAnnounced) notify();
   }
 
   /** Returns null if the measurement failed. The next call repeats it. */
@@ -286,10 +307,7 @@ export function createModels({
           display.show(progress);
         },
       });
-      const found = await store.find(model.name);
-      if (signal.aborted) return null;
-      installed = found;
-      change({ state: "installed", folder: installed.folder });
+      await findInstalled(model.name);
       return null;
     } catch (error) {
       return error;
@@ -316,6 +334,14 @@ export function createModels({
     return config.modelDownload
       ? `${pull} ${offline}`
       : `MODEL_DOWNLOAD=auto lets the service download it. ${pull} ${offline}`;
+  }
+
+  function prefersBundledForEnglish(found: FoundModel): boolean {
+    return bundledTakesEnglish(inCatalog(found), config.speechPriority, speed());
+  }
+
+  function speed(): ModelSpeed | null {
+    return installed && speedOf(inCatalog(installed), { measured: reachedSpeed, machine: measured });
   }
 
   return {
@@ -346,17 +372,18 @@ export function createModels({
       const isWanted = current.state === "downloading" || (isDue && installed === null);
       return isWanted && clock.now().getTime() - missingSince < MAX_WAIT_MS;
     },
-    prefersBundledForEnglish() {
-      if (installed === null) return false;
-      const known = knownModel(installed.manifest?.name ?? installed.name);
-      const model = known === undefined ? null : asInstalled(known, installed.manifest);
-      return bundledTakesEnglish(model, config.speechPriority, measured);
-    },
+    prefersBundledForEnglish: () => installed !== null && prefersBundledForEnglish(installed),
     machineSpeed: () => measured,
+    speed,
     onChange(listener) {
       listeners.push(listener);
     },
   };
+}
+
+function inCatalog({ manifest, name }: FoundModel): KnownModel | null {
+  const known = knownModel(manifest?.name ?? name);
+  return known === undefined ? null : asInstalled(known, manifest);
 }
 
 function messageOf(error: unknown): string {

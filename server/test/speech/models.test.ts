@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { drawBar, writeLines } from "@subtext/speech/cli/download-display";
 import type { ModelView } from "@subtext/speech/cli/model-commands";
 import { SpeechError } from "@subtext/speech/errors";
-import { KNOWN_MODELS, type KnownModel } from "@subtext/speech/models/catalog";
+import { KNOWN_MODELS, type KnownModel, knownModel } from "@subtext/speech/models/catalog";
 import { DOWNLOAD_RETRY_POLICY, type DownloadRetryPolicy } from "@subtext/speech/models/download";
 import type { DownloadProgress } from "@subtext/speech/models/download-progress";
 import type { EncoderSpeed } from "@subtext/speech/models/estimated-speed";
+import { describeMachine } from "@subtext/speech/models/measured-speed";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ModelHub } from "../../../speech/test/support/model-hub.ts";
 import { startTinyModelHub } from "../../../speech/test/support/tiny-model-hub.ts";
@@ -22,15 +23,16 @@ import { MovableClock, temporaryFolder, until } from "../support/service.ts";
 
 const SUBTEXT = join(import.meta.dirname, "../../bin/subtext.js");
 const TINY = KNOWN_MODELS[0] as KnownModel;
+const SMALL = knownModel("whisper-small") as KnownModel;
 
-/** A hub with small files under the paths of the smallest model of the catalog. */
-async function startHub(): Promise<ModelHub> {
+/** A hub with small files under the paths of a model of the catalog. */
+async function startHub(model = TINY): Promise<ModelHub> {
   const file = (path: string) => ({
     content: createHash("shake256", { outputLength: 300_000 }).update(path).digest(),
     large: path.endsWith(".onnx"),
   });
-  const files = Object.fromEntries(TINY.files.map((path) => [path, file(path)]));
-  const hub = await ModelHub.start(TINY.repository, files);
+  const files = Object.fromEntries(model.files.map((path) => [path, file(path)]));
+  const hub = await ModelHub.start(model.repository, files);
   onTestFinished(() => hub.stop());
   return hub;
 }
@@ -105,6 +107,10 @@ describe("the commands", () => {
       err: "",
       out: `${TINY.name}  DAMAGED\n  tokenizer.json has changed since it was installed.\n`,
     });
+    const work = { machine: describeMachine(1), speechSeconds: 600, workSeconds: 50 };
+    await writeFile(join(folder, "speed.json"), JSON.stringify(work));
+    const listed = await run(["models", "list"], { ...env, SPEECH_THREADS: "1" });
+    expect(listed.out).toMatch(/^whisper-tiny \* .* 12 × measured {2}/m);
     await truncate(join(folder, "config.json"), 1);
     const damaged = await run(["models", "list"], env);
     expect(damaged.out).toMatch(/^whisper-tiny \* .*damaged/m);
@@ -234,6 +240,22 @@ describe("the service", () => {
     expect(models.installed()).toMatchObject({ name: TINY.name });
     expect(models.prefersBundledForEnglish()).toBe(true);
     expect(logged()).toMatch(/"progress":"\d+% {2}/);
+  });
+
+  test("follows the speed that transcriptions reach instead of the estimate", async () => {
+    const hub = await startHub(SMALL);
+    const { models, nextLook } = await service(hub, { WHISPER_MODEL: SMALL.name, SPEECH_THREADS: "2" });
+    const preferences: boolean[] = [];
+    models.onChange(() => preferences.push(models.prefersBundledForEnglish()));
+    models.start();
+    await until(async () => preferences.length === 1);
+    expect(models.speed()).toEqual({ realTime: expect.any(Number), isMeasured: false });
+    const work = { machine: describeMachine(2), speechSeconds: 600, workSeconds: 60 };
+    await writeFile(join(models.installed()!.folder, "speed.json"), JSON.stringify(work));
+    await nextLook();
+    await until(async () => preferences.length === 2);
+    expect(models.speed()).toEqual({ realTime: 10, isMeasured: true });
+    expect(preferences).toEqual([true, false]);
   });
 
   test("reports a download that cannot be run, and does not repeat it", async () => {

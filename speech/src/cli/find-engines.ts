@@ -1,6 +1,7 @@
 import { type AvailableEngines, chooseEngines, type EngineSelection } from "../engines/registry.ts";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "../models/catalog.ts";
-import { asInstalled, bundledTakesEnglish } from "../models/estimated-speed.ts";
+import { asInstalled, bundledTakesEnglish, speedOf } from "../models/estimated-speed.ts";
+import { readMeasuredSpeed } from "../models/measured-speed.ts";
 import { type ModelStore, openModelStore } from "../models/store.ts";
 import { machineSpeed } from "../processes/machine-speed.ts";
 import type { TranscribeSettings } from "./settings.ts";
@@ -29,12 +30,14 @@ async function findWhisper({
   const { folder, manifest, name } = await store.find(wanted);
   const known = knownModel(manifest?.name ?? name);
   const installed = known === undefined ? null : asInstalled(known, manifest);
+  const measured = await readMeasuredSpeed(folder, threads);
   // Measure only if the choice depends on it. If measuring fails, the model also recognizes English.
   const machine =
-    installed === null || installed.prefersBundledForEnglish || priority !== "auto"
+    installed === null || installed.prefersBundledForEnglish || priority !== "auto" || measured !== null
       ? null
       : await machineSpeed(modelsFolder, threads).catch(() => null);
-  return { folder, prefersBundledForEnglish: bundledTakesEnglish(installed, priority, machine) };
+  const speed = speedOf(installed, { measured, machine });
+  return { folder, prefersBundledForEnglish: bundledTakesEnglish(installed, priority, speed) };
 }
 
 /** Prefers the default model, then the largest one. Returns null if none is installed. */

@@ -1,11 +1,13 @@
 import { type Command, CommanderError, Option } from "commander";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, type KnownModel, knownModel } from "../models/catalog.ts";
+import { asInstalled, type ModelSpeed, speedOf } from "../models/estimated-speed.ts";
 import type { Hub } from "../models/hub.ts";
+import { readMeasuredSpeed } from "../models/measured-speed.ts";
 import type { Precision } from "../models/precision.ts";
 import { type InstallOptions, type ModelStore, openModelStore } from "../models/store.ts";
 import type { StoredModel } from "../models/stored-model.ts";
 import { chosenEncoder, ENCODER_CHOICES, type EncoderChoice } from "../processes/encoder-choice.ts";
-import { machineSpeed } from "../processes/machine-speed.ts";
+import { machineSpeed, storedMachineSpeed } from "../processes/machine-speed.ts";
 import { tryModel } from "../processes/try-model.ts";
 import { drawBar, megabytes, writeLines } from "./download-display.ts";
 import { progressTerminal, type Terminal } from "./terminal.ts";
@@ -57,6 +59,8 @@ export interface ModelView {
   /** An estimate until the hub reports the size. */
   totalBytes: number | null;
   memoryBytes: number | null;
+  /** On this machine; null if neither the model nor the machine was measured. */
+  speed: ModelSpeed | null;
   folder: string | null;
   installedAt: string | null;
   damage: string[];
@@ -77,7 +81,7 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
     .description("every available model, and where it is installed")
     .action(async (_options: object, command: Command) => {
       const chosen = settings(command);
-      const models = await listModels(openStore(chosen), chosen.wanted);
+      const models = await listModels(openStore(chosen), chosen);
       print(command, models, describeModels(models, wantedBy));
     });
 
@@ -134,36 +138,54 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
   });
 }
 
-async function listModels(store: ModelStore, wanted: string): Promise<ModelView[]> {
+async function listModels(store: ModelStore, settings: ModelSettings): Promise<ModelView[]> {
+  const { wanted, threads } = settings;
   const stored = new Map((await store.list()).map((each) => [each.name, each]));
   const names = new Set([...KNOWN_MODELS.map(({ name }) => name), ...stored.keys()]);
-  return [...names].map((name) => {
-    const [known, there] = [knownModel(name), stored.get(name)];
-    return {
-      name,
-      state: there?.state ?? "available",
-      wanted: name === wanted,
-      languages: known?.languageCount ?? null,
-      license: known?.license ?? there?.manifest?.licence ?? null,
-      repository: there?.manifest?.source.repository ?? known?.repository ?? null,
-      commit: there?.manifest?.source.commit ?? null,
-      bytes: there?.bytes ?? 0,
-      totalBytes: there?.totalBytes ?? known?.downloadBytes ?? null,
-      memoryBytes: known?.memoryBytes ?? null,
-      folder: there?.folder ?? null,
-      installedAt: there?.manifest?.installedAt ?? null,
-      damage: there?.damage ?? [],
-    };
-  });
+  const machine = await storedMachineSpeed(store.folder, threads);
+  return await Promise.all(
+    [...names].map(async (name) => {
+      const [known, there] = [knownModel(name), stored.get(name)];
+      const measured = there?.state === "installed" ? await readMeasuredSpeed(there.folder, threads) : null;
+      const variant = known === undefined ? null : asInstalled(known, there?.manifest ?? null);
+      return {
+        name,
+        state: there?.state ?? "available",
+        wanted: name === wanted,
+        languages: known?.languageCount ?? null,
+        license: known?.license ?? there?.manifest?.licence ?? null,
+        repository: there?.manifest?.source.repository ?? known?.repository ?? null,
+        commit: there?.manifest?.source.commit ?? null,
+        bytes: there?.bytes ?? 0,
+        totalBytes: there?.totalBytes ?? known?.downloadBytes ?? null,
+        memoryBytes: known?.memoryBytes ?? null,
+        speed: speedOf(variant, { measured, machine }),
+        folder: there?.folder ?? null,
+        installedAt: there?.manifest?.installedAt ?? null,
+        damage: there?.damage ?? [],
+      };
+    }),
+  );
 }
 
 function describeModels(models: readonly ModelView[], wantedBy: string): string {
-  const headings = ["model", "languages", "size", "memory", "state", "installed", "license", "source"];
+  const headings = [
+    "model",
+    "languages",
+    "size",
+    "memory",
+    "speed",
+    "state",
+    "installed",
+    "license",
+    "source",
+  ];
   const rows = models.map((model) => [
     `${model.name}${model.wanted ? " *" : ""}`,
     model.languages === null ? "–" : String(model.languages),
     megabytes(model.totalBytes ?? model.bytes),
     model.memoryBytes === null ? "–" : megabytes(model.memoryBytes),
+    describeSpeed(model.speed),
     model.state === "partial" ? `partial, ${megabytes(model.bytes)}` : model.state,
     model.installedAt === null
       ? "–"
@@ -172,10 +194,15 @@ function describeModels(models: readonly ModelView[], wantedBy: string): string 
     model.repository ?? "–",
   ]);
   const damage = models.flatMap(({ name, damage }) => damage.map((line) => `${name}: ${line}`));
-  const note = `* ${wantedBy}; memory usage is approximate`;
+  const note = `* ${wantedBy}; memory usage is approximate, speed is in multiples of real time`;
   return [...aligned([headings.map((heading) => heading.toUpperCase()), ...rows]), ...damage, "", note].join(
     "\n",
   );
+}
+
+function describeSpeed(speed: ModelSpeed | null): string {
+  if (speed === null) return "–";
+  return `${speed.realTime.toPrecision(2)} × ${speed.isMeasured ? "measured" : "estimated"}`;
 }
 
 function aligned(rows: readonly (readonly string[])[]): string[] {

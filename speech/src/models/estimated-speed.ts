@@ -8,6 +8,13 @@ export interface EncoderSpeed {
   fp32: number;
 }
 
+export interface ModelSpeed {
+  /** Multiple of real time, on this machine. */
+  realTime: number;
+  /** Whether transcriptions have reached it, or it is an estimate. */
+  isMeasured: boolean;
+}
+
 /** Decides what recognizes clear English: the bundled engine, or a more accurate but slower model. */
 export type SpeechPriority = "auto" | "quality" | "speed";
 export const SPEECH_PRIORITIES: readonly [SpeechPriority, ...SpeechPriority[]] = ["auto", "quality", "speed"];
@@ -23,20 +30,29 @@ export function estimateSpeed({ name, encoder }: KnownModel, machine: EncoderSpe
   return measured ? (measured.speed * machine[precision]) / BENCHMARK_SPEED[precision] : null;
 }
 
+/** Prefers the speed that transcriptions have reached to the estimate. */
+export function speedOf(
+  model: KnownModel | null,
+  { measured, machine }: { measured: number | null; machine: EncoderSpeed | null },
+): ModelSpeed | null {
+  if (measured !== null) return { realTime: measured, isMeasured: true };
+  const realTime = model && machine && estimateSpeed(model, machine);
+  return realTime === null ? null : { realTime, isMeasured: false };
+}
+
 /**
  * Returns whether the bundled engine recognizes clear English instead of the model.
  * @param model null if the model is not in the catalog
- * @param machine null if it was not measured
+ * @param speed null if it is unknown
  */
 export function bundledTakesEnglish(
   model: KnownModel | null,
   priority: SpeechPriority,
-  machine: EncoderSpeed | null,
+  speed: ModelSpeed | null,
 ): boolean {
   if (model?.prefersBundledForEnglish) return true;
   if (priority !== "auto") return priority === "speed";
-  const speed = model && machine && estimateSpeed(model, machine);
-  return speed !== null && speed < MIN_ENGLISH_SPEED;
+  return model !== null && speed !== null && speed.realTime < MIN_ENGLISH_SPEED;
 }
 
 /** Returns the model with the encoder that is installed. */

@@ -64,7 +64,7 @@ export async function readDownloadRecord(folder: string): Promise<DownloadRecord
 }
 
 /** Writes JSON atomically and durably. */
-export async function writeJson(path: string, value: Manifest | DownloadRecord): Promise<void> {
+export async function writeJson(path: string, value: object): Promise<void> {
   const temporary = `${path}.new`;
   const handle = await open(temporary, "w", 0o644);
   try {

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { cpus } from "node:os";
 import { join } from "node:path";
 import type { EncoderSpeed } from "../models/estimated-speed.ts";
+import { describeMachine } from "../models/measured-speed.ts";
 import { measureEncoderSpeedInWorker } from "./model-worker.ts";
 
 const FILE = "machine-speed.json";
@@ -11,22 +11,22 @@ const FILE = "machine-speed.json";
  * @param threads threads of a speech process
  */
 export async function machineSpeed(folder: string, threads: number): Promise<EncoderSpeed> {
-  const machine = `${cpus()[0]?.model ?? "unknown processor"}, ${threads} threads`;
-  const path = join(folder, FILE);
-  const stored = await readStored(path);
-  if (stored?.machine === machine) return stored.speed;
+  const stored = await storedMachineSpeed(folder, threads);
+  if (stored !== null) return stored;
   const speed = await measureEncoderSpeedInWorker(threads);
+  const machine = describeMachine(threads);
   await mkdir(folder, { recursive: true })
-    .then(() => writeFile(path, `${JSON.stringify({ machine, speed })}\n`))
+    .then(() => writeFile(join(folder, FILE), `${JSON.stringify({ machine, speed })}\n`))
     // If the folder is not writable, the only cost is another measurement.
     .catch(() => {});
   return speed;
 }
 
-async function readStored(path: string): Promise<{ machine: string; speed: EncoderSpeed } | null> {
+/** Returns null if this machine has not been measured. */
+export async function storedMachineSpeed(folder: string, threads: number): Promise<EncoderSpeed | null> {
   try {
-    const { machine, speed } = JSON.parse(await readFile(path, "utf8"));
-    return speed.int8 > 0 && speed.fp32 > 0 ? { machine, speed } : null;
+    const { machine, speed } = JSON.parse(await readFile(join(folder, FILE), "utf8"));
+    return machine === describeMachine(threads) && speed.int8 > 0 && speed.fp32 > 0 ? speed : null;
   } catch {
     return null;
   }

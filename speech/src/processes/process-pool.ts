@@ -1,4 +1,5 @@
 import type { EngineSelection } from "../engines/registry.ts";
+import { recordSpeed } from "../models/measured-speed.ts";
 import type { TranscribeResult } from "../transcript.ts";
 import { type MemoryBudget, planParallelism } from "./memory.ts";
 import type { SpeechDescription, SpeechProcessConfig } from "./process-messages.ts";
@@ -80,6 +81,8 @@ class SpeechProcesses implements Speech {
   readonly #closed = new AbortController();
   /** Number of slots for which there is enough memory. */
   #usableSlots: number;
+  /** One at a time, because each record adds to the file. */
+  #recordingSpeed: Promise<void> = Promise.resolve();
 
   constructor(options: SpeechOptions) {
     this.#options = options;
@@ -97,8 +100,13 @@ class SpeechProcesses implements Speech {
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
     const slot = await this.#acquireUsable(signal);
     // After an abort, the slot becomes free when its process has stopped the job. The caller does not wait for that.
+    const engines = slot.next?.parts.engines;
     const job = this.#useSlot(slot, (process) => process.transcribe(path, { ...options, signal }));
-    job.catch(() => {});
+    const isResumed = (options.checkpoints ?? []).length > 0;
+    job.then(
+      (result) => engines && !isResumed && this.#recordSpeed(engines, result),
+      () => {},
+    );
     return await unlessAborted(job, signal);
   }
 
@@ -135,6 +143,7 @@ class SpeechProcesses implements Speech {
         return slot.process?.stop();
       }),
     );
+    await this.#recordingSpeed;
   }
 
   /**
@@ -173,6 +182,13 @@ class SpeechProcesses implements Speech {
     const { batchShare, processBytes } = fitting;
     slot.next = { parts: { engines, threads: fitting.threads, batchShare }, processBytes };
     return this.#slots.indexOf(slot) < fitting.processes;
+  }
+
+  /** If the speed cannot be stored, it remains an estimate. */
+  #recordSpeed({ multilingual }: EngineSelection, result: TranscribeResult): void {
+    if (multilingual?.kind !== "whisper") return;
+    const record = () => recordSpeed(multilingual.folder, this.#options.threads, result).catch(() => {});
+    this.#recordingSpeed = this.#recordingSpeed.then(record);
   }
 
   async #acquire(signal: AbortSignal): Promise<Slot> {

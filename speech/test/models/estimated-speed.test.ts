@@ -5,6 +5,8 @@ import {
   bundledTakesEnglish,
   type EncoderSpeed,
   estimateSpeed,
+  type ModelSpeed,
+  speedOf,
 } from "../../src/models/estimated-speed.ts";
 import type { Manifest } from "../../src/models/manifest.ts";
 import { BENCHMARK_SPEED, MODEL_FIGURES } from "../../src/models/model-figures.ts";
@@ -18,6 +20,8 @@ function machineWith(speed: number): EncoderSpeed {
   return { int8: share * BENCHMARK_SPEED.int8, fp32: share * BENCHMARK_SPEED.fp32 };
 }
 
+const estimated = (realTime: number): ModelSpeed => ({ realTime, isMeasured: false });
+
 test("the speed of a model is estimated in proportion to the machine of the benchmark", () => {
   expect(estimateSpeed(SMALL, machineWith(6))).toBeCloseTo(6);
   const { int8, fp32 } = BENCHMARK_SPEED;
@@ -28,23 +32,33 @@ test("the speed of a model is estimated in proportion to the machine of the benc
 });
 
 test("by default, the model takes English if it reaches four times real time", () => {
-  expect(bundledTakesEnglish(SMALL, "auto", machineWith(4.1))).toBe(false);
-  expect(bundledTakesEnglish(SMALL, "auto", machineWith(3.9))).toBe(true);
+  expect(bundledTakesEnglish(SMALL, "auto", estimated(4.1))).toBe(false);
+  expect(bundledTakesEnglish(SMALL, "auto", estimated(3.9))).toBe(true);
+});
+
+test("the speed that transcriptions have reached counts instead of the estimate", () => {
+  const machine = machineWith(6);
+  expect(speedOf(SMALL, { measured: null, machine })).toEqual({
+    realTime: expect.closeTo(6),
+    isMeasured: false,
+  });
+  expect(speedOf(SMALL, { measured: 3, machine })).toEqual({ realTime: 3, isMeasured: true });
+  expect(speedOf(SMALL, { measured: null, machine: null })).toBeNull();
 });
 
 test("a model whose speed is unknown takes English", () => {
   expect(bundledTakesEnglish(SMALL, "auto", null)).toBe(false);
-  expect(bundledTakesEnglish(null, "auto", machineWith(0.1))).toBe(false);
+  expect(bundledTakesEnglish(null, "auto", estimated(0.1))).toBe(false);
 });
 
 test("the priority of the settings counts more than the speed", () => {
-  expect(bundledTakesEnglish(SMALL, "quality", machineWith(0.1))).toBe(false);
-  expect(bundledTakesEnglish(SMALL, "speed", machineWith(100))).toBe(true);
+  expect(bundledTakesEnglish(SMALL, "quality", estimated(0.1))).toBe(false);
+  expect(bundledTakesEnglish(SMALL, "speed", estimated(100))).toBe(true);
   expect(bundledTakesEnglish(null, "speed", null)).toBe(true);
 });
 
 test("a model that is no better than the bundled engine never takes English", () => {
-  expect(bundledTakesEnglish(TINY, "quality", machineWith(100))).toBe(true);
+  expect(bundledTakesEnglish(TINY, "quality", estimated(100))).toBe(true);
 });
 
 test("the encoder of an installed model is that of its files", () => {

@@ -1,18 +1,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Checkpoint, parseResults } from "../../src/checkpoints/checkpoint.ts";
 import type { EngineSelection } from "../../src/engines/registry.ts";
 import { SpeechError } from "../../src/errors.ts";
+import { knownModel } from "../../src/models/catalog.ts";
+import { openModelStore } from "../../src/models/store.ts";
 import { createSpeech, type Speech, type SpeechOptions } from "../../src/processes/process-pool.ts";
+import type { JobOptions } from "../../src/processes/speech-process.ts";
 import type { TranscribeProgress, Transcript } from "../../src/transcript.ts";
 import { languageRecording, tinyWhisperModel } from "../support/language-recordings.ts";
 import { descendants, descendantsRunning, runs, until } from "../support/processes.ts";
 import { ENGLISH, spoken } from "../support/spoken.ts";
+import { startTinyModelHub } from "../support/tiny-model-hub.ts";
 import { sequence, theChildren, wavFile } from "../support/wav.ts";
 
 const MAIN = "processes/process-main.ts";
@@ -22,6 +26,7 @@ const BUNDLED: EngineSelection = {
   bundledTakesEnglish: false,
   remedy: "Install a multilingual model.",
 };
+const TINY = knownModel("whisper-tiny")!;
 const TEXT = expect.stringMatching(/^Children played in/);
 const signal = new AbortController().signal;
 const job = { maxDurationSeconds: 43_200, signal };
@@ -327,6 +332,32 @@ describe("speech that each test opens and closes", () => {
     const { path, languages } = languageRecording("mixed");
     const result = (await speech.transcribe(path, job)) as Transcript;
     expect(result.languageSegments.map(({ language }) => language)).toEqual(languages);
+  });
+
+  test("the speed of an installed model is measured, unless a recording is resumed", async () => {
+    const hub = await startTinyModelHub(TINY);
+    onTestFinished(() => hub.stop());
+    const store = openModelStore({ folder: join(folder, "models") });
+    await store.install(TINY, { hub: { url: hub.url, token: null }, signal });
+    const multilingual = { kind: "whisper" as const, folder: join(folder, "models", TINY.name) };
+    const measured = join(multilingual.folder, "speed.json");
+    const { path } = languageRecording("mixed");
+    const transcribe = async (options: Partial<JobOptions>) => {
+      const speech = create({ parts: () => ({ ...BUNDLED, bundled: false, multilingual }), threads: 2 });
+      try {
+        return (await speech.transcribe(path, { ...job, ...options })) as Transcript;
+      } finally {
+        await speech.close();
+      }
+    };
+    const empty: Checkpoint = { settledSeconds: 0, results: "" };
+    await transcribe({ checkpoints: [empty] });
+    expect(existsSync(measured)).toBe(false);
+    const { speechSeconds, stages } = await transcribe({});
+    expect(JSON.parse(readFileSync(measured, "utf8"))).toMatchObject({
+      speechSeconds,
+      workSeconds: stages.engine,
+    });
   });
 
   test("idle processes end when there are new engines", async () => {

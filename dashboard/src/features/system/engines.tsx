@@ -51,12 +51,14 @@ export function realTimeFactor(mediaSeconds: number, workSeconds: number): strin
 }
 
 function Model({ model, now }: { model: ModelView; now: string }) {
-  const { wanted, state, progress, error, nextTryAt } = model;
+  const { wanted, state, speed, progress, error, nextTryAt } = model;
   if (state === "unwanted") return null;
   if (state === "installed") {
     return (
       <p className={css.note}>
         <RichText parts={texts.modelInstalled(<strong>{wanted}</strong>)} />
+        {speed &&
+          ` · ${texts.speeds[speed.isMeasured ? "measured" : "estimated"](formatDecimal(speed.realTime))}`}
       </p>
     );
   }

@@ -48,6 +48,10 @@ export const system: typeof english = {
   videos: "Videos",
   media: "Medien",
   modelInstalled: (model) => parts`Mehrsprachiges Modell: ${model} (installiert)`,
+  speeds: {
+    measured: (speed) => `${speed} × Echtzeit (gemessen)`,
+    estimated: (speed) => `etwa ${speed} × Echtzeit (geschätzt)`,
+  },
   modelDownloading: (model) =>
     parts`Das mehrsprachige Modell ${model} wird heruntergeladen. Bis dahin wird nur Englisch transkribiert.`,
   downloadOf: (model) => `Download von ${model}`,

@@ -49,6 +49,10 @@ export const system = translated("system", {
   videos: "Videos",
   media: "Media",
   modelInstalled: (model: ReactNode) => parts`Multilingual model: ${model} (installed)`,
+  speeds: {
+    measured: (speed: string) => `${speed} × real time (measured)`,
+    estimated: (speed: string) => `about ${speed} × real time (estimate)`,
+  },
   modelDownloading: (model: ReactNode) =>
     parts`Downloading the multilingual model ${model}. Until then, only English is transcribed.`,
   downloadOf: (model: string) => `Download of ${model}`,

@@ -56,6 +56,8 @@ export interface ModelView {
   wanted: string | null;
   state: "unwanted" | "installed" | "downloading" | "missing" | "failed";
   folder: string | null;
+  /** Null if the model is not installed or its speed is unknown. */
+  speed: ModelSpeedView | null;
   progress: {
     receivedBytes: number;
     totalBytes: number | null;
@@ -65,6 +67,13 @@ export interface ModelView {
   error: string | null;
   hint: string | null;
   nextTryAt: string | null;
+}
+
+export interface ModelSpeedView {
+  /** Seconds of speech per second of work on the machine that answers. */
+  realTime: number;
+  /** Whether transcriptions have reached it, or it is an estimate. */
+  isMeasured: boolean;
 }
 
 /** A speech engine that the owner can choose during setup. */
