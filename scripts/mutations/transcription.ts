@@ -159,6 +159,19 @@ export const transcriptionMutations: Mutation[] = [
 
   // Channels
   ...of(
+    "speech/src/models/install.ts",
+    ["speech/test/models/try-model.test.ts"],
+    [
+      ["if (isRejected) await rm(", "await rm("],
+      ['error instanceof SpeechError && error.code === "model_unusable";', "false;"],
+    ],
+  ),
+  ...of(
+    "speech/src/processes/try-model.ts",
+    ["speech/test/models/try-model.test.ts"],
+    [["memory !== null && memory.availableBytes < neededBytes", "false"]],
+  ),
+  ...of(
     "speech/src/models/measured-speed.ts",
     ["speech/test/models/measured-speed.test.ts"],
     [

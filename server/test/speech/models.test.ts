@@ -278,6 +278,27 @@ describe("the service", () => {
     expect(hub.requests.length).toBe(requests);
   });
 
+  test("keeps a download for which too little memory is available, and tries it again", async () => {
+    const hub = await startHub();
+    let isTooLarge = true;
+    const tryModel = async () => {
+      if (isTooLarge) throw new SpeechError("insufficient_memory", "It needs 2000 MiB of memory.");
+    };
+    const { models, clock, nextLook } = await service(hub, {}, { tryModel });
+    models.start();
+    await reaches(models, "failed");
+    expect(models.state()).toMatchObject({
+      error: "It needs 2000 MiB of memory.",
+      nextTryAt: expect.any(String),
+    });
+    const requests = hub.requests.length;
+    isTooLarge = false;
+    clock.advance(61_000);
+    await nextLook();
+    await reaches(models, "installed");
+    expect(hub.requests.length).toBe(requests);
+  });
+
   test("continues without a hub, retries with growing pauses, and shows the next retry", async () => {
     const hub = await startHub();
     hub.faults = { token: "secret" };

@@ -18,7 +18,7 @@ import {
 
 export type OnBytes = (receivedBytes: number, totalBytes: number | null) => void;
 
-/** @throws an error if the model in the folder cannot be run */
+/** @throws SpeechError `model_unusable` if the model in the folder cannot be run; other errors say nothing about it */
 export type TryModel = (folder: string, signal: AbortSignal) => Promise<void>;
 
 /** Free disk space to leave for other parts of the service. */
@@ -47,7 +47,8 @@ export async function downloadModel(
   } catch (error) {
     options.signal.throwIfAborted();
     // A resumed download would keep to the version in its record, so it would never get a corrected model.
-    await rm(partialFolder, { recursive: true, force: true });
+    const isRejected = error instanceof SpeechError && error.code === "model_unusable";
+    if (isRejected) await rm(partialFolder, { recursive: true, force: true });
     throw error;
   }
   const manifest: Manifest = {

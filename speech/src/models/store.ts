@@ -36,8 +36,8 @@ export interface InstallOptions {
    */
   encoder?: EncoderChooser | Precision;
   /**
-   * Called with the folder of the complete download. If it throws, the download is deleted, and a model that was
-   * already installed is kept.
+   * Called with the folder of the complete download. If it throws, the model is not installed, and one that was already
+   * installed is kept. The download is deleted only after `model_unusable`.
    */
   tryModel?: TryModel;
 }

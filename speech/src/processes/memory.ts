@@ -1,4 +1,4 @@
-import { type EngineSelection, engineDefinition } from "../engines/registry.ts";
+import { type EngineSelection, type EngineSpec, engineDefinition } from "../engines/registry.ts";
 import { SpeechError } from "../errors.ts";
 import type { MemoryLimit } from "./memory-limit.ts";
 
@@ -98,6 +98,15 @@ export function fitParallelism(
     "insufficient_memory",
     `Transcription needs ${minimumMiB} MiB of memory, but ${source} is ${limitMiB} MiB. Raise it to ${minimumMiB} MiB${alternative}.`,
   );
+}
+
+/**
+ * Returns the memory of a speech process that runs a single utterance in one thread.
+ * @throws SpeechError `model_unusable`
+ */
+export async function minimumBytes(multilingual: EngineSpec): Promise<number> {
+  const modelBytes = await engineDefinition(multilingual).weightBytes(multilingual);
+  return neededBytes({ bundledBytes: 0, modelBytes }, { threads: 1, batchShare: BATCH_SHARES.at(-1)! });
 }
 
 function neededBytes(

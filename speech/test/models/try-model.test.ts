@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { KnownModel } from "../../src/models/catalog.ts";
 import { openModelStore } from "../../src/models/store.ts";
 import { tryModel } from "../../src/processes/try-model.ts";
 import { ModelHub, type ServedFile } from "../support/model-hub.ts";
-import { expectError, MODEL, REPOSITORY, temporaryFolder } from "../support/model-pulls.ts";
+import { expectError, MIB, MODEL, REPOSITORY, temporaryFolder } from "../support/model-pulls.ts";
 import {
   type MadeWhisperOptions,
   steps,
@@ -53,4 +53,27 @@ test("a download that cannot be run is rejected with the reason, and the install
   await rm(changed, { recursive: true });
   expect((await install(working)).wasInstalled).toBe(false);
   expect((await store.find(MODEL.name)).folder).toBe(join(store.folder, MODEL.name));
+}, 180_000);
+
+test("a model for which too little memory is available is not tried, and its download is kept", async () => {
+  const store = openModelStore({ folder: await temporaryFolder() });
+  const { files, model } = await servedExport({});
+  const hub = await ModelHub.start(REPOSITORY, files);
+  onTestFinished(() => hub.stop());
+  const install = (availableBytes: number) => {
+    const memory = { bytes: 4_000 * MIB, availableBytes, source: "the machine's memory" };
+    return store.install(model, {
+      hub: { url: hub.url, token: null },
+      signal,
+      tryModel: (folder) => tryModel(folder, signal, memory),
+    });
+  };
+  const reason = /needs \d+ MiB of memory\. 100 MiB of the machine's memory are available\./;
+  await expectError(install(100 * MIB), "insufficient_memory", reason);
+  const [kept] = await store.list();
+  expect(kept).toMatchObject({ state: "partial", bytes: kept?.totalBytes });
+  const requests = hub.requests.length;
+  await install(4_000 * MIB);
+  expect(hub.requests.length).toBe(requests);
+  expect(await store.list()).toMatchObject([{ state: "installed" }]);
 }, 180_000);

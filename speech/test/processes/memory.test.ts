@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fitParallelism } from "../../src/processes/memory.ts";
-import { readMemoryLimit } from "../../src/processes/memory-limit.ts";
+import { readAvailableMemory, readMemoryLimit } from "../../src/processes/memory-limit.ts";
 import { createSpeech } from "../../src/processes/process-pool.ts";
 
 const MB = 1_000_000;
@@ -53,6 +53,29 @@ describe("the memory limit", () => {
     write("proc/self/cgroup", "0::/\n");
     write("sys/fs/cgroup/memory.max", `${700 * MB}\n`);
     expect(readMemoryLimit(root)?.bytes).toBe(700 * MB);
+  });
+
+  test("is available as far as it is not used, not counting the cache of files", () => {
+    write("proc/meminfo", "MemTotal: 8000000 kB\nMemFree: 1 kB\nMemAvailable: 3000000 kB\n");
+    expect(readAvailableMemory(root)).toMatchObject({
+      bytes: 8_000_000 * 1024,
+      availableBytes: 3_000_000 * 1024,
+    });
+    write("proc/self/cgroup", "0::/subtext.service\n");
+    write("sys/fs/cgroup/subtext.service/memory.max", `${900 * MB}\n`);
+    write("sys/fs/cgroup/subtext.service/memory.current", `${600 * MB}\n`);
+    const caches = `anon 1\ninactive_file ${100 * MB}\nactive_file ${50 * MB}\n`;
+    write("sys/fs/cgroup/subtext.service/memory.stat", caches);
+    expect(readAvailableMemory(root)).toMatchObject({
+      availableBytes: 450 * MB,
+      source: expect.stringContaining("/subtext.service"),
+    });
+    write("proc/self/cgroup", "4:memory:/docker/abc\n");
+    write("sys/fs/cgroup/memory/memory.limit_in_bytes", `${700 * MB}\n`);
+    write("sys/fs/cgroup/memory/memory.usage_in_bytes", `${600 * MB}\n`);
+    const totals = caches.replaceAll(/(\w*active)/g, "total_$1");
+    write("sys/fs/cgroup/memory/memory.stat", `inactive_file ${MB}\n${totals}`);
+    expect(readAvailableMemory(root)).toMatchObject({ availableBytes: 250 * MB });
   });
 
   test("is that of the memory controller of version 1, also if the host's path is not mounted", () => {
