@@ -159,6 +159,15 @@ export const transcriptionMutations: Mutation[] = [
 
   // Channels
   ...of(
+    "speech/src/engines/openai/openai.ts",
+    ["speech/test/engines/openai/openai.test.ts"],
+    [
+      ["if (isSuspect && !areSpellingsOfSame(plain, result)) return plain;\n", ""],
+      ["if (isSuspect && !areSpellingsOfSame(plain, result)) return plain;", "if (isSuspect) return plain;"],
+      ["!isSuspect && !isDoubtful", "!isDoubtful"],
+    ],
+  ),
+  ...of(
     "speech/src/models/install.ts",
     ["speech/test/models/try-model.test.ts"],
     [

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openOpenAi } from "../src/engines/openai/openai.ts";
 import type { Decoder } from "../src/media/media.ts";
 import { openDecoder } from "../src/media/open-decoder.ts";
 import { openVoiceActivityWorker } from "../src/processes/model-worker.ts";
@@ -14,6 +15,7 @@ import type { VoiceActivityDetector } from "../src/vad/voice-activity.ts";
 import { delayed, mixed, raised, textsOfCall, twoChannelCall } from "./support/calls.ts";
 import { nonSpeech } from "./support/sounds.ts";
 import { compareWords, ENGLISH, plainWords, quantile, realSpeech, spoken } from "./support/spoken.ts";
+import { startTranscriptionServer } from "./support/transcription-servers.ts";
 import { sequence, theChildren, theWeather, wavFile } from "./support/wav.ts";
 
 const BUNDLED = {
@@ -162,6 +164,22 @@ describe("words stand if they are spoken", () => {
     };
     const [ordinary, quiet] = [await textAt(1), await textAt(10 ** (decibels / 20))];
     expect(compareWords(ordinary, quiet).agreeing.length).toBeGreaterThanOrEqual(0.85 * ordinary.length);
+  });
+
+  test("although they are a term of the vocabulary that a server was sent", async () => {
+    const answer = (prompt: string | null) => (prompt === null ? "Sub text." : "Subtext.");
+    const server = await startTranscriptionServer({ manner: (_, { prompt }) => ({ text: answer(prompt) }) });
+    const multilingual = await openOpenAi({ servers: [{ url: server.origin, apiKey: null }], model: "made" });
+    try {
+      const { words } = await transcriptOf(written("term", sequence(0.5, theChildren, 0.5)), {
+        engines: { bundled: null, multilingual, bundledTakesEnglish: false, remedy: "" },
+        vocabulary: ["Subtext"],
+      });
+      expect(words.map(({ word }) => word)).toEqual(["Subtext."]);
+    } finally {
+      await multilingual.close();
+      await server.stop();
+    }
   });
 
   test("although every second turn is 30 dB quieter", async () => {

@@ -1,3 +1,4 @@
+import type { SpokenUtterance, Utterance } from "../vad/utterances.ts";
 import type { Engine, RecognitionResult } from "./engine.ts";
 
 /** If one result has over this many times the other's letters, the vocabulary has added or removed other words. */
@@ -6,6 +7,13 @@ const MAX_GROWTH = 1.5;
 const MAX_LOG_PROBABILITY_LOSS = 0.1;
 /** A lower mean log-probability may be an effect of the vocabulary. */
 const MIN_MEAN_LOG_PROBABILITY = -0.5;
+
+/** In real recordings, laughter and noise that were detected as speech have up to 0.90, clear speech 0.93 … 0.98. */
+const CLEAR_SPEECH_PROBABILITY = 0.95;
+/** Share of the letters that are not in terms, in text that consists mostly of terms. */
+const MAX_OTHER_LETTERS = 1 / 3;
+/** Misspelled terms have a share of at least 0.36; unrelated text has almost none. */
+const MIN_COMMON_PAIRS = 0.3;
 
 /** Returns an engine that uses a vocabulary. */
 export function withVocabulary(engine: Engine, vocabulary: readonly string[]): Engine {
@@ -57,11 +65,41 @@ export function chooseSpelling(
 export function isDoubtful(result: RecognitionResult, vocabulary: readonly string[]): boolean {
   if (result.words.length === 0 || result.meanLogProbability < MIN_MEAN_LOG_PROBABILITY) return true;
   const text = normalizedText(result);
+  if (withoutTerms(text, vocabulary).trim() === "") return true;
   const terms = termsOf(vocabulary);
-  const longestFirst = terms.toSorted((a, b) => b.length - a.length);
-  const rest = longestFirst.reduce((left, term) => left.replaceAll(doubled(term), " "), doubled(text));
-  if (rest.trim() === "") return true;
   return terms.slice(1).some((term, index) => text.includes(terms[index]! + term.slice(1)));
+}
+
+/**
+ * Returns whether a result may be an echo of the vocabulary: hardly anything but terms, for sounds that are not clearly
+ * speech. If voice activity detection did not run, the sounds count as speech.
+ */
+export function mayBeEcho(
+  result: RecognitionResult,
+  vocabulary: readonly string[],
+  { speech }: Utterance & Partial<Pick<SpokenUtterance, "speech">>,
+): boolean {
+  const isClear = speech?.some(({ probability }) => probability >= CLEAR_SPEECH_PROBABILITY) ?? true;
+  const text = normalizedText(result);
+  return !isClear && lettersOf(withoutTerms(text, vocabulary)) <= MAX_OTHER_LETTERS * lettersOf(text);
+}
+
+/** Returns whether two results may be spellings of the same words: they have many pairs of adjacent letters in common. */
+export function areSpellingsOfSame(a: RecognitionResult, b: RecognitionResult): boolean {
+  const [first, second] = [letterPairs(normalizedText(a)), letterPairs(normalizedText(b))];
+  const common = [...first].filter((pair) => second.has(pair)).length;
+  return 2 * common >= MIN_COMMON_PAIRS * Math.max(1, first.size + second.size);
+}
+
+function letterPairs(text: string): Set<string> {
+  const letters = [...text.replaceAll(" ", "")];
+  return new Set(letters.slice(1).map((letter, index) => letters[index]! + letter));
+}
+
+/** Removes all terms, longest first. */
+function withoutTerms(text: string, vocabulary: readonly string[]): string {
+  const longestFirst = termsOf(vocabulary).toSorted((a, b) => b.length - a.length);
+  return longestFirst.reduce((left, term) => left.replaceAll(doubled(term), " "), doubled(text));
 }
 
 /** Lowercase words without punctuation, each between single spaces. */

@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CheckpointCache } from "../../src/checkpoints/checkpoint-cache.ts";
 import type { Engine, RecognitionResult } from "../../src/engines/engine.ts";
 import {
+  areSpellingsOfSame,
   chooseSpelling,
   isDoubtful,
+  mayBeEcho,
   vocabularyPrompt,
   withVocabulary,
 } from "../../src/engines/vocabulary.ts";
@@ -69,6 +71,34 @@ describe("a vocabulary", () => {
     for (const text of ["Hello there.", "Hello Subtext.", "Anna", "PostgreSQL and Subtext", "Subtexts"]) {
       expect(isDoubted(text)).toBe(false);
     }
+  });
+
+  test("may be the whole result only for sounds that are clearly speech", () => {
+    const suspects = (text: string, ...probabilities: number[]) => {
+      const speech = probabilities.map((probability, start) => ({ start, end: start + 1, probability }));
+      return mayBeEcho(resultOf(text), TERMS, { samples: new Float32Array(), start: 0, speech });
+    };
+    for (const text of ["Subtext.", "The Subtext.", "Anna Weber, PostgreSQL"])
+      expect(suspects(text, 0.6, 0.9)).toBe(true);
+    for (const text of ["Hello Subtext.", "PostgreSQL and the others", "Subtexts", "Good night."])
+      expect(suspects(text, 0.6, 0.9)).toBe(false);
+    expect(suspects("Subtext.", 0.6, 0.97)).toBe(false);
+    const unscored = { samples: new Float32Array(), start: 0 };
+    expect(mayBeEcho(resultOf("Subtext."), TERMS, unscored)).toBe(false);
+  });
+
+  test.each([
+    ["Sub text.", "Subtext.", true],
+    ["Anna Vaber", "Anna Weber.", true],
+    ["Post gray SQL!", "PostgreSQL", true],
+    ["So next.", "Subtext.", true],
+    ["Koober Nettys", "Kubernetes", true],
+    ["Thank you.", "Subtext.", false],
+    ["Bye bye.", "Anna Weber.", false],
+    ["", "Subtext.", false],
+    ["", "", false],
+  ])("tells a misspelled term from other words: %s, %s", (plain, prompted, expected) => {
+    expect(areSpellingsOfSame(resultOf(plain), resultOf(prompted))).toBe(expected);
   });
 
   test("becomes a prompt of the first terms that fit", () => {

@@ -1,6 +1,12 @@
 import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, RecognitionResult, RecognizeOptions } from "../engine.ts";
-import { chooseSpelling, isDoubtful, vocabularyPrompt } from "../vocabulary.ts";
+import {
+  areSpellingsOfSame,
+  chooseSpelling,
+  isDoubtful,
+  mayBeEcho,
+  vocabularyPrompt,
+} from "../vocabulary.ts";
 import { recognitionResult } from "./recognition.ts";
 import type { TranscriptionRequest } from "./transcription-form.ts";
 import { TranscriptionServers } from "./transcription-servers.ts";
@@ -92,8 +98,11 @@ class OpenAi implements Engine {
       const language = languages?.[index] ?? null;
       try {
         const result = await this.#request(utterance, { language, prompt }, ended);
-        if (prompt === "" || !isDoubtful(result, vocabulary)) return result;
+        if (prompt === "") return result;
+        const isSuspect = mayBeEcho(result, vocabulary, utterance);
+        if (!isSuspect && !isDoubtful(result, vocabulary)) return result;
         const plain = await this.#request(utterance, { language, prompt: "" }, ended);
+        if (isSuspect && !areSpellingsOfSame(plain, result)) return plain;
         return chooseSpelling(plain, result, vocabulary);
       } catch (error) {
         // The batch fails, so the other results are not needed.

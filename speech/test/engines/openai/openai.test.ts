@@ -329,4 +329,46 @@ describe("a vocabulary", () => {
     expect(await recognize(engine, ["Subtext"])).toEqual(ENGLISH_WORDS);
     expect(server.questions.map(({ prompt }) => prompt)).toEqual(["Subtext.", null, null]);
   });
+
+  describe("that the server repeats", () => {
+    /** Whether voice activity detection is sure that somebody speaks. */
+    const sound = (isClear: boolean): SpokenUtterance => {
+      const { samples, start } = saying(ENGLISH_WORDS);
+      const end = start + samples.length / 16_000;
+      return { samples, start, speech: [{ start, end, probability: isClear ? 0.97 : 0.8 }] };
+    };
+    const recognized = async (utterance: SpokenUtterance, answers: { prompted: string; plain: string }) => {
+      const server = await started({
+        manner: (_, { prompt }) => ({ text: prompt === null ? answers.plain : answers.prompted }),
+      });
+      const engine = await engineOf([`${server.origin}/v1`]);
+      const [result] = await engine.recognize([utterance], { signal, vocabulary: ["Subtext", "Anna Weber"] });
+      return { text: texts(result!).join(" "), requests: server.questions.length };
+    };
+
+    test.each([
+      ["Subtext.", "Thank you."],
+      ["Subtext, Anna Weber.", ""],
+      ["The Subtext.", "So."],
+      ["Anna Weber!", "Bye bye."],
+    ])("is dropped if nobody clearly speaks: %s", async (prompted, plain) => {
+      expect((await recognized(sound(false), { prompted, plain })).text).toBe(plain);
+    });
+
+    test.each([
+      ["Subtext.", "Sub text."],
+      ["Anna Weber.", "Anna Vaber."],
+      ["Subtext.", "Subtext."],
+    ])("stays if the term is spoken, however quietly: %s", async (prompted, plain) => {
+      expect((await recognized(sound(false), { prompted, plain })).text).toBe(prompted);
+      expect((await recognized(sound(true), { prompted, plain })).text).toBe(prompted);
+    });
+
+    test("costs no second request if somebody clearly speaks other words too", async () => {
+      const answers = { prompted: "The Subtext.", plain: "The sub text." };
+      expect(await recognized(sound(true), answers)).toEqual({ text: "The Subtext.", requests: 1 });
+      const sentence = { prompted: "Good morning, Anna Weber.", plain: "Good morning, Anna Vaber." };
+      expect(await recognized(sound(false), sentence)).toEqual({ text: sentence.prompted, requests: 1 });
+    });
+  });
 });
