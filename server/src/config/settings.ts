@@ -142,7 +142,8 @@ export const SETTING_GROUPS = {
       derivedDefault: "the one in the usual folders",
     },
     SPEECH_PROCESSES: {
-      description: "The number of speech processes. Each loads its own copy of the model.",
+      description:
+        "The number of speech processes. Each transcribes one recording at a time and loads its own copy of the model.",
       value: "processes",
       range: [1, 64],
       example: "2",
@@ -150,7 +151,7 @@ export const SETTING_GROUPS = {
     },
     SPEECH_THREADS: {
       description:
-        "The number of threads in each speech process. The bundled engine uses at most 4 for a recording, because batches are divided the same way on any number of threads.",
+        "The number of threads in each speech process. The bundled engine gains nothing from more than 4; on a machine with more cores, raise `SPEECH_PROCESSES` as well.",
       value: "threads",
       range: [1, 64],
       example: "2",

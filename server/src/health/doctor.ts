@@ -1,10 +1,12 @@
 import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { describeProgress } from "@subtext/speech/cli/download-display";
 import { CONFIGURABLE_ENGINES } from "@subtext/speech/engines/registry";
 import { SpeechError } from "@subtext/speech/errors";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
+import { MAX_PARTS } from "@subtext/speech/processes/worker-engine";
 import { UNKNOWN_FILE_RETENTION_MS } from "../cleanup/sweep-stored-files.ts";
 import type { Config } from "../config/config.ts";
 import { settingAtFault } from "../config/config-error.ts";
@@ -79,6 +81,7 @@ export async function diagnose(config: Config, checks: HealthChecks): Promise<Fi
           examineDecoders(config),
           examineEngine(config, checks),
           examineMemory(checks),
+          examineProcessor(config, checks),
           examineModel(config, checks),
         ]
       : []),
@@ -158,6 +161,34 @@ async function examineMemory({ memory, model }: HealthChecks): Promise<Finding> 
     const remedy = `${raise}${wanted === null ? "" : smaller}.`;
     return { name, status: "missing", detail: error.message, remedy };
   }
+}
+
+/** @param cores passed by tests */
+export async function examineProcessor(
+  { speechProcesses: processes, speechThreads: threads, configuredEngines }: Config,
+  { model }: Pick<HealthChecks, "model">,
+  cores = availableParallelism(),
+): Promise<Finding> {
+  const name = "processor";
+  const counted = (count: number, one: string, more: string) => `${count} ${count === 1 ? one : more}`;
+  if (configuredEngines.length > 0) return ok(name, counted(cores, "core", "cores"));
+  const isBundledOnly = (await model()).wanted === null;
+  const usefulThreads = isBundledOnly ? Math.min(threads, MAX_PARTS) : threads;
+  const fitting = Math.max(1, Math.floor(cores / usefulThreads));
+  const detail = `${counted(cores, "core", "cores")}; ${counted(processes, "speech process", "speech processes")} with ${counted(threads, "thread", "threads")}`;
+  if (usefulThreads < threads) {
+    return {
+      name,
+      status: "warning",
+      detail: `${detail}. The bundled engine gains nothing from more than ${MAX_PARTS}.`,
+      remedy: `Set SPEECH_THREADS=${MAX_PARTS}. To transcribe several recordings at the same time, set SPEECH_PROCESSES to up to ${fitting}, if memory allows.`,
+    };
+  }
+  if (processes >= fitting) return ok(name, `${detail}.`);
+  return ok(
+    name,
+    `${detail}. SPEECH_PROCESSES=${fitting} would transcribe ${fitting} recordings at the same time, if memory allows.`,
+  );
 }
 
 /** Without an installed model, the service uses the bundled English engine. */

@@ -439,6 +439,7 @@ test("the doctor reports on every part", async () => {
     "decoder",
     "engine",
     "memory",
+    "processor",
     "languages",
     "database",
     "storage",

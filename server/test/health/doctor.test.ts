@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
-import { diagnose, examineSpace, type HealthChecks } from "../../src/health/doctor.ts";
+import { diagnose, examineProcessor, examineSpace, type HealthChecks } from "../../src/health/doctor.ts";
 import type { Models } from "../../src/speech/models.ts";
 import { describeMemory } from "../../src/speech/speech.ts";
 import { hasSpace } from "../../src/storage/disk/disk-space.ts";
@@ -73,6 +73,34 @@ test("the doctor reports insufficient memory separately, with the required size"
     { status: "missing", detail: expect.stringContaining("needs 1148 MiB"), remedy: expect.any(String) },
     { status: "missing", detail: expect.stringContaining("memory"), remedy: "See memory." },
   ]);
+});
+
+test("the doctor says how to use more cores", async () => {
+  const finding = async (env: Record<string, string>, cores: number, wanted: string | null = null) => {
+    const model = async () => ({ ...(await HEALTHY_CHECKS.model()), wanted });
+    return await examineProcessor(readConfig(env), { model }, cores);
+  };
+  expect(await finding({ SPEECH_THREADS: "4" }, 16)).toMatchObject({
+    status: "ok",
+    detail: expect.stringContaining("16 cores; 1 speech process with 4 threads. SPEECH_PROCESSES=4"),
+  });
+  expect(await finding({ SPEECH_THREADS: "4", SPEECH_PROCESSES: "4" }, 16)).toMatchObject({
+    status: "ok",
+    detail: "16 cores; 4 speech processes with 4 threads.",
+  });
+  expect(await finding({ SPEECH_THREADS: "1" }, 1)).toMatchObject({
+    detail: "1 core; 1 speech process with 1 thread.",
+  });
+  expect(await finding({ SPEECH_THREADS: "8" }, 16)).toMatchObject({
+    status: "warning",
+    detail: expect.stringContaining("nothing from more than 4"),
+    remedy: expect.stringMatching(/SPEECH_THREADS=4\..* SPEECH_PROCESSES to up to 4,/),
+  });
+  // A Whisper model uses all threads.
+  expect(await finding({ SPEECH_THREADS: "8" }, 16, "whisper-small")).toMatchObject({
+    status: "ok",
+    detail: expect.stringContaining("SPEECH_PROCESSES=2"),
+  });
 });
 
 test("the doctor does not report that files are fine while the database does not respond", async () => {

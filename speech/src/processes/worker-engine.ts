@@ -178,7 +178,8 @@ class WorkerEngine implements Engine {
   }
 }
 
-const MAX_PARTS = 4;
+/** More workers are never busy at the same time. */
+export const MAX_PARTS = 4;
 /** Target size of a part. Larger batches are hardly faster per utterance. */
 const PART_UTTERANCES = 4;
 

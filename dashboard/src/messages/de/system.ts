@@ -67,6 +67,7 @@ export const system: typeof english = {
     decoder: "Decoder",
     engine: "Engine",
     memory: "Arbeitsspeicher",
+    processor: "Prozessor",
     languages: "Sprachen",
     database: "Datenbank",
     storage: "Speicher",
