@@ -79,6 +79,8 @@ async function writeArchive(
     }
     done += 1;
   }
+  // The sweep or a cancellation deletes the videos of an operation.
+  if (done + missing.length < operation.matched) throw new Error("the download ended before all its videos");
   if (missing.length > 0) {
     const content = Buffer.from(missing.join(""));
     await addFile(zip, `${NOT_INCLUDED}.txt`, content, { modifiedAt: deps.clock.now(), signal });

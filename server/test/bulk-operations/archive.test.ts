@@ -129,6 +129,18 @@ test("a download keeps no file in memory that the client has received", async ()
   expect(held[1]! - held[0]!).toBeLessThan(1_500_000);
 });
 
+test("a download whose videos were deleted from it breaks off, so that no client takes a part for all of it", async () => {
+  const { environmentId } = await createTenant(subtext);
+  await seedFiles(environmentId, "first.mp4");
+  const path = await prepare(environmentId, { matching: {} });
+  const { database, clock, transcripts, log } = subtext.service.parts;
+  const db = database.kysely;
+  const operation = (await findOperation(db, environmentId, path.split("/").at(-1)!))!;
+  await db.deleteFrom("bulk_operation_item").where("operation_id", "=", operation.id).execute();
+  const archive = streamArchive({ db, clock, transcripts, log }, operation);
+  await expect(archive.toArray()).rejects.toThrow("the download ended before all its videos");
+});
+
 test("a client that disconnects cancels the download", async () => {
   const { environmentId } = await createTenant(subtext);
   const letters = Array.from({ length: 400_000 }, () => Math.random().toString(36).slice(2)).join(" ");
