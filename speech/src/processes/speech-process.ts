@@ -69,6 +69,8 @@ interface Job {
   settled: PromiseWithResolvers<TranscribeResult>;
   /** Time since the last progress; null before the first, when only decoders work, which have separate limits. */
   stalledMs: number | null;
+  /** An aborted job fails with an error that is no SpeechError. */
+  isAborted: boolean;
 }
 
 /**
@@ -147,9 +149,11 @@ export class SpeechProcess {
       onCheckpoint,
       settled: Promise.withResolvers(),
       stalledMs: null,
+      isAborted: false,
     };
     let abortTimer: NodeJS.Timeout | undefined;
     const abort = () => {
+      job.isAborted = true;
       this.#send({ type: "abort", job: job.id });
       abortTimer = setTimeout(
         () => this.#kill(new SpeechError("engine_hung", "The speech process did not stop an aborted job.")),
@@ -216,9 +220,10 @@ export class SpeechProcess {
     }
   }
 
-  #failed({ settled }: Job, error: Error): void {
+  #failed({ settled, isAborted }: Job, error: Error): void {
     // After an unexpected error, a lost thread or a failed allocation, the process could fail all further jobs.
-    if (!(error instanceof SpeechError) || ENDS_PROCESS.includes(error.code)) this.#kill(error);
+    const endsProcess = error instanceof SpeechError ? ENDS_PROCESS.includes(error.code) : !isAborted;
+    if (endsProcess) this.#kill(error);
     else settled.reject(error);
   }
 
