@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { faultsOf, LOOKS, setLook } from "./look.ts";
 import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
-import { isDataOf, type PageCase, seedPages } from "./page-states.ts";
+import { holdData, type PageCase, seedPages } from "./page-states.ts";
 
 const dashboard = openDashboard();
 const SLOW = 600_000;
@@ -159,14 +159,7 @@ test(
       await signIn(page, dashboard, OWNER);
       for (const { path, title, data, full, isSignedOut } of pages) {
         if (isSignedOut || data || !STEADY.includes(title)) continue;
-        let release = () => {};
-        const released = new Promise<void>((resolve) => {
-          release = resolve;
-        });
-        await page.route(isDataOf(data), async (route) => {
-          await released;
-          await route.continue();
-        });
+        const release = await holdData(page, data);
         await page.goto(dashboard.url + path);
         await page.getByText("Loading…").or(page.getByText(full)).first().waitFor();
         release();

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { addOperator } from "../../server/test/admin/operator-requests.ts";
 import { faultsOf, LOOKS, setLook } from "./look.ts";
 import { createOwner, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
-import { isDataOf, OF_SHELL, type PageCase, seedPages } from "./page-states.ts";
+import { holdData, isDataOf, OF_SHELL, type PageCase, seedPages } from "./page-states.ts";
 import { routerPaths } from "./router-paths.ts";
 import { untilTrue } from "./video-page.ts";
 
@@ -74,14 +74,7 @@ describe("with the data of two environments", () => {
         pages,
         ({ path, title, titleBeforeData = title, data, full }) =>
           async (page, faults) => {
-            let release = () => {};
-            const released = new Promise<void>((resolve) => {
-              release = resolve;
-            });
-            await page.route(isDataOf(data), async (route) => {
-              await released;
-              await route.continue();
-            });
+            const release = await holdData(page, data);
             await page.goto(dashboard.url + path);
             if (titleBeforeData !== null) {
               await page.getByText("Loading…").first().waitFor();
@@ -142,7 +135,7 @@ describe("with the data of two environments", () => {
   );
 
   test(
-    "every page says that the server is unreachable, and recovers by itself",
+    "every page says that the server is unreachable, and recovers",
     async () => {
       const loading = pages.filter(({ titleBeforeData, data }) => titleBeforeData !== null && !data);
       const faults = await inTabs(

@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { createApiKey } from "../../server/src/api-keys/api-keys.ts";
 import { createEnvironment } from "../../server/src/environments/environments.ts";
 import { invite } from "../../server/src/operators/invitations.ts";
@@ -202,4 +203,18 @@ export async function seedPages({ service }: Dashboard): Promise<{ pages: PageCa
 export function isDataOf(data: RegExp | undefined) {
   return ({ pathname }: URL) =>
     data ? data.test(pathname) : pathname.startsWith("/internal/") && !OF_SHELL.test(pathname);
+}
+
+/**
+ * Holds the responses with a page's data.
+ * @param data see `PageCase`
+ * @returns sends them, and all later ones
+ */
+export async function holdData(page: Page, data: RegExp | undefined): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(isDataOf(data), async (route) => {
+    await promise;
+    await route.continue();
+  });
+  return resolve;
 }

@@ -9,8 +9,8 @@ import type { Db, Tx } from "../db/schema.ts";
  * Tags measure work: 1000 units are one second of work in an environment with weight 1. Priorities have only 32 bits,
  * so their unit is a second, counted from `queue_clock.base`.
  *
- * Lock order: video, transcription, `environment_queue`, waiting jobs, `queue_clock`. Code that needs the base takes a key share lock
- * on the clock, which conflicts with `rebase` but not with `advanceVirtualTime`.
+ * Lock order: video, transcription, `environment_queue`, waiting jobs, `queue_clock`. Code that needs the base takes a key
+ * share lock on the clock, which conflicts with `rebase` but not with `advanceVirtualTime`.
  */
 export interface JobTag {
   start: number;

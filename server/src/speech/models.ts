@@ -194,7 +194,7 @@ export function createModels({
     return current;
   }
 
-  /** Changes nothing if another engine has been chosen meanwhile. */
+  /** Changes nothing if another engine has been chosen in the meantime. */
   async function findInstalled(model: string): Promise<void> {
     const found = await store.find(model);
     const speed = await readMeasuredSpeed(found.folder, config.speechThreads);

@@ -1,7 +1,6 @@
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
 import { crossAttentionOutput } from "./cross-attention-outputs.ts";
-import { runtimeError } from "./runtime-error.ts";
 import { asFeeds, type FloatType, floatsOf, floatTensor, parseFloatType, release } from "./tensors.ts";
 
 /** Layers and heads are numbered from 0. */
@@ -151,7 +150,7 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
       ...layers.map(crossAttentionOutput),
     ]);
   } catch (error) {
-    throw runtimeError("The decoder model cannot be run.", error);
+    throw new SpeechError("model_unusable", "The decoder model cannot be run.", { cause: error });
   }
 
   release(renewed.map(({ past }) => cache[past] as Tensor));

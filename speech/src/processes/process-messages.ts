@@ -75,8 +75,9 @@ export interface ErrorMessage {
 }
 
 /** How V8 and ONNX Runtime report a failed allocation, which has no error code. */
-const ALLOCATION_FAILED = /Array buffer allocation failed|bad_alloc|Failed to allocate memory/;
+const ALLOCATION_FAILED = /bad_alloc|allocate memory|allocation failed/i;
 
+/** An error caused by a failed allocation becomes `engine_out_of_memory`, whatever the engine made of it. */
 export function toErrorMessage(error: unknown): ErrorMessage {
   if (!(error instanceof Error)) return { code: null, message: String(error), stack: null };
   const stack = error.stack ?? null;

@@ -69,8 +69,8 @@ interface Job {
   settled: PromiseWithResolvers<TranscribeResult>;
   /** Time since the last progress; null before the first, when only decoders work, which have separate limits. */
   stalledMs: number | null;
-  /** An aborted job fails with an error that is no SpeechError. */
-  isAborted: boolean;
+  /** An aborted job fails with an error that is not a SpeechError. */
+  signal: AbortSignal;
 }
 
 /**
@@ -149,11 +149,10 @@ export class SpeechProcess {
       onCheckpoint,
       settled: Promise.withResolvers(),
       stalledMs: null,
-      isAborted: false,
+      signal,
     };
     let abortTimer: NodeJS.Timeout | undefined;
     const abort = () => {
-      job.isAborted = true;
       this.#send({ type: "abort", job: job.id });
       abortTimer = setTimeout(
         () => this.#kill(new SpeechError("engine_hung", "The speech process did not stop an aborted job.")),
@@ -220,9 +219,9 @@ export class SpeechProcess {
     }
   }
 
-  #failed({ settled, isAborted }: Job, error: Error): void {
+  #failed({ settled, signal }: Job, error: Error): void {
     // After an unexpected error, a lost thread or a failed allocation, the process could fail all further jobs.
-    const endsProcess = error instanceof SpeechError ? ENDS_PROCESS.includes(error.code) : !isAborted;
+    const endsProcess = error instanceof SpeechError ? ENDS_PROCESS.includes(error.code) : !signal.aborted;
     if (endsProcess) this.#kill(error);
     else settled.reject(error);
   }

@@ -97,7 +97,7 @@ describe("a vocabulary", () => {
     ["Bye bye.", "Anna Weber.", false],
     ["", "Subtext.", false],
     ["", "", false],
-  ])("tells a misspelled term from other words: %s, %s", (plain, prompted, expected) => {
+  ])("a misspelled term is distinguished from other words: %s, %s", (plain, prompted, expected) => {
     expect(areSpellingsOfSame(resultOf(plain), resultOf(prompted))).toBe(expected);
   });
 

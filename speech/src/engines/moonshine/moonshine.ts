@@ -5,7 +5,6 @@ import { mean, timedWords } from "../../alignment/timed-words.ts";
 import { SpeechError } from "../../errors.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
 import { type DecodedSequence, decodeSequences } from "../../onnx/decode-sequences.ts";
-import { runtimeError } from "../../onnx/runtime-error.ts";
 import { type AttentionHead, describeDecoder, type Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
 import { release, selectRows } from "../../onnx/tensors.ts";
 import { SAMPLING_TEMPERATURES } from "../../onnx/token-selection.ts";
@@ -76,7 +75,7 @@ export async function openMoonshine({ model, threads, batchShare = 1 }: Moonshin
     return new Moonshine(encoder, describeDecoder(decoder), pieces, MAX_BATCH_SECONDS * batchShare);
   } catch (error) {
     if (error instanceof SpeechError) throw error;
-    throw runtimeError("The moonshine model cannot be loaded.", error);
+    throw new SpeechError("model_unusable", "The moonshine model cannot be loaded.", { cause: error });
   }
 }
 
@@ -174,7 +173,7 @@ class Moonshine implements Engine {
         if (!states) throw new Error("there is no output last_hidden_state");
         encoded.push(states);
       } catch (error) {
-        throw runtimeError("The encoder model cannot be run.", error);
+        throw new SpeechError("model_unusable", "The encoder model cannot be run.", { cause: error });
       }
     }
     const width = encoded[0]?.dims[2] ?? 0;

@@ -3,7 +3,6 @@ import { dirname } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../../errors.ts";
 import { addCrossAttentionOutputs } from "../../onnx/cross-attention-outputs.ts";
-import { runtimeError } from "../../onnx/runtime-error.ts";
 import { describeDecoder, type Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
 import { asFeeds, asFloats, type FloatType, parseFloatType } from "../../onnx/tensors.ts";
 import type { WhisperModel } from "./model-files.ts";
@@ -34,7 +33,7 @@ export async function openGraphs(model: WhisperModel, threads: number): Promise<
       try {
         states = (await encoder.session.run(asFeeds({ [name]: input }))).last_hidden_state;
       } catch (error) {
-        throw runtimeError("The encoder model cannot be run.", error);
+        throw new SpeechError("model_unusable", "The encoder model cannot be run.", { cause: error });
       }
       const frames = model.window.encoderFrames;
       if (states?.dims.length !== 3 || states.dims[0] !== 1 || states.dims[1] !== frames) {
@@ -110,6 +109,6 @@ async function load(path: string, open: () => Promise<InferenceSession>): Promis
     return await open();
   } catch (error) {
     if (error instanceof SpeechError) throw error;
-    throw runtimeError(`${path} cannot be loaded.`, error);
+    throw new SpeechError("model_unusable", `${path} cannot be loaded.`, { cause: error });
   }
 }
