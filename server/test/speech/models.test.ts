@@ -1,27 +1,19 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { drawBar, writeLines } from "@subtext/speech/cli/download-display";
-import type { ModelView } from "@subtext/speech/cli/model-commands";
 import { SpeechError } from "@subtext/speech/errors";
 import { KNOWN_MODELS, type KnownModel, knownModel } from "@subtext/speech/models/catalog";
 import { DOWNLOAD_RETRY_POLICY, type DownloadRetryPolicy } from "@subtext/speech/models/download";
-import type { DownloadProgress } from "@subtext/speech/models/download-progress";
 import type { EncoderSpeed } from "@subtext/speech/models/estimated-speed";
 import { describeMachine } from "@subtext/speech/models/measured-speed";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ModelHub } from "../../../speech/test/support/model-hub.ts";
-import { startTinyModelHub } from "../../../speech/test/support/tiny-model-hub.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/config-error.ts";
-import { writeServiceFile } from "../../src/lib/service-file.ts";
 import { createModels, type Models, type ModelsState } from "../../src/speech/models.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { MovableClock, temporaryFolder, until } from "../support/service.ts";
 
-const SUBTEXT = join(import.meta.dirname, "../../bin/subtext.js");
 const TINY = KNOWN_MODELS[0] as KnownModel;
 const SMALL = knownModel("whisper-small") as KnownModel;
 
@@ -36,122 +28,6 @@ async function startHub(model = TINY): Promise<ModelHub> {
   onTestFinished(() => hub.stop());
   return hub;
 }
-
-/** Like `startHub`, with a model that can be run. */
-async function startRunnableHub(): Promise<ModelHub> {
-  const hub = await startTinyModelHub(TINY);
-  onTestFinished(() => hub.stop());
-  return hub;
-}
-
-interface Outcome {
-  exitCode: number | null;
-  out: string;
-  err: string;
-}
-
-/** Runs the program without a terminal. */
-async function run(args: string[], env: Record<string, string>): Promise<Outcome> {
-  const child = spawn(process.execPath, [SUBTEXT, ...args], {
-    cwd: tmpdir(),
-    env: {
-      PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      WHISPER_ENCODER: "int8",
-      ...env,
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const seen = { out: "", err: "" };
-  child.stdout.on("data", (chunk) => {
-    seen.out += chunk;
-  });
-  child.stderr.on("data", (chunk) => {
-    seen.err += chunk;
-  });
-  const exitCode = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { exitCode, ...seen };
-}
-
-describe("the commands", () => {
-  test("list, pull, verify and remove models", async () => {
-    const [hub, dataFolder] = [await startRunnableHub(), await temporaryFolder()];
-    const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url, WHISPER_MODEL: TINY.name };
-    const list = async () => JSON.parse((await run(["models", "list", "--json"], env)).out) as ModelView[];
-    expect((await list()).map(({ name, state, wanted }) => [name, state, wanted])).toEqual(
-      KNOWN_MODELS.map(({ name }) => [name, "available", name === TINY.name]),
-    );
-
-    const folder = join(dataFolder, "models", TINY.name);
-    const pulled = await run(["models", "pull"], env);
-    expect(pulled).toMatchObject({ exitCode: 0, out: `${TINY.name} installed: ${folder}\n` });
-    expect(pulled.err).toMatch(
-      /^whisper-tiny {2}0% .*\n(.*\n)*whisper-tiny {2}100% {2}4\.\d MB of 4\.\d MB.*\n$/,
-    );
-    const [tiny] = await list();
-    expect(tiny).toMatchObject({ state: "installed", commit: hub.commit, folder });
-    const { size } = await stat(join(folder, "config.json"));
-
-    const again = await run(["models", "pull", TINY.name, "--json"], env);
-    expect({ ...again, out: JSON.parse(again.out) }).toEqual({
-      exitCode: 0,
-      err: "",
-      out: { name: TINY.name, folder, wasInstalled: true },
-    });
-    expect(await run(["models", "verify"], env)).toEqual({ exitCode: 0, err: "", out: `${TINY.name}  ok\n` });
-    const tokenizer = await readFile(join(folder, "tokenizer.json"));
-    await writeFile(join(folder, "tokenizer.json"), Buffer.alloc(tokenizer.length));
-    expect(await run(["models", "verify", TINY.name], env)).toEqual({
-      exitCode: 1,
-      err: "",
-      out: `${TINY.name}  DAMAGED\n  tokenizer.json has changed since it was installed.\n`,
-    });
-    const work = { machine: describeMachine(1), speechSeconds: 600, workSeconds: 50 };
-    await writeFile(join(folder, "speed.json"), JSON.stringify(work));
-    const listed = await run(["models", "list"], { ...env, SPEECH_THREADS: "1" });
-    expect(listed.out).toMatch(/^whisper-tiny \* .* 12 × measured {2}/m);
-    await truncate(join(folder, "config.json"), 1);
-    const damaged = await run(["models", "list"], env);
-    expect(damaged.out).toMatch(/^whisper-tiny \* .*damaged/m);
-    expect(damaged.out).toContain(`whisper-tiny: config.json has 1 bytes instead of ${size}.`);
-  });
-
-  test("rm refuses to remove the model that a running service uses, unless it is forced", async () => {
-    const [hub, dataFolder] = [await startRunnableHub(), await temporaryFolder()];
-    const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url, WHISPER_MODEL: TINY.name };
-    await run(["models", "pull"], env);
-    // The health check of a hub looks like that of a service.
-    await writeServiceFile(dataFolder, { url: hub.url, token: "x".repeat(43), pid: process.pid });
-    const refused = await run(["models", "rm", TINY.name], env);
-    expect(refused).toMatchObject({ exitCode: 1, out: "" });
-    expect(refused.err).toMatch(/^subtext: The running service .* uses whisper-tiny[^\n]*--force[^\n]*\n$/);
-    const forced = await run(["models", "rm", TINY.name, "--force"], env);
-    expect(forced).toEqual({ exitCode: 0, out: `${TINY.name} removed\n`, err: "" });
-    const gone = await run(["models", "rm", TINY.name, "--force"], env);
-    expect(gone).toEqual({ exitCode: 0, out: `${TINY.name} is not installed\n`, err: "" });
-  });
-
-  test("that fail exit with one line and 1, and with 2 if they are invalid", async () => {
-    const [hub, dataFolder] = [await startRunnableHub(), await temporaryFolder()];
-    hub.faults = { token: "secret" };
-    const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url };
-    for (const args of [
-      ["models", "pull", "whisper-nonsense"],
-      ["models", "pull", TINY.name],
-      ["models", "rm", "../data"],
-      ["models", "verify", TINY.name],
-    ]) {
-      const outcome = await run(args, env);
-      expect([args, outcome.exitCode, outcome.out]).toEqual([args, 1, ""]);
-      expect(outcome.err).toMatch(/^subtext: [^\n]+\n$/);
-    }
-    expect((await run(["models", "rm"], env)).exitCode).toBe(2);
-    expect((await run(["models", "pull", TINY.name], { ...env, MODEL_HUB_TOKEN: "secret" })).exitCode).toBe(
-      0,
-    );
-  });
-});
 
 interface Started {
   models: Models;
@@ -376,7 +252,7 @@ describe("the service", () => {
   });
 
   test("downloads nothing if downloads are off, and uses a model that someone installs", async () => {
-    const hub = await startRunnableHub();
+    const hub = await startHub();
     const { models, nextLook } = await service(hub, { MODEL_DOWNLOAD: "off" });
     models.start();
     await until(async () => models.state().error !== null);
@@ -386,8 +262,9 @@ describe("the service", () => {
     });
     expect(hub.requests).toEqual([]);
     const folder = /installed in (\S+)\. /.exec(models.state().error ?? "")?.[1] ?? "";
-    const env = { MODELS_DIR: folder, MODEL_HUB_URL: hub.url, DATA_DIR: await temporaryFolder() };
-    expect((await run(["models", "pull", TINY.name], env)).exitCode).toBe(0);
+    const other = await service(hub, { MODELS_DIR: folder });
+    other.models.start();
+    await reaches(other.models, "installed");
     const names: string[] = [];
     models.onChange((model) => names.push(model?.name ?? "none"));
     await nextLook();
@@ -530,64 +407,6 @@ async function sizeOf(folder: string): Promise<number> {
   const sizes = await Promise.all(paths.map(async (path) => await stat(join(folder, path))));
   return sizes.reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 0), 0);
 }
-
-describe("a download's display", () => {
-  const at = (receivedBytes: number, totalBytes: number | null): DownloadProgress => ({
-    receivedBytes,
-    totalBytes,
-    bytesPerSecond: 8.1e6,
-    remainingSeconds: totalBytes === null ? null : 19.2,
-    elsewhere: false,
-  });
-
-  test("is a bar that never fills the terminal's last column, drawn a few times a second", () => {
-    const written: string[] = [];
-    let now = 0;
-    const terminal = { write: (text: string) => void written.push(text), columns: () => 40 };
-    const bar = drawBar("whisper-small", terminal, () => now);
-    bar.show(at(93e6, 252e6));
-    expect(written).toEqual(["\rwhisper-small  [##------]  36%  93 MB o\u001b[K"]);
-    bar.show(at(94e6, 252e6));
-    now = 100;
-    written.length = 0;
-    terminal.columns = () => 100;
-    bar.show(at(93e6, 252e6));
-    expect(written[0]).toBe(
-      "\rwhisper-small  [########----------------]  36%  93 MB of 252 MB  8.1 MB/s  0:20 left\u001b[K",
-    );
-    bar.end();
-    expect(written.at(-1)).toBe("\n");
-  });
-
-  test("draws nothing if nothing was downloaded", () => {
-    const written: string[] = [];
-    drawBar("whisper-small", { write: (text) => void written.push(text), columns: () => 80 }).end();
-    expect(written).toEqual([]);
-  });
-
-  test("is a line for each tenth without a terminal, or for each 50 MB of an unknown size", () => {
-    const lines: string[] = [];
-    const known = writeLines((line) => lines.push(line));
-    for (let percent = 0; percent <= 100; percent += 2) known.show(at(percent * 1e6, 100e6));
-    expect(lines.map((line) => /(\d+)%/.exec(line)?.[1])).toEqual([
-      "0",
-      "10",
-      "20",
-      "30",
-      "40",
-      "50",
-      "60",
-      "70",
-      "80",
-      "90",
-      "100",
-    ]);
-    lines.length = 0;
-    const unknown = writeLines((line) => lines.push(line));
-    for (let megabytes = 0; megabytes <= 120; megabytes += 10) unknown.show(at(megabytes * 1e6, null));
-    expect(lines).toEqual(["0.0 MB  8.1 MB/s", "50 MB  8.1 MB/s", "100 MB  8.1 MB/s"]);
-  });
-});
 
 describe("the settings", () => {
   test.each([
