@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useMatch, useRouter } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { environmentsQuery, meQuery } from "../admin-client/queries.ts";
 import { isTemporary } from "../admin-client/request.ts";
 import { ui as texts } from "../messages/en/ui.ts";
@@ -64,12 +65,17 @@ function LoadAgain({ error }: { error: unknown }) {
         if (isTemporary(failure)) throw failure;
       });
       await router.invalidate();
-      // Removing the button lost the focus.
-      requestAnimationFrame(() => {
-        if (document.activeElement === document.body) document.querySelector("h1")?.focus();
-      });
     },
   });
+  useEffect(
+    () => () => {
+      if (document.activeElement !== document.body) return;
+      // The button was removed together with the page. The next page may not have a heading yet.
+      const target = document.querySelector("h1") ?? document.querySelector("main");
+      target?.focus({ preventScroll: true });
+    },
+    [],
+  );
   return (
     <div className={controls.form}>
       <ErrorNotice error={load.error ?? error} />
