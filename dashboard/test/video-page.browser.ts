@@ -60,7 +60,8 @@ test("words are highlighted in step with playback, and the browser shows the cap
   await signIn(page, dashboard, OWNER);
   await page.goto(`${sampleUrl}?t=7.5`);
   await transcript(page).getByText("Welcome").waitFor();
-  await untilSeekedTo(page, 7.5);
+  // The browser may already be playing.
+  await untilTrue(page, `document.querySelector("video").currentTime >= 7.5`);
   await untilTrue(page, `document.querySelector("video").textTracks[0].activeCues?.length > 0`);
   const { kind, mode, language, cue } = (await page.evaluate(`(() => {
     const [track] = document.querySelector("video").textTracks;

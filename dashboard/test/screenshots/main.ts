@@ -192,6 +192,8 @@ async function playing(page: Page): Promise<void> {
   await page.evaluate(`(async () => {
     const video = document.querySelector("video");
     const isLit = () => (CSS.highlights.get("subtext-active")?.size ?? 0) > 0;
+    // Chromium may block autoplay after a reload.
+    await video.play();
     const until = performance.now() + 60_000;
     while (video.currentTime < ${PLAYED_FROM_SECONDS + 4} || !isLit()) {
       if (performance.now() > until) throw new Error("the video does not play");
