@@ -11,7 +11,7 @@ const SLOW = "**/*.slow.test.ts";
  */
 const EMBEDDED_ONLY = [
   ...[
-    "cli/{cli.slow,setup.slow,transcribe}",
+    "cli/{cli.slow,model-commands,setup.slow,transcribe}",
     "config/config",
     "docs/{commands.slow,shapes,site,webhooks}",
     "health/{doctor,readiness}",
@@ -19,7 +19,11 @@ const EMBEDDED_ONLY = [
   ],
   ...["admin/{dashboard-pages,transcript-words}", "api/files", "http/{problems,proxies.slow,validate}"],
   ...["db/{durability.slow,embedded,maintenance,migrate-command.slow}", "upgrade/upgrade-embedded.slow"],
-  ...["search/search-text", "speech/{model-arrives.slow,models}", "storage/disk-transcript-store"],
+  ...[
+    "search/search-text",
+    "speech/{languages.slow,model-arrives.slow,models}",
+    "storage/disk-transcript-store",
+  ],
   ...[
     "telemetry/metrics-looked-up",
     "transcription/failure-codes",
