@@ -77,7 +77,7 @@ export const videosMutations: Mutation[] = [
     [["Object.assign(app.server, { httpAllowHalfOpen: true });", ""]],
   ),
   ...of(
-    "server/src/http/idle-connections.ts",
+    "server/src/http/app.ts",
     ["server/test/http/idle-connections.test.ts"],
     [
       ["response.headersSent || !hasArrived", "true"],

@@ -9,16 +9,19 @@ import { registerPublic } from "./api/routes.ts";
 import { TokenLimits } from "./api-keys/token-limits.ts";
 import type { Config } from "./config/config.ts";
 import type { Database } from "./db/database.ts";
-import type { Schema } from "./db/schema.ts";
+import type { Db, Schema } from "./db/schema.ts";
 import { type ConnectionLimits, createApp } from "./http/app.ts";
 import type { Clock } from "./lib/clock.ts";
 import { programCommand } from "./lib/command-line.ts";
 import type { Operators } from "./operators/operators.ts";
 import type { Queue } from "./queue/queue.ts";
+import { openPartBuffers, partSizeFor } from "./storage/object-upload.ts";
 import type { Stores } from "./storage/stores.ts";
 import type { RunningAttempts } from "./transcription/running-attempts.ts";
 import type { AcceptedReport } from "./uploads/accepted-report.ts";
-import { openUploadStore } from "./uploads/open-upload-store.ts";
+import { openDiskUploadStore } from "./uploads/disk-upload-store.ts";
+import { openObjectUploadStore } from "./uploads/object-upload-store.ts";
+import type { UploadStore } from "./uploads/upload-store.ts";
 import type { EndpointPolicy } from "./webhooks/guard-url.ts";
 
 const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
@@ -79,12 +82,7 @@ export async function openApps(
     transcripts: stores.transcripts,
     recordings: stores.recordings,
     ownership: stores.ownership,
-    store: openUploadStore(stores, {
-      db: database.kysely,
-      expiryMs: config.uploadExpiryMs,
-      maxUploadBytes: config.maxUploadBytes,
-      bufferBytes: config.uploadBufferBytes,
-    }),
+    store: openUploadStore(stores, database.kysely, config),
     limits: new TokenLimits({ perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }, clock),
     maxUploadBytes: config.maxUploadBytes,
     publicUrl: config.publicUrl,
@@ -101,4 +99,18 @@ export async function openApps(
   await registerDashboard(app, { folder, mediaOrigin, command: programCommand() });
   // In a worker, only the command line uses `app`.
   return { app, listening: config.role === "worker" ? newApp() : app };
+}
+
+/** Opens the store of unfinished uploads, which is where recordings are stored. */
+function openUploadStore(
+  { uploadTarget: target, recordings }: Stores,
+  db: Db,
+  { uploadExpiryMs: expiryMs, maxUploadBytes, uploadBufferBytes: diskBytes }: Config,
+): UploadStore {
+  if (target.kind === "folder") {
+    return openDiskUploadStore({ folder: target.folder, db, recordings, expiryMs });
+  }
+  const { objects, scratchFolder: folder } = target;
+  const buffers = openPartBuffers({ partBytes: partSizeFor(maxUploadBytes), folder, diskBytes });
+  return openObjectUploadStore({ objects, db, recordings, expiryMs, buffers });
 }

@@ -11,7 +11,6 @@ import {
 } from "./access.ts";
 import { apiKeyHandlers } from "./api-keys.ts";
 import { auditHandlers } from "./audit.ts";
-import { type BackupDeps, backupHandlers } from "./backups.ts";
 import { type Operation, RAW } from "./contract/operation.ts";
 import { type DeliveryDeps, deliveryHandlers } from "./deliveries.ts";
 import { environmentHandlers } from "./environments.ts";
@@ -42,8 +41,7 @@ export interface AdminDeps
     WebhookEndpointDeps,
     SystemDeps,
     StoreDeps,
-    SetupDeps,
-    BackupDeps {}
+    SetupDeps {}
 
 /** `/internal/…`: the API of the dashboard and the command line. It is not versioned. */
 export function registerAdmin(app: FastifyInstance, adminDeps: AdminDeps): void {
@@ -67,7 +65,6 @@ export function registerAdmin(app: FastifyInstance, adminDeps: AdminDeps): void 
     ...bulkOperationHandlers(deps),
     ...searchHandlers(deps),
     ...systemHandlers(deps),
-    ...backupHandlers(deps),
     ...storeHandlers(deps),
   };
   app.register(async (admin) => {

@@ -1,3 +1,4 @@
+import type { Backups } from "../backup/backups.ts";
 import type { EffectiveSetting } from "../config/settings-reader.ts";
 import type { System } from "../health/system.ts";
 import type { FindingView } from "./contract/system.ts";
@@ -14,9 +15,10 @@ export interface SystemDeps {
    * @returns the number of checked videos
    */
   checkFiles(signal: AbortSignal): Promise<number>;
+  backups: Backups;
 }
 
-export function systemHandlers({ system, settings, diagnose, checkFiles }: SystemDeps) {
+export function systemHandlers({ system, settings, diagnose, checkFiles, backups }: SystemDeps) {
   let diagnosis: Promise<FindingView[]> | null = null;
   return defineHandlers({
     "GET /system": async () => await system.read(),
@@ -38,5 +40,9 @@ export function systemHandlers({ system, settings, diagnose, checkFiles }: Syste
       for (const event of ["end", "close"]) raw.socket.once(event, () => disconnected.abort());
       return { videos: await checkFiles(disconnected.signal) };
     },
+
+    "POST /backup": async ({ body }) => backups.start(body.folder),
+    "GET /backup": async () => ({ backup: backups.latest() }),
+    "DELETE /backup": async () => await backups.stop(),
   });
 }

@@ -12,7 +12,6 @@ import { nullIfObjectMissing } from "../storage/object-errors.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { filePrefix, posterKey, waveformKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
-import { posterLevels } from "./levels.ts";
 import { findUnfinishedPoster, finishPoster, isRecordingDeleted, type UnfinishedPoster } from "./queries.ts";
 
 export interface PosterDeps {
@@ -104,4 +103,25 @@ async function postpone({ db, queue }: PosterDeps, { id, subjectId }: ClaimedJob
     const priority = await priorityOfJob(tx, "poster", id);
     await queue.send(tx, "poster", { id: newId, subjectId, delayMs, priority });
   });
+}
+
+const LEVELS = 40;
+
+/**
+ * Reduces a waveform to a few levels of equal duration, as hexadecimal digits. The loudest level is `f`, so that quiet
+ * recordings have a visible shape too. Returns null for silence.
+ */
+function posterLevels({ peaks: base64 }: Pick<Waveform, "peaks">): string | null {
+  const peaks = Buffer.from(base64, "base64");
+  const count = Math.min(LEVELS, peaks.length);
+  const means = Array.from({ length: count }, (_, index) => {
+    const span = peaks.subarray(
+      Math.floor((index * peaks.length) / count),
+      Math.floor(((index + 1) * peaks.length) / count),
+    );
+    return span.reduce((sum, peak) => sum + peak, 0) / span.length;
+  });
+  const loudest = Math.max(...means);
+  if (!(loudest > 0)) return null;
+  return means.map((mean) => Math.round((15 * mean) / loudest).toString(16)).join("");
 }

@@ -76,10 +76,7 @@ async function startMetrics({ config, ...deps }: TelemetryDeps): Promise<Metrics
 async function startTraces({ config, log, version }: TelemetryDeps): Promise<Traces | null> {
   if (config.traces === null) return null;
   const { endpoint, headers, serviceName, sampledRatio } = config.traces;
-  const [{ openTraces }, { createOtlpExporter }] = await Promise.all([
-    import("./traces/traces.ts"),
-    import("./traces/otlp-exporter.ts"),
-  ]);
+  const { openTraces, createOtlpExporter } = await import("./traces/traces.ts");
   const exporter = createOtlpExporter({ endpoint, headers, log });
   return openTraces({ exporter, serviceName, version, sampledRatio });
 }

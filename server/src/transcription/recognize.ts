@@ -1,6 +1,6 @@
 import type { Checkpoint } from "@subtext/speech/checkpoints/checkpoint";
 import type { Speech } from "@subtext/speech/processes/process-pool";
-import type { TranscribeResult } from "@subtext/speech/transcript";
+import type { TranscribeProgress, TranscribeResult } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
 import type { Logger } from "pino";
 import type { Db } from "../db/schema.ts";
@@ -10,11 +10,9 @@ import type { Clock } from "../lib/clock.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { type JobTag, MIN_SLICE_SECONDS, startSlice, UNITS_PER_SECOND } from "../queue/fair-queueing.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
-import type { AttemptLease } from "./attempt-queries.ts";
-import { recordDecoded } from "./attempt-queries.ts";
+import { type AttemptLease, recordDecoded } from "./attempt-queries.ts";
 import { readCheckpoints, saveCheckpoint } from "./checkpoint-queries.ts";
 import { reportProgress } from "./queries.ts";
-import { WorkProgress } from "./work-progress.ts";
 
 export interface RecognizeDeps {
   db: Db;
@@ -179,4 +177,31 @@ function checkpointSaver(
     save(checkpoint).catch((error) =>
       log[logLevelOf(error, "warn")]({ err: error }, "could not store a checkpoint"),
     );
+}
+
+/**
+ * Computes the progress of a transcription from the estimated remaining time: 0.5 after half of the estimated total
+ * time. It never decreases.
+ */
+export class WorkProgress {
+  #start: { atMs: number; share: number } | null = null;
+  #share = 0;
+
+  /**
+   * @param nowMs from a monotonic clock
+   * @returns 0 to 1; while the remaining time is unknown, the share of earlier attempts
+   */
+  after({ done, duration, remainingSeconds }: TranscribeProgress, nowMs: number): number {
+    if (this.#start === null) {
+      this.#share = duration ? Math.min(done / duration, 1) : 0;
+      this.#start = { atMs: nowMs, share: this.#share };
+    }
+    if (remainingSeconds !== null) {
+      const { atMs, share } = this.#start;
+      const workedSeconds = (nowMs - atMs) / 1000;
+      const ownShare = remainingSeconds === 0 ? 1 : workedSeconds / (workedSeconds + remainingSeconds);
+      this.#share = Math.max(this.#share, share + (1 - share) * ownShare);
+    }
+    return this.#share;
+  }
 }

@@ -136,6 +136,7 @@ test("concurrent requests for a diagnosis share one, and a later request starts 
       return [];
     },
     checkFiles: async () => 0,
+    backups: {} as never,
   });
   const diagnose = () => handlers["GET /doctor"]({} as never);
   await Promise.all([diagnose(), diagnose(), diagnose()]);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { parseByteRange } from "../../src/http/byte-range.ts";
+import { parseByteRange } from "../../src/http/send-file.ts";
 import { formatFileUrl } from "../../src/storage/disk/file-url.ts";
 import { type FilesApp, startFilesApp } from "./files-app.ts";
 

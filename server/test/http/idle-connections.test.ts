@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { fastify } from "fastify";
 import { expect, onTestFinished, test } from "vitest";
-import { keepWaitingConnections } from "../../src/http/idle-connections.ts";
+import { keepWaitingConnections } from "../../src/http/app.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 

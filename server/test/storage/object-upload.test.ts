@@ -9,8 +9,7 @@ import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
-import { copyRecording } from "../../src/storage/copy-recording.ts";
-import { openObjectRecordingStore } from "../../src/storage/object-recording-store.ts";
+import { copyRecording, openObjectRecordingStore } from "../../src/storage/object-recording-store.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
 import {
   appendToUpload,

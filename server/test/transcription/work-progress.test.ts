@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { WorkProgress } from "../../src/transcription/work-progress.ts";
+import { WorkProgress } from "../../src/transcription/recognize.ts";
 
 test("progress and the remaining time are consistent", () => {
   fc.assert(

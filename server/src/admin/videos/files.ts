@@ -1,4 +1,6 @@
 import { buffer } from "node:stream/consumers";
+import { renderSpeakerSrt, renderSpeakerText, renderSpeakerVtt } from "@subtext/captions/speakers";
+import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import { readWords } from "../../corrections/words-file.ts";
 import type { Db } from "../../db/schema.ts";
 import { matchesEtag, sendFile } from "../../http/send-file.ts";
@@ -13,9 +15,8 @@ import { currentPrefix, fileKey, posterKey, waveformKey } from "../../storage/tr
 import type { TranscriptStore } from "../../storage/transcript-store.ts";
 import { findTranscriptionByVideo } from "../../transcription/queries.ts";
 import { MEDIA_TYPE_BYTES, mediaType } from "../../videos/media-type.ts";
-import { SPEAKER_FORMATS } from "../contract/video-detail.ts";
+import { SPEAKER_FORMATS, type SpeakerFormat } from "../contract/video-detail.ts";
 import { type Call, defineHandlers } from "../operation.ts";
-import { renderSpeakerFile } from "./speaker-files.ts";
 import { transcriptWords } from "./transcript-words.ts";
 import { getVideoFromParams } from "./videos.ts";
 
@@ -192,4 +193,20 @@ function asNotFound(code: AppErrorCode): (error: unknown) => never {
     if (isObjectMissing(error)) throw new AppError(code, "The file no longer exists.", { cause: error });
     throw error;
   };
+}
+
+function renderSpeakerFile(
+  words: readonly EditableWord[],
+  { format, language }: { format: SpeakerFormat; language: string },
+): string {
+  const named = words.map(({ word, start, end, speaker, channel }) => ({
+    word,
+    start,
+    end,
+    speaker: speaker ?? undefined,
+    channel: channel ?? undefined,
+  }));
+  if (format === "txt") return renderSpeakerText(named);
+  if (format === "srt") return renderSpeakerSrt(named, { language });
+  return renderSpeakerVtt(named, { language });
 }

@@ -52,7 +52,7 @@ export interface TranscriptionTable {
   poster_ended_at: ColumnType<Date | null, never, Date | null>;
   /** Storage key prefix of a frame of the video; null if there is none. */
   poster_prefix: ColumnType<string | null, never, string | null>;
-  /** Loudness over time of a recording without video, as hexadecimal digits; see `levels.ts`. */
+  /** Loudness over time of a recording without video, as hexadecimal digits; see `make-poster.ts`. */
   poster_levels: ColumnType<string | null, never, string | null>;
   created_at: Date;
   /** When it last became PENDING. */

@@ -68,7 +68,7 @@ export const s3 = {
   settingsPattern: "S3_…",
   read: readS3,
   open: async (config, log) => (await import("./s3-object-store.ts")).openS3ObjectStore(config, log),
-  createBucket: async (config) => await (await import("./create-bucket.ts")).createS3Bucket(config),
+  createBucket: async (config) => await (await import("./s3-object-store.ts")).createS3Bucket(config),
   settingsByError: {
     InvalidAccessKeyId: "S3_ACCESS_KEY_ID: the key does not exist",
     SignatureDoesNotMatch: "S3_SECRET_ACCESS_KEY: the secret does not match S3_ACCESS_KEY_ID",

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
@@ -6,6 +7,7 @@ import type { Role } from "../../config/config.ts";
 import type { Database } from "../../db/database.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
 import { logLevelOf } from "../../lib/outages.ts";
 import { queueDepth } from "../../queue/queue-depth.ts";
 import type { StoreOwnership } from "../../storage/ownership/store-ownership.ts";
@@ -13,7 +15,6 @@ import type { AttemptReport } from "../../transcription/attempt-report.ts";
 import type { DeliveryReport } from "../../webhooks/deliver.ts";
 import { CachedQuery } from "./cached-query.ts";
 import { createProcessMetrics, createStateMetrics, createWorkMetrics } from "./metric-groups.ts";
-import { registerMetricsRoute } from "./metrics-route.ts";
 
 /** Scrapes within this time share one query. */
 const CACHE_MS = 5_000;
@@ -103,4 +104,26 @@ export function openMetrics(deps: MetricsDeps): Metrics {
     },
     close: processMetrics.close,
   };
+}
+
+/** Requires the token from `METRICS_TOKEN`. */
+function registerMetricsRoute(
+  app: FastifyInstance,
+  { token, scrape }: { token: string; scrape: () => Promise<{ contentType: string; text: string }> },
+): void {
+  const expected = digest(`Bearer ${token}`);
+  app.get("/metrics", async (request, reply) => {
+    if (!timingSafeEqual(digest(request.headers.authorization ?? ""), expected)) {
+      throw new AppError("metrics_token_invalid", "Send the token of METRICS_TOKEN as a bearer token.", {
+        headers: { "www-authenticate": "Bearer" },
+      });
+    }
+    const { contentType, text } = await scrape();
+    return await reply.header("cache-control", "no-store").type(contentType).send(text);
+  });
+}
+
+/** `timingSafeEqual` requires equal lengths. */
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }
