@@ -1,6 +1,5 @@
 import { muteLeakage } from "./channels/mute-leakage.ts";
 import { separateSpeakers } from "./channels/separate-speakers.ts";
-import { splitChannels } from "./channels/split-channels.ts";
 import { prefetch } from "./lib/prefetch.ts";
 import type { StageTimer } from "./lib/stage-timer.ts";
 import { isSilence } from "./media/audio.ts";
@@ -99,4 +98,31 @@ function withChannel({ utterances }: UtteranceGroup, channel: Channel) {
 function averageOf([first, second]: ChannelPair): Float32Array {
   if (isSilence(first)) return first;
   return first.map((sample, index) => (sample + second[index]!) / 2);
+}
+
+/**
+ * Returns the channels as two streams. Chunks that one consumer has read and the other has not are buffered, so the
+ * consumers should advance together. The streams do not close the source.
+ */
+export function splitChannels(
+  source: AsyncIterator<ChannelPair>,
+): readonly [AsyncGenerator<Float32Array>, AsyncGenerator<Float32Array>] {
+  const buffers: [Float32Array[], Float32Array[]] = [[], []];
+  let reading: Promise<boolean> | null = null;
+  const read = async () => {
+    const { done, value } = await source.next();
+    if (done) return false;
+    for (const [index, samples] of value.entries()) buffers[index]!.push(samples);
+    return true;
+  };
+  async function* stream(buffer: Float32Array[]): AsyncGenerator<Float32Array> {
+    for (;;) {
+      while (buffer.length > 0) yield buffer.shift()!;
+      reading ??= read().finally(() => {
+        reading = null;
+      });
+      if (!(await reading) && buffer.length === 0) return;
+    }
+  }
+  return [stream(buffers[0]), stream(buffers[1])];
 }

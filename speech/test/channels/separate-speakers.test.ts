@@ -3,7 +3,7 @@ import { ChannelLevels } from "../../src/channels/channel-levels.ts";
 import { compareActivity, findLeakage, highestCorrelation } from "../../src/channels/compare-channels.ts";
 import { muteLeakage } from "../../src/channels/mute-leakage.ts";
 import { haveOneSpeakerEach } from "../../src/channels/separate-speakers.ts";
-import { splitChannels } from "../../src/channels/split-channels.ts";
+import { splitChannels } from "../../src/decode-utterances.ts";
 import type { ChannelPair } from "../../src/media/channel-pair.ts";
 import { delayed, mixed, raised, twoChannelCall, whiteNoise } from "../support/calls.ts";
 import { ENGLISH, spoken } from "../support/spoken.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SpeechError } from "../../src/errors.ts";
-import { lengthBeforeLoop } from "../../src/onnx/repetition-loops.ts";
+import { lengthBeforeLoop } from "../../src/onnx/decode-sequences.ts";
 import { asFloats, concatRows, floatsOf, floatTensor, selectRows } from "../../src/onnx/tensors.ts";
 import { chooseToken, probabilitiesOf, seededRandom } from "../../src/onnx/token-selection.ts";
 

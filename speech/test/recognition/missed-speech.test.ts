@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Engine, RecognitionResult } from "../../src/engines/engine.ts";
-import { partsToRetry } from "../../src/recognition/missed-speech.ts";
-import { MultilingualRecognizer } from "../../src/recognition/multilingual-recognizer.ts";
+import { MultilingualRecognizer, partsToRetry } from "../../src/recognition/multilingual-recognizer.ts";
 import type { TimedWord } from "../../src/transcript.ts";
 
 /** Two sentences with a pause between them, of two seconds each. */
