@@ -1,5 +1,5 @@
 import { Link, Outlet, useMatches, useParams, useRouter, useRouterState } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { UploadPanel } from "../features/uploads/upload-panel.tsx";
 import { lastEnvironment } from "../hooks/last-environment.ts";
 import { type PageCommand, PageCommandsContext } from "../hooks/page-commands.ts";
@@ -8,16 +8,16 @@ import { mayOpen, roleIn, useMe } from "../hooks/use-me.ts";
 import { shell as texts } from "../messages/en/shell.ts";
 import { ForbiddenPage, NotFoundPage } from "../ui/error-pages.tsx";
 import controls from "../ui/forms/controls.module.css";
-import { Button } from "../ui/forms/controls.tsx";
-import { MenuIcon, SignOutIcon } from "../ui/icons.tsx";
+import { Button, SegmentedControl } from "../ui/forms/controls.tsx";
+import { MenuIcon, MoonIcon, ScreenIcon, SignOutIcon, SunIcon } from "../ui/icons.tsx";
 import { Brand } from "../ui/page.tsx";
+import { onThemeSelected, selectedTheme, selectTheme } from "../ui/theme/theme.ts";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
 import { ENVIRONMENT_PAGES, SERVICE_PAGES } from "./pages.tsx";
 import { PaletteButton, useCommandPalette } from "./palette-button.tsx";
 import { SearchLink, useSearchShortcut } from "./search-link.tsx";
 import css from "./shell.module.css";
 import { useSignOut } from "./sign-out.tsx";
-import { ThemeSwitch } from "./theme-switch.tsx";
 import { useServerReachable } from "./use-server-reachable.ts";
 
 const Drawer = lazy(async () => ({ default: (await import("./drawer.tsx")).Drawer }));
@@ -179,5 +179,18 @@ function SignOut() {
       </Button>
       {dialog}
     </>
+  );
+}
+
+const OPTIONS = [
+  { value: "system", name: texts.themes.system, icon: <ScreenIcon /> },
+  { value: "light", name: texts.themes.light, icon: <SunIcon /> },
+  { value: "dark", name: texts.themes.dark, icon: <MoonIcon /> },
+] as const;
+
+function ThemeSwitch() {
+  const theme = useSyncExternalStore(onThemeSelected, selectedTheme);
+  return (
+    <SegmentedControl label={texts.theme} hideLabel options={OPTIONS} value={theme} onChange={selectTheme} />
   );
 }

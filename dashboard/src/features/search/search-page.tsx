@@ -2,10 +2,9 @@ import type { EnvironmentSummaryView } from "@subtext/server/admin/contract/envi
 import { SEARCH_LIMITS, type SearchPageView } from "@subtext/server/admin/contract/search";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { Input, Label, SearchField } from "react-aria-components";
 import { rememberEnvironment } from "../../hooks/last-environment.ts";
-import { useArrowKeys } from "../../hooks/use-arrow-keys.ts";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { search as texts } from "../../messages/en/search.ts";
@@ -189,4 +188,31 @@ function Tips({ title }: { title: string }) {
       </dl>
     </div>
   );
+}
+
+/** While an element that matches the selector has the focus, the up and down keys move it to the next one. */
+function useArrowKeys(root: RefObject<HTMLElement | null>, selector: string): void {
+  useEffect(() => {
+    const element = root.current;
+    const onKeyDown = (event: KeyboardEvent) => {
+      const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
+      if (altKey || ctrlKey || metaKey || shiftKey || (key !== "ArrowDown" && key !== "ArrowUp")) return;
+      if (!element || !document.activeElement?.matches(selector)) return;
+      if (moveFocus(element, selector, key === "ArrowDown" ? 1 : -1)) event.preventDefault();
+    };
+    element?.addEventListener("keydown", onKeyDown);
+    return () => element?.removeEventListener("keydown", onKeyDown);
+  }, [root, selector]);
+}
+
+/**
+ * Focuses the next or previous matching element, or the first one if none has the focus.
+ * @returns false if there is no such element
+ */
+function moveFocus(root: HTMLElement, selector: string, by: 1 | -1): boolean {
+  const elements = [...root.querySelectorAll<HTMLElement>(selector)];
+  const index = elements.indexOf(document.activeElement as HTMLElement);
+  const next = index < 0 ? elements[0] : elements[index + by];
+  next?.focus();
+  return next !== undefined;
 }

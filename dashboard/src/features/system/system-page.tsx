@@ -2,18 +2,25 @@ import type { HourView, SystemView } from "@subtext/server/admin/contract/system
 import { useQuery } from "@tanstack/react-query";
 import { system as texts } from "../../messages/en/system.ts";
 import { formatNumber } from "../../messages/numbers.ts";
-import { formatDuration, formatTimeOfDay } from "../../ui/format.ts";
+import {
+  formatBytes,
+  formatDecimal,
+  formatDuration,
+  formatEstimate,
+  formatPercent,
+  formatTimeOfDay,
+} from "../../ui/format.ts";
 import { LoadState } from "../../ui/load-state.tsx";
 import { PageHeader } from "../../ui/page.tsx";
-import { ActiveJobs } from "./active-jobs.tsx";
+import { Progress } from "../../ui/progress.tsx";
 import { BarChart } from "./bar-chart.tsx";
 import { Card, StatCard } from "./card.tsx";
 import { Disk } from "./disk.tsx";
 import { Engines, realTimeFactor } from "./engines.tsx";
 import { Health, HealthBadge } from "./health.tsx";
-import { Machine } from "./machine.tsx";
 import { systemQuery } from "./queries.ts";
 import css from "./system-page.module.css";
+import tables from "./tables.module.css";
 
 export function SystemPage() {
   const system = useQuery(systemQuery);
@@ -115,4 +122,61 @@ function sumHours(hours: HourView[]): HourView {
 
 function secondsBetween(from: string, to: string): number {
   return (Date.parse(to) - Date.parse(from)) / 1000;
+}
+
+function ActiveJobs({ running, processing }: { running: SystemView["running"]; processing: number }) {
+  const more = processing - running.length;
+  return (
+    <Card title={texts.inProgress}>
+      {running.length === 0 && <p className={tables.note}>{texts.noJobs}</p>}
+      <ul className={tables.running}>
+        {running.map(({ videoId, filename, progress, remainingSeconds }) => (
+          <li key={videoId}>
+            <span>{filename ?? videoId}</span>
+            <div>
+              <Progress label={texts.transcriptionOf(filename ?? videoId)} value={progress} />
+              <p className={tables.note}>
+                {formatPercent(progress)}
+                {remainingSeconds !== null && `, ${texts.left(formatEstimate(remainingSeconds))}`}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p className={tables.note}>{texts.andMore(more)}</p>}
+    </Card>
+  );
+}
+
+/** Shows the machine that sent the response and the service's processes on it. */
+function Machine({ machine, processes }: Pick<SystemView, "machine" | "processes">) {
+  const { cores, load, memoryBytes, freeMemoryBytes } = machine;
+  return (
+    <Card title={texts.machine}>
+      <p className={tables.note}>
+        {texts.coresAndLoad(cores, formatDecimal(load))} ·{" "}
+        {texts.memoryInUse(formatBytes(memoryBytes - freeMemoryBytes), formatBytes(memoryBytes))}
+      </p>
+      {processes.length > 0 && (
+        <table className={tables.table}>
+          <thead>
+            <tr>
+              <th scope="col">{texts.process}</th>
+              <th scope="col">{texts.pid}</th>
+              <th scope="col">{texts.memory}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {processes.map(({ pid, role, residentBytes }) => (
+              <tr key={pid}>
+                <th scope="row">{texts.processes[role]}</th>
+                <td>{pid}</td>
+                <td>{formatBytes(residentBytes)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Card>
+  );
 }

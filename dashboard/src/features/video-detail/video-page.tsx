@@ -1,11 +1,12 @@
-import type { VideoView } from "@subtext/server/admin/contract/video";
+import type { VideoChangesView, VideoView } from "@subtext/server/admin/contract/video";
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { posterUrl } from "../../admin-client/queries.ts";
 import { ProblemError } from "../../admin-client/request.ts";
 import { usePageCommands } from "../../hooks/page-commands.ts";
+import { useLiveVideos } from "../../hooks/use-live-videos.ts";
 import { useRole } from "../../hooks/use-me.ts";
 import { shell } from "../../messages/en/shell.ts";
 import { videoDetail as texts } from "../../messages/en/video-detail.ts";
@@ -23,11 +24,17 @@ import { Languages } from "./languages.tsx";
 import { Playback } from "./player/playback.ts";
 import { Player } from "./player/player.tsx";
 import { WaveformPlaceholder, WaveformSlider } from "./player/waveform-slider.tsx";
-import { captionsUrl, transcriptQuery, type VideoAddress, videoQuery, waveformQuery } from "./queries.ts";
+import {
+  applyChange,
+  captionsUrl,
+  transcriptQuery,
+  type VideoAddress,
+  videoQuery,
+  waveformQuery,
+} from "./queries.ts";
 import { RecordingDeleted, VideoStatus } from "./status.tsx";
 import type { ReadingPosition } from "./transcript/reading-position.ts";
 import { Transcript } from "./transcript/transcript.tsx";
-import { useLiveVideo } from "./use-live-video.ts";
 import { DeleteVideo, TranscribeAsNewVideo } from "./video-actions.tsx";
 import css from "./video-page.module.css";
 
@@ -225,4 +232,29 @@ function canTranscribeAsNew({ state, media, transcription }: VideoDetailView): b
   if (media === null) return false;
   if (state === "completed" || state === "untranscribed") return true;
   return state === "failed" && LANGUAGE_FAILURES.includes(transcription?.failure?.code ?? "");
+}
+
+/** Keeps the cached video up to date. Calls `onChange` when the video changes. */
+function useLiveVideo(address: VideoAddress, onChange: (video: VideoView) => void): void {
+  const { environmentId, videoId } = address;
+  const queryClient = useQueryClient();
+  const refetch = useCallback(() => {
+    const { queryKey } = videoQuery({ environmentId, videoId });
+    queryClient.invalidateQueries({ queryKey });
+  }, [environmentId, videoId, queryClient]);
+  const receive = useCallback(
+    ({ videos, deleted }: VideoChangesView) => {
+      const video = videos.find(({ id }) => id === videoId);
+      if (deleted.includes(videoId)) refetch();
+      if (!video) return;
+      const { queryKey } = videoQuery({ environmentId, videoId });
+      const loaded = queryClient.getQueryData(queryKey);
+      const updated = loaded && applyChange(loaded, video);
+      if (updated) queryClient.setQueryData(queryKey, updated);
+      else refetch();
+      onChange(video);
+    },
+    [environmentId, videoId, queryClient, refetch, onChange],
+  );
+  useLiveVideos(environmentId, receive, refetch);
 }

@@ -1,17 +1,20 @@
 import type { WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { DialogTrigger } from "react-aria-components";
 import { request } from "../../admin-client/request.ts";
+import { ui } from "../../messages/en/ui.ts";
 import { webhooks as texts } from "../../messages/en/webhooks.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { Secret } from "../../ui/copy.tsx";
+import { CodeBlock, Secret } from "../../ui/copy.tsx";
 import { formatDateTime } from "../../ui/format.ts";
-import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
+import controls from "../../ui/forms/controls.module.css";
+import { Button, ErrorNotice, Notice, SegmentedControl } from "../../ui/forms/controls.tsx";
 import { ModalDialog } from "../../ui/forms/modal-dialog.tsx";
 import { Section } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
 import { endpointKey } from "./queries.ts";
-import { VerificationDialog } from "./verification-dialog.tsx";
+import { LANGUAGES, type Language, VERIFICATION_CODE } from "./verification-code.ts";
 import css from "./webhooks.module.css";
 
 export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwner: boolean }) {
@@ -61,5 +64,32 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
       </div>
       {!isOwner && <p className={table.soft}>{texts.secretOwnersOnly}</p>}
     </Section>
+  );
+}
+
+const OPTIONS = LANGUAGES.map((name) => ({ value: name, name }));
+
+function VerificationDialog({ close }: { close(): void }) {
+  const [language, setLanguage] = useState<Language>("Node");
+  const { install, withPackage, standardLibrary } = VERIFICATION_CODE[language];
+  return (
+    <>
+      <SegmentedControl
+        label={texts.programmingLanguage}
+        options={OPTIONS}
+        value={language}
+        onChange={setLanguage}
+      />
+      <CodeBlock
+        key={`${language} package`}
+        label={texts.withPackage(install)}
+        text={withPackage}
+        keepLines
+      />
+      <CodeBlock key={`${language} alone`} label={texts.standardLibrary} text={standardLibrary} keepLines />
+      <div className={controls.actions}>
+        <Button onPress={close}>{ui.close}</Button>
+      </div>
+    </>
   );
 }

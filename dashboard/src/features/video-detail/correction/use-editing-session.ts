@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { ProblemError, request, UnreachableError } from "../../../admin-client/request.ts";
 import { useMe } from "../../../hooks/use-me.ts";
-import { type VideoAddress, videoQuery } from "../queries.ts";
+import { type VideoAddress, videoParams, videoQuery } from "../queries.ts";
 import { browserDrafts } from "./drafts.ts";
 import { tabEditSession } from "./edit-session.ts";
-import { EditingSession, type SessionState } from "./editing-session.ts";
+import { EditingSession, type SessionState, type WordsApi } from "./editing-session.ts";
 import { draftQuery } from "./unsaved-changes.tsx";
-import { wordsApi } from "./words-api.ts";
 
 /**
  * Opens an editing session. Closing the editor saves unsaved changes. Closing the page keeps them in the draft.
@@ -53,4 +53,21 @@ export function useEditingSession({ environmentId, videoId }: VideoAddress): {
 
 export function useSessionState(session: EditingSession): SessionState {
   return useSyncExternalStore(session.subscribe, () => session.state);
+}
+
+function wordsApi(address: VideoAddress): WordsApi {
+  const params = videoParams(address);
+  return {
+    load: () => request("GET /environments/:environment/videos/:video/words", { params }),
+    save: ({ words, editSessionId, etag }) =>
+      request("PUT /environments/:environment/videos/:video/words", {
+        params,
+        ifMatch: etag,
+        body: { words: [...words], editSessionId },
+      }),
+    isOutdated: (error) => error instanceof ProblemError && error.code === "transcript_changed",
+    isTemporary: (error) =>
+      error instanceof UnreachableError ||
+      (error instanceof ProblemError && (error.status >= 500 || error.status === 429)),
+  };
 }

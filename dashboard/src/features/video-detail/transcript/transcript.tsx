@@ -3,11 +3,11 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { listenToKeys } from "../../../hooks/shortcuts.ts";
 import { ui } from "../../../messages/en/ui.ts";
 import { videoDetail as texts } from "../../../messages/en/video-detail.ts";
+import { ActionMenu } from "../../../ui/action-menu/action-menu.tsx";
 import { copyText } from "../../../ui/copy.tsx";
 import controls from "../../../ui/forms/controls.module.css";
 import { Button, Switch } from "../../../ui/forms/controls.tsx";
-import { EditIcon, FollowIcon } from "../../../ui/icons.tsx";
-import { CopyMenu } from "../copy-menu.tsx";
+import { CopyIcon, EditIcon, FollowIcon } from "../../../ui/icons.tsx";
 import { DownloadMenu } from "../download-menu.tsx";
 import type { Playback } from "../player/playback.ts";
 import type { VideoAddress } from "../queries.ts";
@@ -15,7 +15,12 @@ import { spokenClock } from "../texts.ts";
 import { type ReadingPosition, useReadingPosition } from "./reading-position.ts";
 import css from "./transcript.module.css";
 import { TranscriptController } from "./transcript-controller.ts";
-import { plainText, quote, type Transcript as TranscriptModel } from "./transcript-model.ts";
+import {
+  plainText,
+  quote,
+  type Transcript as TranscriptModel,
+  textWithTimestamps,
+} from "./transcript-model.ts";
 import { TranscriptSearchField } from "./transcript-search-field.tsx";
 import { TranscriptText } from "./transcript-text.tsx";
 
@@ -150,4 +155,32 @@ function spokenWord({ paragraphs, starts }: TranscriptModel, word: number): stri
   const index = word - paragraph.firstWord;
   const text = paragraph.text.slice(paragraph.wordStarts[index], paragraph.wordEnds[index]);
   return `${text}, ${spokenClock(starts[word]!)}`;
+}
+
+interface CopyMenuProps {
+  transcript: TranscriptModel;
+  controller: TranscriptController | null;
+  onCopy(text: string, what: string): void;
+}
+
+function CopyMenu({ transcript, controller, onCopy }: CopyMenuProps) {
+  // Read before the menu opens, because the menu takes focus and the selection may be lost.
+  const [selected, setSelected] = useState<{ first: number; last: number } | null>(null);
+  const actions = [
+    { name: texts.transcript, run: () => onCopy(plainText(transcript), texts.transcript) },
+    { name: texts.withTimestamps, run: () => onCopy(textWithTimestamps(transcript), texts.transcript) },
+  ];
+  const copySelection = selected && {
+    name: texts.selectionWithTimestamp,
+    run: () => onCopy(quote(transcript, selected), texts.selection),
+  };
+  return (
+    <ActionMenu
+      label={texts.copy}
+      actions={copySelection ? [copySelection, ...actions] : actions}
+      onPressStart={() => setSelected(controller?.selectedWords() ?? null)}
+    >
+      <CopyIcon />
+    </ActionMenu>
+  );
 }
