@@ -1,7 +1,7 @@
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
-import { remakePoster } from "../posters/queries.ts";
+import { recreatePoster } from "../posters/queries.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import { fileKey, posterKey, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
@@ -103,7 +103,7 @@ async function findMissing(
     if (isComplete && posterPrefix !== null && !found.includes(posterKey(posterPrefix))) {
       const jobId = newJobId();
       await db.transaction().execute(async (tx) => {
-        if (!(await remakePoster(tx, { transcriptionId: id, jobId }, posterPrefix))) return;
+        if (!(await recreatePoster(tx, { transcriptionId: id, jobId }, posterPrefix))) return;
         await queue.send(tx, "poster", { id: jobId, subjectId: id, priority: REMADE_POSTER_PRIORITY });
       });
     }

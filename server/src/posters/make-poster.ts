@@ -41,10 +41,11 @@ export async function makePoster(deps: PosterDeps, job: ClaimedJob, shutdown: Ab
   const unfinished = await findUnfinishedPoster(db, { transcriptionId, jobId });
   if (!unfinished) return;
   const signal = AbortSignal.any([shutdown, job.signal]);
-  let made: MadePoster = { prefix: null, levels: null };
+  let poster: Poster = { prefix: null, levels: null };
   try {
-    if (job.retryCount >= MAX_TRIES) throw new Error("each worker was lost while it made the poster");
-    if (unfinished.hasRecording) made = await make(deps, { transcriptionId, ...unfinished }, signal);
+    if (job.retryCount >= MAX_TRIES) throw new Error("each worker was lost while it created the poster");
+    if (unfinished.hasRecording)
+      poster = await createPoster(deps, { transcriptionId, ...unfinished }, signal);
   } catch (error) {
     if (job.signal.aborted) throw error;
     if (shutdown.aborted || isOutage(error)) {
@@ -54,23 +55,23 @@ export async function makePoster(deps: PosterDeps, job: ClaimedJob, shutdown: Ab
     if (job.retryCount + 1 < MAX_TRIES) throw error;
     log.warn({ err: error, transcriptionId }, "could not make a poster; lists will show a placeholder");
   }
-  const isFinished = await finishPoster(db, { transcriptionId, jobId }, { ...made, now: clock.now() });
-  // The recording may have been deleted while the poster was made.
-  if (!isFinished && made.prefix !== null && (await isRecordingDeleted(db, unfinished.videoId)))
-    await deps.transcripts.remove(posterKey(made.prefix));
+  const isFinished = await finishPoster(db, { transcriptionId, jobId }, { ...poster, now: clock.now() });
+  // The recording may have been deleted while the poster was created.
+  if (!isFinished && poster.prefix !== null && (await isRecordingDeleted(db, unfinished.videoId)))
+    await deps.transcripts.remove(posterKey(poster.prefix));
 }
 
-interface MadePoster {
+interface Poster {
   prefix: string | null;
   levels: string | null;
 }
 
-async function make(
+async function createPoster(
   { recordings, transcripts, posterDecoder }: PosterDeps,
-  poster: UnfinishedPoster & { transcriptionId: string },
+  unfinished: UnfinishedPoster & { transcriptionId: string },
   signal: AbortSignal,
-): Promise<MadePoster> {
-  const { transcriptionId, videoId, attempt, duration, waveformPrefix } = poster;
+): Promise<Poster> {
+  const { transcriptionId, videoId, attempt, duration, waveformPrefix } = unfinished;
   const decoder = await posterDecoder();
   // A missing recording is not an error, because the sweep of missing files reports it.
   const source = await recordings.open(videoId, signal).catch(nullIfObjectMissing);

@@ -71,7 +71,7 @@ export async function isRecordingDeleted(db: Db, videoId: string): Promise<boole
  * @param prefix key prefix of the missing poster
  * @returns false if the row no longer references that poster
  */
-export async function remakePoster(
+export async function recreatePoster(
   tx: Tx,
   { transcriptionId, jobId }: PosterJob,
   prefix: string,

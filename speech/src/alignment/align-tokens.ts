@@ -192,16 +192,16 @@ function addPause(reached: Float64Array, pauseSums: Float64Array, beginCost: num
 
 /** Extends all paths by a token. `starts` has the token's start for each frame at which it may end. */
 function addToken(
-  begun: Float64Array,
+  reachedBefore: Float64Array,
   costSums: Float64Array,
   durations: Float64Array,
 ): { reached: Float64Array<ArrayBuffer>; starts: Int16Array } {
-  const reached = new Float64Array(begun.length).fill(Number.POSITIVE_INFINITY);
-  const starts = new Int16Array(begun.length);
-  for (let start = 0; start < begun.length - 1; start++) {
-    const before = begun[start]! - costSums[start]!;
+  const reached = new Float64Array(reachedBefore.length).fill(Number.POSITIVE_INFINITY);
+  const starts = new Int16Array(reachedBefore.length);
+  for (let start = 0; start < reachedBefore.length - 1; start++) {
+    const before = reachedBefore[start]! - costSums[start]!;
     if (before === Number.POSITIVE_INFINITY) continue;
-    const longest = Math.min(durations.length - 1, begun.length - 1 - start);
+    const longest = Math.min(durations.length - 1, reachedBefore.length - 1 - start);
     for (let duration = 1; duration <= longest; duration++) {
       const end = start + duration;
       const cost = before + costSums[end]! + durations[duration]!;

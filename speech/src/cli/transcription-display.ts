@@ -18,13 +18,13 @@ export function showTranscription(
 ): TranscriptionDisplay {
   const label = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name;
   const bar = openProgressBar(label, terminal, now);
-  let begun: { at: number; done: number } | null = null;
+  let first: { at: number; done: number } | null = null;
   return {
     show(progress) {
-      begun ??= { at: now(), done: progress.done };
+      first ??= { at: now(), done: progress.done };
       const { done, duration } = progress;
-      const workedMs = now() - begun.at;
-      const pace = workedMs < SPEED_KNOWN_AFTER_MS ? null : (1000 * (done - begun.done)) / workedMs;
+      const workedMs = now() - first.at;
+      const pace = workedMs < SPEED_KNOWN_AFTER_MS ? null : (1000 * (done - first.done)) / workedMs;
       bar.show({
         share: duration === null ? null : Math.min(1, done / (duration || 1)),
         text: describeTranscription(progress, pace),

@@ -50,11 +50,6 @@ export function languageCode(name: string): string | null {
   return CODES_BY_NAME.get(written) ?? canonicalCode(written.replaceAll("_", "-"));
 }
 
-export function languageName(code: string): string {
-  const canonical = canonicalCode(code);
-  return (canonical === null ? undefined : ENGLISH_NAMES.of(canonical)) ?? code;
-}
-
 /** Returns null unless the tag identifies a language with an English name. */
 function canonicalCode(tag: string): string | null {
   // `Intl.Locale` returns no language for `und`.

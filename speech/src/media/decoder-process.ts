@@ -13,6 +13,8 @@ const BACKGROUND_NICE_STEPS = 10;
 
 /** Delay between SIGTERM and SIGKILL. */
 const GRACE_MS = 300;
+/** Maximum length of output that is read as text. */
+const MAX_TEXT_CHARACTERS = 16_000_000;
 
 export interface ChildOptions {
   command: string;
@@ -116,12 +118,12 @@ export class DecoderProcess {
     }
   }
 
-  async text(maxCharacters = 16_000_000): Promise<string> {
+  async text(): Promise<string> {
     let text = "";
     const decoder = new TextDecoder();
     for await (const chunk of this.output()) {
       text += decoder.decode(chunk, { stream: true });
-      if (text.length > maxCharacters)
+      if (text.length > MAX_TEXT_CHARACTERS)
         throw new SpeechError("decoder_crashed", "The decoder's output is too long.");
     }
     return text;

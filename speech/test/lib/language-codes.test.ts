@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { languageCode, languageName } from "../../src/lib/language-codes.ts";
+import { languageCode } from "../../src/lib/language-codes.ts";
 
 /** What Whisper's servers print, in the order of their share of its training. */
 const WHISPER_LANGUAGES =
@@ -75,17 +75,4 @@ describe("a language is known by whatever a server calls it", () => {
       }),
     );
   });
-});
-
-describe("a language has a name for people", () => {
-  test("in English", () => {
-    expect(["es", "yue", "my", "pt-BR"].map(languageName)).toEqual([
-      "Spanish",
-      "Cantonese",
-      "Burmese",
-      "Portuguese",
-    ]);
-  });
-
-  test("or is called by its code", () => expect(languageName("xx")).toBe("xx"));
 });

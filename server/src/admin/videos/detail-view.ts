@@ -94,12 +94,12 @@ function toTimeline(
     ["failed", row.status === "FAILED" ? finished : null],
     ["skipped", row.status === "SKIPPED" ? finished : null],
   ];
-  let before: Date | null = null;
+  let previous: Date | null = null;
   const steps: TimelineStepView[] = [];
   for (const [step, at] of timestamps) {
     if (!at) continue;
-    steps.push({ step, at: at.toISOString(), seconds: before && secondsBetween(before, at) });
-    before = at;
+    steps.push({ step, at: at.toISOString(), seconds: previous && secondsBetween(previous, at) });
+    previous = at;
   }
   const deliveries = finished
     ? events.filter(
@@ -130,11 +130,11 @@ function preparedAt(
 
 function toAttemptView(
   row: TranscriptionAttemptRow,
-  before: TranscriptionAttemptRow | undefined,
+  previous: TranscriptionAttemptRow | undefined,
 ): AttemptView {
   return {
     number: row.number,
-    begunBy: begunBy(before),
+    begunBy: begunBy(previous),
     queuedAt: row.queued_at.toISOString(),
     startedAt: row.started_at.toISOString(),
     endedAt: row.ended_at?.toISOString() ?? null,
@@ -144,8 +144,8 @@ function toAttemptView(
   };
 }
 
-function begunBy(before: TranscriptionAttemptRow | undefined): AttemptView["begunBy"] {
-  switch (before?.outcome) {
+function begunBy(previous: TranscriptionAttemptRow | undefined): AttemptView["begunBy"] {
+  switch (previous?.outcome) {
     case undefined:
       return "upload";
     case "failed":

@@ -124,5 +124,4 @@ export interface TranscriptUpdateTable {
 
 export type TranscriptionRow = Selectable<TranscriptionTable>;
 export type TranscriptRevisionRow = Selectable<TranscriptRevisionTable>;
-export type TranscriptUpdateRow = Selectable<TranscriptUpdateTable>;
 export type TranscriptionAttemptRow = Selectable<TranscriptionAttemptTable>;
