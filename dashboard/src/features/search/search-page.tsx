@@ -2,16 +2,14 @@ import type { EnvironmentSummaryView } from "@subtext/server/admin/contract/envi
 import { SEARCH_LIMITS, type SearchPageView } from "@subtext/server/admin/contract/search";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
-import { Input, Label, SearchField } from "react-aria-components";
+import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { rememberEnvironment } from "../../hooks/last-environment.ts";
 import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { search as texts } from "../../messages/en/search.ts";
 import { languageName } from "../../ui/format.ts";
-import controls from "../../ui/forms/controls.module.css";
-import { Button, Notice } from "../../ui/forms/controls.tsx";
-import { CloseIcon, SearchIcon } from "../../ui/icons.tsx";
+import { Notice } from "../../ui/forms/controls.tsx";
+import { QueryField } from "../../ui/forms/query-field.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
 import { PageHeader, ShowMore } from "../../ui/page.tsx";
 import { searchQuery } from "./queries.ts";
@@ -19,7 +17,6 @@ import css from "./search-page.module.css";
 import { SearchResult } from "./search-result.tsx";
 
 const ROUTE = "/signed-in/environments/$environmentId/search";
-const DEBOUNCE_MS = 180;
 
 export function SearchPage() {
   const environment = useEnvironment();
@@ -29,7 +26,6 @@ export function SearchPage() {
 function Search({ environment: { id: environmentId, name } }: { environment: EnvironmentSummaryView }) {
   const params = useSearch({ from: ROUTE });
   const { q = "", language } = params;
-  const [text, setText] = useSearchText(q);
   useEffect(() => rememberEnvironment(environmentId), [environmentId]);
   const navigate = useNavigate({ from: "/environments/$environmentId/search" });
   const results = useInfiniteQuery(searchQuery(environmentId, params));
@@ -42,27 +38,19 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
     <div ref={root}>
       <PageHeader title={texts.title} description={texts.description(name)} />
       <div className={css.form}>
-        <SearchField
-          className={css.field ?? ""}
-          value={text}
-          onChange={setText}
+        <QueryField
+          className={css.field}
+          texts={texts}
+          query={q}
+          onChange={(next) =>
+            navigate({
+              search: ({ q: _, ...rest }) => ({ ...rest, ...(next && { q: next }) }),
+              replace: true,
+            })
+          }
           maxLength={SEARCH_LIMITS.characters}
-        >
-          <Label className={controls.hidden ?? ""}>{texts.label}</Label>
-          <SearchIcon />
-          <Input
-            className={css.input ?? ""}
-            placeholder={texts.placeholder}
-            data-initial-focus=""
-            enterKeyHint="search"
-            ref={useInitialFocus()}
-          />
-          {text !== "" && (
-            <Button variant="quiet" iconOnly aria-label={texts.clear}>
-              <CloseIcon />
-            </Button>
-          )}
-        </SearchField>
+          inputRef={useInitialFocus()}
+        />
         {(languages.length > 1 || language !== undefined) && (
           <select
             className={css.language}
@@ -102,36 +90,6 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
       )}
     </div>
   );
-}
-
-/**
- * Synchronizes the field's text with the query in the page's address. Typing changes the address after a delay; links
- * and the back button change the text.
- */
-function useSearchText(q: string): [string, (text: string) => void] {
-  const navigate = useNavigate({ from: "/environments/$environmentId/search" });
-  const [text, setText] = useState(q);
-  const lastQuery = useRef(q);
-  useEffect(() => {
-    // A link or the back button changed the query.
-    if (q !== lastQuery.current) {
-      lastQuery.current = q;
-      setText(q);
-    }
-  }, [q]);
-  useEffect(() => {
-    const next = text.trim();
-    if (next === lastQuery.current.trim()) return;
-    const timer = setTimeout(() => {
-      lastQuery.current = next;
-      void navigate({
-        search: ({ q: _, ...rest }) => ({ ...rest, ...(next && { q: next }) }),
-        replace: true,
-      });
-    }, DEBOUNCE_MS);
-    return () => clearTimeout(timer);
-  }, [text, navigate]);
-  return [text, setText];
 }
 
 /** Focuses the field when the page opens without a query. */

@@ -2,22 +2,19 @@ import { MAX_COUNTED_VIDEOS, type VideoCountsView } from "@subtext/server/admin/
 import { SORT_DIRECTIONS, VIDEO_SORTS, VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
-import { Input, Label, SearchField } from "react-aria-components";
+import { useState } from "react";
 import { videoCountsQuery, videoFiltersQuery } from "../../admin-client/queries.ts";
 import type { VideoListView } from "../../admin-client/video-list-view.ts";
 import { videoList as texts } from "../../messages/en/video-list.ts";
 import { formatNumber } from "../../messages/numbers.ts";
 import { languageName } from "../../ui/format.ts";
 import controls from "../../ui/forms/controls.module.css";
-import { Button } from "../../ui/forms/controls.tsx";
 import { Select } from "../../ui/forms/form-fields.tsx";
-import { CloseIcon, SearchIcon } from "../../ui/icons.tsx";
+import { QueryField } from "../../ui/forms/query-field.tsx";
 import { failureText, STATE_NAMES } from "../../ui/video-state.tsx";
 import { withSort } from "./columns.ts";
 import css from "./filters.module.css";
 
-const DEBOUNCE_MS = 200;
 const ANY = "any";
 
 export function StateFilter({ environmentId, view }: { environmentId: string; view: VideoListView }) {
@@ -63,38 +60,14 @@ function countText(counts: VideoCountsView | undefined, state: VideoState | unde
 
 export function NameFilter({ view, onChange }: { view: VideoListView; onChange(view: VideoListView): void }) {
   const { q = "", ...rest } = view;
-  const [text, setText] = useState(q);
-  const lastQuery = useRef(q);
-  const change = useRef(onChange);
-  change.current = (next) => onChange(next);
-  const others = useRef(rest);
-  others.current = rest;
-  useEffect(() => {
-    // A link or the back button changed the query.
-    if (q === lastQuery.current) return;
-    lastQuery.current = q;
-    setText(q);
-  }, [q]);
-  useEffect(() => {
-    const next = text.trim();
-    if (next === lastQuery.current.trim()) return;
-    const timer = setTimeout(() => {
-      lastQuery.current = next;
-      change.current({ ...others.current, ...(next && { q: next }) });
-    }, DEBOUNCE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
   return (
-    <SearchField className={css.field ?? ""} value={text} onChange={setText} maxLength={200}>
-      <Label className={controls.hidden ?? ""}>{texts.findVideos}</Label>
-      <SearchIcon />
-      <Input className={css.input ?? ""} placeholder={texts.findPlaceholder} enterKeyHint="search" />
-      {text !== "" && (
-        <Button variant="quiet" iconOnly aria-label={texts.clear}>
-          <CloseIcon />
-        </Button>
-      )}
-    </SearchField>
+    <QueryField
+      className={css.field}
+      texts={{ label: texts.findVideos, placeholder: texts.findPlaceholder, clear: texts.clear }}
+      query={q}
+      onChange={(next) => onChange({ ...rest, ...(next && { q: next }) })}
+      maxLength={200}
+    />
   );
 }
 
