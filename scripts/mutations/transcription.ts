@@ -106,6 +106,10 @@ export const transcriptionMutations: Mutation[] = [
     ['    .where("id", "=", id)\n    .where("job_id", "=", jobId)\n', '    .where("id", "=", id)\n'],
   ]),
   ...of("server/src/webhooks/queries.ts", DELIVERIES, [['    .where("job_id", "=", delivery.jobId)\n', ""]]),
+  ...of("server/src/webhooks/endpoint-queries.ts", DELIVERIES, [
+    ['    .where("url", "=", url)\n', ""],
+    ['    .where("enabled_at", "is not distinct from", enabledAt)\n', ""],
+  ]),
   ...of("server/src/webhooks/due-delivery-queries.ts", DELIVERIES, [
     ["and delivery.job_id = attempt.job_id and delivery.status", "and delivery.status"],
     ["if (delivery?.job_id !== jobId) return undefined;", "if (!delivery) return undefined;"],

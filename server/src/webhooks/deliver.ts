@@ -221,7 +221,7 @@ async function recordFailed(
         group: endpoint.id,
       });
     }
-    // The attempt says nothing about an endpoint whose URL was changed during it.
+    // The attempt says nothing about an endpoint that was changed or enabled again during it.
     const reason = failingSince && disablingReason(next, failingSince, now);
     if (reason && (await disableEndpoint(tx, endpoint.id, reason, now))) {
       await recordEndpointEvent({ tx, clock }, SERVICE, "webhook_endpoint.disabled", endpoint, { reason });

@@ -86,10 +86,10 @@ export async function updateWebhookEndpoint(
 }
 
 /** Also resets `failing_since`. Does nothing if the endpoint is enabled. */
-export async function enableEndpoint(db: Db | Tx, id: string): Promise<void> {
+export async function enableEndpoint(db: Db | Tx, id: string, now: Date): Promise<void> {
   await db
     .updateTable("webhook_endpoint")
-    .set({ disabled_at: null, disabled_reason: null, failing_since: null })
+    .set({ disabled_at: null, disabled_reason: null, failing_since: null, enabled_at: now })
     .where("id", "=", id)
     .where("disabled_at", "is not", null)
     .execute();
@@ -135,11 +135,12 @@ export async function lockSubscribers(
 
 /**
  * @param endpoint as it was when the attempt started
- * @returns when the endpoint started to fail, which may be before `since`; null if it no longer has this URL
+ * @returns when the endpoint started to fail, which may be before `since`; null if its URL was changed or it was enabled
+ *   again during the attempt
  */
 export async function markEndpointFailing(
   tx: Tx,
-  { id, url }: Pick<WebhookEndpointRow, "id" | "url">,
+  { id, url, enabled_at: enabledAt }: Pick<WebhookEndpointRow, "id" | "url" | "enabled_at">,
   since: Date,
 ): Promise<Date | null> {
   const row = await tx
@@ -147,6 +148,7 @@ export async function markEndpointFailing(
     .set((set) => ({ failing_since: set.fn.coalesce("failing_since", set.val(since)) }))
     .where("id", "=", id)
     .where("url", "=", url)
+    .where("enabled_at", "is not distinct from", enabledAt)
     .returning("failing_since")
     .executeTakeFirst();
   return row?.failing_since ?? null;

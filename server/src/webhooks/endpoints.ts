@@ -78,7 +78,7 @@ export async function changeWebhookEndpoint(
     ...changes,
     ...(url !== undefined && { url: parseEndpointUrl(url, policy).href }),
   });
-  if (enabled === true) await enableEndpoint(tx, id);
+  if (enabled === true) await enableEndpoint(tx, id, clock.now());
   if (enabled === false) await disableEndpoint(tx, id, "Disabled by its owner.", clock.now());
   return requireRow(await findWebhookEndpoint(tx, id));
 }

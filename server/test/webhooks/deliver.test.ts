@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { WebhookEndpointChange } from "@subtext/client/contract/webhook-endpoint";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
 import { newJobId } from "../../src/queue/queue.ts";
@@ -95,6 +96,8 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
   return { db, receiver, endpoint, read, readEndpoint, attempt };
 }
 
+type Change = (changes: WebhookEndpointChange) => Promise<unknown>;
+
 /** Sends the response headers one byte at a time and never completes them. */
 function drip(response: ServerResponse): void {
   const { socket } = response;
@@ -158,18 +161,30 @@ describe("a delivery", () => {
     ]);
   });
 
-  test("that gets 410 from a URL that was changed during the attempt leaves the endpoint enabled", async () => {
-    const { attempt, readEndpoint, db, endpoint } = await emitted();
-    const { endpointPolicy: policy } = service.service.parts;
-    const change = (url: string) =>
-      db.transaction().execute((tx) => changeWebhookEndpoint({ tx, clock, policy }, endpoint.id, { url }));
-    const old = await startPlainReceiver((_request, response) => {
-      void change(endpoint.url).then(() => response.writeHead(410).end());
-    });
-    await change(old.url.href);
-    expect(await attempt()).toMatchObject({ status: "failed" });
-    expect(await readEndpoint()).toMatchObject({ url: endpoint.url, disabled_at: null, failing_since: null });
-  });
+  test.for([
+    ["whose URL was changed", async (change, { url }) => await change({ url })],
+    [
+      "that was disabled and enabled again",
+      async (change) => {
+        await change({ enabled: false });
+        await change({ enabled: true });
+      },
+    ],
+  ] satisfies [string, (change: Change, endpoint: { url: string }) => Promise<unknown>][])(
+    "that gets 410 leaves an endpoint %s during the attempt enabled",
+    async ([, changeDuringAttempt]) => {
+      const { attempt, readEndpoint, db, endpoint } = await emitted();
+      const { endpointPolicy: policy } = service.service.parts;
+      const change: Change = (changes) =>
+        db.transaction().execute((tx) => changeWebhookEndpoint({ tx, clock, policy }, endpoint.id, changes));
+      const old = await startPlainReceiver((_request, response) => {
+        void changeDuringAttempt(change, endpoint).then(() => response.writeHead(410).end());
+      });
+      await change({ url: old.url.href });
+      expect(await attempt()).toMatchObject({ status: "failed" });
+      expect(await readEndpoint()).toMatchObject({ disabled_at: null, failing_since: null });
+    },
+  );
 
   test("that failed at another URL does not count against a new one", async () => {
     const { receiver, attempt, readEndpoint, db, endpoint } = await emitted();

@@ -35,6 +35,8 @@ export interface WebhookEndpointTable {
   /** Time of the first failure since the last success. */
   failing_since: Date | null;
   disabled_at: Date | null;
+  /** When the endpoint was last enabled again; null if it never was. */
+  enabled_at: ColumnType<Date | null, never, Date>;
   disabled_reason: string | null;
 }
 
