@@ -7,12 +7,13 @@ import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import { representWebhookEndpointWithSecret } from "../resources/serializers.ts";
 import { countDeliveries, latestDeliveries } from "../webhooks/endpoint-health-queries.ts";
+import { findWebhookEndpoint, listWebhookEndpoints } from "../webhooks/endpoint-queries.ts";
 import {
-  deleteWebhookEndpoint,
-  findWebhookEndpoint,
-  listWebhookEndpoints,
-} from "../webhooks/endpoint-queries.ts";
-import { changeWebhookEndpoint, createWebhookEndpoint, rotateSecret } from "../webhooks/endpoints.ts";
+  changeWebhookEndpoint,
+  createWebhookEndpoint,
+  removeWebhookEndpoint,
+  rotateSecret,
+} from "../webhooks/endpoints.ts";
 import { type EndpointPolicy, parseEndpointUrl } from "../webhooks/guard-url.ts";
 import { RECENT_HOURS, type WebhookEndpointView } from "./contract/webhook.ts";
 import { defineHandlers } from "./operation.ts";
@@ -73,14 +74,9 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
     },
 
     "DELETE /webhook-endpoints/:id": async ({ params, auditActor, request }) => {
-      const id = await db.transaction().execute(async (tx) => {
-        const row = await getEndpoint(tx, params.id);
-        if (await deleteWebhookEndpoint(tx, row.id)) {
-          await recordEndpointEvent({ tx, clock }, auditActor, "webhook_endpoint.deleted", row);
-        }
-        return row.id;
-      });
-      request.log.info({ endpointId: id }, "webhook endpoint deleted");
+      const row = await getEndpoint(db, params.id);
+      await removeWebhookEndpoint({ db, clock }, auditActor, row);
+      request.log.info({ endpointId: row.id }, "webhook endpoint deleted");
     },
 
     "POST /webhook-endpoints/:id/reveal-secret": async ({ params: { id }, auditActor, request }) => {

@@ -9,11 +9,12 @@ import {
   representWebhookEndpoint,
   representWebhookEndpointWithSecret,
 } from "../resources/serializers.ts";
-import { deleteWebhookEndpoint, pageOfWebhookEndpoints } from "../webhooks/endpoint-queries.ts";
+import { pageOfWebhookEndpoints } from "../webhooks/endpoint-queries.ts";
 import {
   changeWebhookEndpoint,
   createWebhookEndpoint,
   getWebhookEndpoint,
+  removeWebhookEndpoint,
   rotateSecret,
 } from "../webhooks/endpoints.ts";
 import type { EndpointPolicy } from "../webhooks/guard-url.ts";
@@ -72,14 +73,9 @@ export function registerWebhookEndpoints(
     deps,
     OPERATIONS.deleteWebhookEndpoint,
     async ({ environmentId, params, request, auditActor }) => {
-      const id = await db.transaction().execute(async (tx) => {
-        const row = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
-        if (await deleteWebhookEndpoint(tx, row.id)) {
-          await recordEndpointEvent({ tx, clock }, auditActor, "webhook_endpoint.deleted", row);
-        }
-        return row.id;
-      });
-      request.log.info({ endpointId: id }, "webhook endpoint deleted");
+      const row = await getWebhookEndpoint(db, { environmentId, id: params.endpointId });
+      await removeWebhookEndpoint({ db, clock }, auditActor, row);
+      request.log.info({ endpointId: row.id }, "webhook endpoint deleted");
       return undefined;
     },
   );

@@ -167,7 +167,28 @@ export async function disableEndpoint(tx: Db | Tx, id: string, reason: string, n
 }
 
 /**
- * Deletes an endpoint and its deliveries. Locks pending deliveries first, in the order in which attempts are recorded.
+ * Deletes one batch of an endpoint's deliveries, in the order of their ids, after the delivery `after`. Locks them in the
+ * order in which attempts are recorded.
+ * @returns the last deleted id; null if there are no more
+ */
+export async function deleteDeliveries(
+  db: Db,
+  endpointId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string | null> {
+  const { rows } = await sql<{ last: string | null }>`
+    with batch as materialized (
+      select id from delivery where endpoint_id = ${endpointId} and id > ${after}
+      order by id limit ${limit} for update
+    ), deleted as (
+      delete from delivery where id in (select id from batch)
+    )
+    select max(id) as last from batch`.execute(db);
+  return rows[0]!.last;
+}
+
+/**
+ * Deletes an endpoint and its remaining deliveries. Locks pending deliveries first, in the order in which attempts are recorded.
  */
 export async function deleteWebhookEndpoint(db: Db | Tx, id: string): Promise<boolean> {
   const { rows } = await sql`

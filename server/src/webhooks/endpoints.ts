@@ -1,5 +1,6 @@
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { WebhookEndpointChange } from "@subtext/client/contract/webhook-endpoint";
+import { type AuditActor, recordEndpointEvent } from "../audit/audit-events.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import { requireRoomForEndpoint } from "../environments/limits.ts";
@@ -8,6 +9,8 @@ import { AppError } from "../lib/errors.ts";
 import { isPlausibleId, newId } from "../lib/ids.ts";
 import { checkMetadata } from "../lib/metadata.ts";
 import {
+  deleteDeliveries,
+  deleteWebhookEndpoint,
   disableEndpoint,
   enableEndpoint,
   findWebhookEndpoint,
@@ -20,6 +23,9 @@ import { newSigningSecret } from "./sign.ts";
 
 /** How long the previous secret also signs deliveries after a rotation. */
 export const ROTATION_MS = 24 * 3_600_000;
+
+/** Small enough that other work waits only briefly for the embedded database. */
+const DELETE_BATCH = 1_000;
 
 export interface NewEndpointRequest {
   environmentId: string;
@@ -93,6 +99,26 @@ export async function rotateSecret(
 ): Promise<WebhookEndpointRow> {
   const previousExpiresAt = new Date(clock.now().getTime() + ROTATION_MS);
   return requireRow(await replaceSecret(tx, id, { secret: newSigningSecret(), previousExpiresAt }));
+}
+
+/**
+ * Deletes an endpoint and its deliveries. An endpoint can have millions of them, and events wait while their endpoint is
+ * being deleted, so most deliveries are deleted before it, in short transactions. Meanwhile the endpoint is disabled, so
+ * that it gets no new ones. If the process crashes, it stays disabled until it is deleted again.
+ */
+export async function removeWebhookEndpoint(
+  { db, clock }: { db: Db; clock: Clock },
+  actor: AuditActor,
+  endpoint: WebhookEndpointRow,
+): Promise<void> {
+  const { id } = endpoint;
+  await disableEndpoint(db, id, "It is being deleted.", clock.now());
+  let last: string | null = "";
+  while (last !== null) last = await deleteDeliveries(db, id, { after: last, limit: DELETE_BATCH });
+  await db.transaction().execute(async (tx) => {
+    if (!(await deleteWebhookEndpoint(tx, id))) return;
+    await recordEndpointEvent({ tx, clock }, actor, "webhook_endpoint.deleted", endpoint);
+  });
 }
 
 /** @throws AppError `webhook_endpoint_disabled` */

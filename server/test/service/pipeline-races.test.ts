@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { SERVICE } from "../../src/audit/audit-events.ts";
 import { recordMissingFiles } from "../../src/cleanup/missing-file-queries.ts";
 import type { Tx } from "../../src/db/schema.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -8,11 +9,11 @@ import { newJobId } from "../../src/queue/queue.ts";
 import { bringForward, enqueue, type TranscriptionJob } from "../../src/queue/transcription-jobs.ts";
 import { deleteVideoRows } from "../../src/videos/queries.ts";
 import { deleteWebhookEndpoint } from "../../src/webhooks/endpoint-queries.ts";
-import { createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
+import { createWebhookEndpoint, removeWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
 import { insertDelivery, insertEvent } from "../../src/webhooks/queries.ts";
 import { emitCompleted } from "../support/emit-completed.ts";
 import { seedTranscript } from "../support/seed-transcript.ts";
-import { createTenant, shareService } from "../support/service.ts";
+import { createTenant, shareService, until } from "../support/service.ts";
 
 /** The embedded database runs one transaction at a time. */
 const isPostgres = Boolean(process.env.TEST_DATABASE_URL);
@@ -63,6 +64,45 @@ describe.skipIf(!isPostgres)("concurrent transactions", () => {
       .where("endpoint_id", "in", [deleted, remaining])
       .execute();
     expect(deliveries).toEqual([{ endpoint_id: remaining }]);
+  });
+
+  test("a transcription completes without a delivery to a webhook endpoint whose deliveries are being deleted in batches", async () => {
+    const { environmentId } = await createTenant(subtext);
+    const { database, clock, endpointPolicy: policy } = subtext.service.parts;
+    const db = database.kysely;
+    const options = { environmentId, url: "https://example.com/hook" };
+    const endpoint = await createWebhookEndpoint({ db, clock, policy }, options);
+    await emitCompleted(subtext.service, environmentId);
+    await sql`
+      with copy as (
+        insert into event (id, environment_id, type, transcription_id, detail, created_at)
+        select event.id || '_' || number, environment_id, type, transcription_id, detail, created_at
+        from event, generate_series(1, 1000) as number where environment_id = ${environmentId}
+        returning id, type, created_at
+      )
+      insert into delivery (id, event_id, event_type, endpoint_id, status, job_id, created_at)
+      select copy.id, copy.id, copy.type, ${endpoint.id}, 'succeeded', gen_random_uuid(), copy.created_at
+      from copy`.execute(db);
+    const deliveries = (of: Tx | typeof db) =>
+      of.selectFrom("delivery").select("id").where("endpoint_id", "=", endpoint.id).orderBy("id", "desc");
+    const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>();
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    const locking = db.transaction().execute(async (tx) => {
+      await deliveries(tx).limit(1).forUpdate().execute();
+      locked();
+      await isReleased;
+    });
+    await isLocked;
+    const removal = removeWebhookEndpoint({ db, clock }, SERVICE, endpoint);
+    await until(async () => (await deliveries(db).execute()).length === 1);
+    await emitCompleted(subtext.service, environmentId);
+    expect(await deliveries(db).execute()).toHaveLength(1);
+    release();
+    await Promise.all([locking, removal]);
+    expect(await deliveries(db).execute()).toEqual([]);
+    expect(
+      await db.selectFrom("webhook_endpoint").select("id").where("id", "=", endpoint.id).execute(),
+    ).toEqual([]);
   });
 
   test("missing files are recorded for other videos, but not for one that is being deleted", async () => {

@@ -10,6 +10,7 @@ import type {
 import { Webhook } from "standardwebhooks";
 import { Value } from "typebox/value";
 import { beforeEach, describe, expect, test } from "vitest";
+import { deleteDeliveries } from "../../src/webhooks/endpoint-queries.ts";
 import { createTenant, shareService, type Tenant, until } from "../support/service.ts";
 import { startReceiver } from "../support/webhook-receiver.ts";
 
@@ -110,6 +111,20 @@ describe("a webhook endpoint", () => {
     const { id } = await subscribe();
     expect((await ask(`/${id}`, "DELETE")).status).toBe(204);
     expect(await ask(`/${id}`)).toMatchObject({ status: 404, body: { code: "webhook_endpoint_not_found" } });
+  });
+
+  test("has no deliveries after any number of batches were deleted", async () => {
+    const { id } = await subscribe();
+    const other = await subscribe();
+    for (const endpoint of [id, id, id, other.id]) await ask(`/${endpoint}/test`, "POST");
+    const db = service.service.parts.database.kysely;
+    let batches = 0;
+    for (let last: string | null = ""; last !== null; batches += 1) {
+      last = await deleteDeliveries(db, id, { after: last, limit: 2 });
+    }
+    expect(batches).toBe(3);
+    expect((await ask<DeliveryPage>(`/${id}/deliveries`)).body.data).toEqual([]);
+    expect((await ask<DeliveryPage>(`/${other.id}/deliveries`)).body.data).toHaveLength(1);
   });
 
   test("of another environment is indistinguishable from an unknown one in every operation", async () => {
