@@ -12,8 +12,14 @@ export const videosMutations: Mutation[] = [
     ["if (await deleteExpiredUpload(db, video.id, uploadExpiryMs)) {", "if (false) {"],
     ["file.sizeBytes === video.size_bytes", "false"],
   ]),
+  ...of("server/src/environments/limits.ts", UPLOADS, [
+    ["coalesce(size_bytes, received_bytes)", "size_bytes"],
+    [" and id <> ${except}", ""],
+  ]),
   ...of("server/src/uploads/queries.ts", UPLOADS, [
-    ["if (now - recordedAt >= everyMs) {", "if (recordedAt < 0) {"],
+    ["now - recordedAt >= everyMs ||", "recordedAt < 0 ||"],
+    [" || receivedBytes - recordedBytes >= everyBytes", ""],
+    ["      if (refusal) throw refusal;\n", ""],
     ["upload_active_at < ${timeAgo(RECORD_EVERY_MS)}", "true"],
     ['.where("upload_active_at", "<", timeAgo(expiryMs))', ""],
     [
@@ -51,7 +57,7 @@ export const videosMutations: Mutation[] = [
   ]),
   ...of("server/src/uploads/upload-store.ts", UPLOADS, [["Date.now() - idleMs", "Date.now()"]]),
   ...of("server/src/uploads/disk-upload-store.ts", UPLOADS, [
-    ["recordActivity(this.#db, uploadId, readable)", "readable"],
+    ["recordActivity(this.#db, uploadId, readable, arrival)", "readable"],
   ]),
   ...of(
     "server/src/storage/part-buffer.ts",

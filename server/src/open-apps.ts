@@ -108,9 +108,9 @@ function openUploadStore(
   { uploadExpiryMs: expiryMs, maxUploadBytes, uploadBufferBytes: diskBytes }: Config,
 ): UploadStore {
   if (target.kind === "folder") {
-    return openDiskUploadStore({ folder: target.folder, db, recordings, expiryMs });
+    return openDiskUploadStore({ folder: target.folder, db, recordings, expiryMs, maxUploadBytes });
   }
   const { objects, scratchFolder: folder } = target;
   const buffers = openPartBuffers({ partBytes: partSizeFor(maxUploadBytes), folder, diskBytes });
-  return openObjectUploadStore({ objects, db, recordings, expiryMs, buffers });
+  return openObjectUploadStore({ objects, db, recordings, expiryMs, maxUploadBytes, buffers });
 }

@@ -105,6 +105,7 @@ export const UPLOAD_OPERATIONS = {
     errors: [
       ...uploadErrors,
       "upload_rejected",
+      "open_upload_limit_reached",
       "upload_conflict",
       "upload_expired",
       "upload_locked",

@@ -17,7 +17,7 @@ export const MAX_WEBHOOK_ENDPOINTS = 50;
 export const MAX_VALID_API_KEYS = 100;
 
 /**
- * @param sizeBytes size of the new upload; 0 if its length is deferred
+ * @param sizeBytes size of the new upload; 0 if its length is deferred, see `requireRoomToGrow`
  * @param maxUploadBytes limit of a single upload
  * @throws AppError `open_upload_limit_reached`
  */
@@ -26,12 +26,34 @@ export async function requireRoomForUpload(
   environmentId: string,
   { sizeBytes, maxUploadBytes }: { sizeBytes: number; maxUploadBytes: number },
 ): Promise<void> {
-  const maxBytes = MAX_OPEN_FULL_SIZE_UPLOADS * maxUploadBytes;
-  const { count, bytes } = await sumOpenUploads(db, environmentId, MAX_OPEN_UPLOADS);
-  if (count < MAX_OPEN_UPLOADS && bytes + sizeBytes <= maxBytes) return;
-  throw new AppError(
+  const { count, bytes } = await sumOpenUploads(db, environmentId, { upTo: MAX_OPEN_UPLOADS });
+  if (count < MAX_OPEN_UPLOADS && bytes + sizeBytes <= maxOpenBytes(maxUploadBytes)) return;
+  throw openUploadLimitReached(maxUploadBytes);
+}
+
+/**
+ * Checks the total bytes again when an upload with a deferred length receives more of it, or declares it.
+ * @param sizeBytes size of the upload afterwards
+ * @throws AppError `open_upload_limit_reached`
+ */
+export async function requireRoomToGrow(
+  db: Db,
+  upload: { id: string; environment_id: string },
+  { sizeBytes, maxUploadBytes }: { sizeBytes: number; maxUploadBytes: number },
+): Promise<void> {
+  const others = { upTo: MAX_OPEN_UPLOADS, except: upload.id };
+  const { bytes } = await sumOpenUploads(db, upload.environment_id, others);
+  if (bytes + sizeBytes > maxOpenBytes(maxUploadBytes)) throw openUploadLimitReached(maxUploadBytes);
+}
+
+function maxOpenBytes(maxUploadBytes: number): number {
+  return MAX_OPEN_FULL_SIZE_UPLOADS * maxUploadBytes;
+}
+
+function openUploadLimitReached(maxUploadBytes: number): AppError {
+  return new AppError(
     "open_upload_limit_reached",
-    `An environment may have at most ${MAX_OPEN_UPLOADS} unfinished uploads, totaling at most ${maxBytes} bytes. Finish or cancel some of them.`,
+    `An environment may have at most ${MAX_OPEN_UPLOADS} unfinished uploads, totaling at most ${maxOpenBytes(maxUploadBytes)} bytes. Finish or cancel some of them.`,
   );
 }
 
@@ -55,16 +77,16 @@ export async function requireRoomForKey(db: Db, environmentId: string, now: Date
   );
 }
 
-/** `bytes` is the total of the declared sizes. Uploads with a deferred length count as 0. */
+/** `bytes` is the total of the declared sizes, and of the received bytes of uploads with a deferred length. */
 async function sumOpenUploads(
   db: Db | Tx,
   environmentId: string,
-  upTo: number,
+  { upTo, except = "" }: { upTo: number; except?: string },
 ): Promise<{ count: number; bytes: number }> {
   const { rows } = await sql<{ count: number; bytes: number }>`
-    select count(*)::int as count, coalesce(sum(size_bytes), 0)::float8 as bytes
-    from (select size_bytes from video
-      where environment_id = ${environmentId} and uploaded_at is null limit ${upTo}) as open
+    select count(*)::int as count, coalesce(sum(bytes), 0)::float8 as bytes
+    from (select coalesce(size_bytes, received_bytes) as bytes from video
+      where environment_id = ${environmentId} and uploaded_at is null and id <> ${except} limit ${upTo}) as open
   `.execute(db);
   return rows[0]!;
 }

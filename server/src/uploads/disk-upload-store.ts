@@ -15,14 +15,16 @@ import { deleteUpload, expiryStart, type UploadStore } from "./upload-store.ts";
 class DiskUploadStore extends FileStore implements UploadStore {
   readonly #db: Db;
   readonly #recordings: RecordingStore;
+  readonly #maxUploadBytes: number;
 
   constructor(
     options: ConstructorParameters<typeof FileStore>[0],
-    { db, recordings }: { db: Db; recordings: RecordingStore },
+    { db, recordings, maxUploadBytes }: { db: Db; recordings: RecordingStore; maxUploadBytes: number },
   ) {
     super(options);
     this.#db = db;
     this.#recordings = recordings;
+    this.#maxUploadBytes = maxUploadBytes;
   }
 
   override async remove(uploadId: string): Promise<void> {
@@ -39,7 +41,8 @@ class DiskUploadStore extends FileStore implements UploadStore {
   /** Replaces the file store's method, which would discard errors of the file system such as ENOSPC. */
   override async write(readable: Readable, uploadId: string, offset: number): Promise<number> {
     const file = createWriteStream(join(this.directory, uploadId), { flags: "r+", start: offset });
-    await pipeline(recordActivity(this.#db, uploadId, readable), file);
+    const arrival = { offset, maxUploadBytes: this.#maxUploadBytes };
+    await pipeline(recordActivity(this.#db, uploadId, readable, arrival), file);
     return offset + file.bytesWritten;
   }
 
@@ -67,8 +70,9 @@ export function openDiskUploadStore(options: {
   db: Db;
   recordings: RecordingStore;
   expiryMs: number;
+  maxUploadBytes: number;
 }): UploadStore {
-  const { folder, db, recordings, expiryMs } = options;
+  const { folder, db, recordings, expiryMs, maxUploadBytes } = options;
   const configstore = {
     async get(id: string): Promise<Upload | undefined> {
       const video = await findUpload(db, id);
@@ -90,6 +94,6 @@ export function openDiskUploadStore(options: {
   };
   return new DiskUploadStore(
     { directory: folder, expirationPeriodInMilliseconds: expiryMs, configstore },
-    { db, recordings },
+    { db, recordings, maxUploadBytes },
   );
 }

@@ -13,6 +13,7 @@ export interface ObjectUploadStoreOptions {
   db: Db;
   recordings: RecordingStore;
   expiryMs: number;
+  maxUploadBytes: number;
   buffers: PartBuffers;
 }
 
@@ -56,10 +57,10 @@ class ObjectUploadStore extends DataStore implements UploadStore {
   }
 
   override async write(content: Readable, id: string, offset: number): Promise<number> {
-    const { db, objects, buffers } = this.#options;
+    const { db, objects, buffers, maxUploadBytes } = this.#options;
     const video = await findVideo(db, id);
     if (!video) throw ERRORS.FILE_NOT_FOUND;
-    return await appendToUpload(objects, id, recordActivity(db, id, content), {
+    return await appendToUpload(objects, id, recordActivity(db, id, content, { offset, maxUploadBytes }), {
       offset,
       sizeBytes: video.size_bytes,
       buffers,

@@ -1,9 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 import type { VideoRow } from "../db/tables/videos.ts";
+import { requireRoomToGrow } from "../environments/limits.ts";
+import { AppError } from "../lib/errors.ts";
 
 /** Activity is recorded at most this often, because uploads expire after an hour or more. */
 const RECORD_EVERY_MS = 60_000;
+/** Each open upload may exceed the limit of its environment by this part of the largest allowed upload. */
+const UNRECORDED_PART = 0.01;
 
 /** Finds a video and the time since its upload last received bytes, by the database's clock. */
 export async function findUpload(
@@ -20,24 +24,47 @@ export async function findUpload(
     .executeTakeFirst();
 }
 
+interface Arrival {
+  /** Bytes that the upload had before. */
+  offset: number;
+  maxUploadBytes: number;
+  everyMs?: number;
+}
+
 /**
- * Passes on the bytes of an upload and records their arrival, immediately and then once a minute. An unavailable
- * database delays only the end of the stream.
+ * Passes on the bytes of an upload and records their arrival, immediately and then once a minute. If the upload's length
+ * is deferred, also records their number before they become many. An unavailable database delays only the end of the
+ * stream.
+ * @throws AppError `open_upload_limit_reached` during an upload with a deferred length
  */
 export async function* recordActivity(
   db: Db,
   videoId: string,
   content: AsyncIterable<Buffer>,
-  { everyMs = RECORD_EVERY_MS }: { everyMs?: number } = {},
+  { offset, maxUploadBytes, everyMs = RECORD_EVERY_MS }: Arrival,
 ): AsyncGenerator<Buffer> {
+  const everyBytes = maxUploadBytes * UNRECORDED_PART;
+  let receivedBytes = offset;
   let recordedAt = Number.NEGATIVE_INFINITY;
+  let recordedBytes = offset;
   let recorded = Promise.resolve();
+  let refusal: AppError | undefined;
+  const record = async () => {
+    try {
+      await recordReceived(db, videoId, { receivedBytes, everyBytes, maxUploadBytes });
+    } catch (error) {
+      if (error instanceof AppError && error.code === "open_upload_limit_reached") refusal = error;
+    }
+  };
   try {
     for await (const chunk of content) {
+      if (refusal) throw refusal;
+      receivedBytes += chunk.length;
       const now = performance.now();
-      if (now - recordedAt >= everyMs) {
+      if (now - recordedAt >= everyMs || receivedBytes - recordedBytes >= everyBytes) {
         recordedAt = now;
-        recorded = touchUpload(db, videoId).catch(() => {});
+        recordedBytes = receivedBytes;
+        recorded = recorded.then(record);
       }
       yield chunk;
     }
@@ -46,14 +73,30 @@ export async function* recordActivity(
   }
 }
 
-/** Skips a locked row, whose transaction accepts or deletes the upload. */
-async function touchUpload(db: Db, videoId: string): Promise<void> {
-  await sql`
-    update video set upload_active_at = clock_timestamp() where id in (
+/**
+ * Skips a locked row, whose transaction accepts or deletes the upload.
+ * @throws AppError `open_upload_limit_reached`
+ */
+async function recordReceived(
+  db: Db,
+  videoId: string,
+  {
+    receivedBytes,
+    everyBytes,
+    maxUploadBytes,
+  }: { receivedBytes: number; everyBytes: number; maxUploadBytes: number },
+): Promise<void> {
+  const { rows } = await sql<{ id: string; environment_id: string; size_bytes: number | null }>`
+    update video set upload_active_at = clock_timestamp(), received_bytes = ${receivedBytes} where id in (
       select id from video
-      where id = ${videoId} and uploaded_at is null and upload_active_at < ${timeAgo(RECORD_EVERY_MS)}
+      where id = ${videoId} and uploaded_at is null and (upload_active_at < ${timeAgo(RECORD_EVERY_MS)}
+        or size_bytes is null and received_bytes <= ${receivedBytes}::float8 - ${everyBytes}::float8)
       for no key update skip locked
-    )`.execute(db);
+    ) returning id, environment_id, size_bytes`.execute(db);
+  const [upload] = rows;
+  if (upload?.size_bytes === null) {
+    await requireRoomToGrow(db, upload, { sizeBytes: receivedBytes, maxUploadBytes });
+  }
 }
 
 /** Deletes the row of an incomplete upload that has received no bytes for `expiryMs`. */

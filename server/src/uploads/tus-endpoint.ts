@@ -8,7 +8,7 @@ import { type Authorize, bearerToken } from "../api-keys/authorize.ts";
 import type { TokenLimits } from "../api-keys/token-limits.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { VideoRow } from "../db/tables/videos.ts";
-import { requireRoomForUpload } from "../environments/limits.ts";
+import { requireRoomForUpload, requireRoomToGrow } from "../environments/limits.ts";
 import { refuseEncodedBody } from "../http/body-encoding.ts";
 import { disableBodyParsing } from "../http/disable-body-parsing.ts";
 import { addressGroup } from "../http/rate-limit.ts";
@@ -228,6 +228,15 @@ function tusOptions(
       if (request.method === "PATCH" && contentLength !== "0") {
         await deps.store.requireSpace(Number(contentLength ?? 0));
         deps.onUploading?.(video.environment_id);
+      }
+      if (request.method === "PATCH" && video.uploaded_at === null && video.size_bytes === null) {
+        const { maxUploadBytes } = deps;
+        const sizeBytes = Number(
+          request.headers.get("upload-length") ?? video.received_bytes + Number(contentLength ?? 0),
+        );
+        // The tus server rejects a larger or invalid length.
+        if (sizeBytes <= maxUploadBytes)
+          await requireRoomToGrow(deps.db, video, { sizeBytes, maxUploadBytes });
       }
       // From here on, the request waits for the lock and for bytes.
       requestOf(request).endTurn();

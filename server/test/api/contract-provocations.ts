@@ -237,6 +237,15 @@ async function fillUp({ service, tenant }: World, table: "video" | "webhook_endp
       generate_series(1, ${many - 1}::int)`.execute(db);
 }
 
+/** Defers the length of the open upload, and makes all others as large as possible. */
+async function deferLength({ service, openUpload }: World): Promise<void> {
+  const { database, config } = service.service.parts;
+  await sql`
+    update video set size_bytes = case when id = ${openUpload} then null else ${config.maxUploadBytes}::bigint end
+    where environment_id = (select environment_id from video where id = ${openUpload}) and uploaded_at is null
+  `.execute(database.kysely);
+}
+
 type Provoke = (operation: Operation, world: World) => Promise<Response>;
 
 const unknownIds = (world: World): World => ({
@@ -331,6 +340,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     ask(operation, world, { headers: { "upload-offset": "5" }, body: "01234" }),
   open_upload_limit_reached: async (operation, world) => {
     await fillUp(world, "video");
+    if (operation.id === "uploadChunk") await deferLength(world);
     return await ask(operation, world);
   },
   upload_locked: async (operation, world) => {

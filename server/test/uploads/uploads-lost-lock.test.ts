@@ -64,7 +64,7 @@ async function serveUploads() {
     queue,
     clock: systemClock,
     recordings,
-    store: openDiskUploadStore({ folder, db, recordings, expiryMs: 3_600_000 }),
+    store: openDiskUploadStore({ folder, db, recordings, expiryMs: 3_600_000, maxUploadBytes: 1e9 }),
     authorize,
     limits,
     maxUploadBytes: 1_000,

@@ -48,6 +48,7 @@ async function patch(
   location: string,
   offset: number,
   body: Buffer | ReadableStream<Uint8Array>,
+  headers: Record<string, string> = {},
 ) {
   return await fetch(new URL(location, service.url), {
     method: "PATCH",
@@ -56,6 +57,7 @@ async function patch(
       "tus-resumable": "1.0.0",
       "upload-offset": String(offset),
       "content-type": "application/offset+octet-stream",
+      ...headers,
     },
     body: body instanceof ReadableStream ? body : new Uint8Array(body),
     duplex: "half",
@@ -266,6 +268,63 @@ describe("an invalid upload request", () => {
   });
 });
 
+describe("an upload with a deferred length", () => {
+  /** Creates two uploads with a deferred length in an environment whose other uploads leave room for `room` bytes. */
+  async function createDeferred(room: number) {
+    const tenant = await createTenant(service, { aiTranscription: false });
+    const db = service.service.parts.database.kysely;
+    const open = async () => {
+      const headers = (await create(service, tenant, { "upload-defer-length": "1" })).headers;
+      const location = headers.get("location")!;
+      return { location, id: location.split("/").at(-1)! };
+    };
+    const other = await open();
+    await db
+      .updateTable("video")
+      .set({ received_bytes: 100_000_000 - room })
+      .where("id", "=", other.id)
+      .execute();
+    return { tenant, db, ...(await open()) };
+  }
+
+  test("counts its received bytes in the limit of its environment", async () => {
+    const { tenant, location } = await createDeferred(20_000);
+    expect((await patch(service, tenant, location, 0, Buffer.alloc(15_000))).status).toBe(204);
+    for (const [length, status] of [
+      [5_001, 409],
+      [5_000, 201],
+    ] as const) {
+      expect((await create(service, tenant, { "upload-length": String(length) })).status).toBe(status);
+    }
+  });
+
+  test("gets no more bytes, and cannot declare a length, beyond the limit", async () => {
+    const { tenant, location } = await createDeferred(20_000);
+    const send = async (bytes: number, headers: Record<string, string> = {}) =>
+      await patch(service, tenant, location, 15_000, Buffer.alloc(bytes), headers);
+    expect((await patch(service, tenant, location, 0, Buffer.alloc(15_000))).status).toBe(204);
+    for (const refused of [await send(5_001), await send(0, { "upload-length": "20001" })]) {
+      const problem = { code: "open_upload_limit_reached" };
+      expect([refused.status, await refused.json()]).toMatchObject([409, problem]);
+    }
+    expect((await send(0, { "upload-length": "20000" })).status).toBe(204);
+    expect((await send(5_000)).status).toBe(204);
+  });
+
+  test("is broken off beyond the limit during a request of any length", async () => {
+    const { db, id } = await createDeferred(20_000);
+    async function* endless() {
+      for (;;) {
+        yield Buffer.alloc(1_000);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    const sent = Array.fromAsync(recordActivity(db, id, endless(), { offset: 0, maxUploadBytes: 1_000_000 }));
+    await expect(sent).rejects.toMatchObject({ code: "open_upload_limit_reached" });
+    expect((await rowsOf(service).video(id))?.received_bytes).toBeGreaterThan(20_000);
+  });
+});
+
 describe("the sweep", () => {
   test("accepts a finished upload that could not be accepted before", async () => {
     const tenant = await createTenant(service);
@@ -343,10 +402,12 @@ describe("the sweep", () => {
       yield Buffer.from("cd");
     }
     const before = (await rowsOf(service).video(id))!;
-    await Array.fromAsync(recordActivity(db, id, chunks(), { everyMs: 0 }));
+    await Array.fromAsync(
+      recordActivity(db, id, chunks(), { offset: 0, maxUploadBytes: 1_000_000, everyMs: 0 }),
+    );
     expect(await rowsOf(service).video(id)).toEqual(before);
 
-    const passing = recordActivity(db, id, chunks(), { everyMs: 0 });
+    const passing = recordActivity(db, id, chunks(), { offset: 0, maxUploadBytes: 1_000_000, everyMs: 0 });
     await passing.next();
     await setIdle(service, 20 * HOUR_MS);
     await passing.next();

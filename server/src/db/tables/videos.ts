@@ -9,6 +9,8 @@ export interface VideoTable {
   metadata: JSONColumnType<VideoMetadata>;
   /** Null until the client declares it. */
   size_bytes: ColumnType<number, number | null, number | null> | null;
+  /** Approximate number of received bytes while the upload is running and its length is deferred. */
+  received_bytes: Generated<number>;
   created_at: Date;
   /** Null while the upload is running. */
   uploaded_at: ColumnType<Date | null, never, Date>;
