@@ -180,6 +180,16 @@ export const transcriptionMutations: Mutation[] = [
     ],
   ),
   ...of(
+    "speech/src/models/install.ts",
+    ["speech/test/models/store.test.ts"],
+    [
+      [
+        "await moveInto(partialFolder, folder);\n",
+        "await rm(join(partialFolder, RECORD_NAME));\nawait moveInto(partialFolder, folder);\n",
+      ],
+    ],
+  ),
+  ...of(
     "speech/src/processes/try-model.ts",
     ["speech/test/models/try-model.test.ts"],
     [["memory !== null && memory.availableBytes < neededBytes", "false"]],

@@ -60,11 +60,12 @@ export async function downloadModel(
   };
   try {
     await writeJson(join(partialFolder, MANIFEST_NAME), manifest);
-    await rm(join(partialFolder, RECORD_NAME));
     for (const inner of new Set(model.files.map((path) => dirname(path)))) {
       await syncFolder(join(partialFolder, inner));
     }
     await moveInto(partialFolder, folder);
+    // Not before the move: without the record, the next attempt would discard the complete download.
+    await rm(join(folder, RECORD_NAME));
   } catch (error) {
     throw storeError(error, folder);
   }

@@ -25,8 +25,8 @@ import {
 const STORE_URL = new URL("../../src/models/store.ts", import.meta.url).href;
 
 /** Program of a child process: pulls the model and prints the outcome as JSON. */
-function pullScript(folder: string, hub: ModelHub): string {
-  return `
+function pullScript(folder: string, hub: ModelHub, prelude = ""): string {
+  return `${prelude}
     import { openModelStore } from ${JSON.stringify(STORE_URL)};
     const store = openModelStore({ folder: ${JSON.stringify(folder)} });
     const outcome = await store.install(${JSON.stringify(MODEL)}, {
@@ -36,8 +36,20 @@ function pullScript(folder: string, hub: ModelHub): string {
     console.log(JSON.stringify(outcome));`;
 }
 
-function startPull(folder: string, hub: ModelHub): ChildProcess & { outcome: Promise<unknown> } {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", pullScript(folder, hub)], {
+/** Kills the process when it is about to move the complete download to its final folder. */
+const KILLED_AT_MOVE = `
+  import fs from "node:fs/promises";
+  import { syncBuiltinESMExports } from "node:module";
+  const { rename } = fs;
+  fs.rename = (from, to) => from.endsWith(".partial") ? process.kill(process.pid, "SIGKILL") : rename(from, to);
+  syncBuiltinESMExports();`;
+
+function startPull(
+  folder: string,
+  hub: ModelHub,
+  prelude?: string,
+): ChildProcess & { outcome: Promise<unknown> } {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", pullScript(folder, hub, prelude)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -88,6 +100,18 @@ describe("several processes", () => {
     await pull(store, hub);
     await expectInstalled(store);
     expect(hub.bytesServed).toBeLessThan(TOTAL - 2.9 * MIB);
+  });
+
+  test("leave a complete download to the next if they are killed before they move it", async () => {
+    const [hub, store] = [await startHub(), await emptyStore()];
+    const child = startPull(store.folder, hub, KILLED_AT_MOVE);
+    expect(await child.outcome).toBeNull();
+    expect(await store.list()).toMatchObject([{ state: "partial", bytes: TOTAL, totalBytes: TOTAL }]);
+    const requests = hub.requests.length;
+    await pull(store, hub);
+    await expectInstalled(store);
+    expect(hub.requests.length).toBe(requests);
+    expect(await readdir(join(store.folder, MODEL.name))).not.toContain("download.json");
   });
 
   test("wait for each other with true progress, and let go when reported", async () => {
