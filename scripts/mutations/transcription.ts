@@ -192,7 +192,11 @@ export const transcriptionMutations: Mutation[] = [
   ...of(
     "speech/src/processes/try-model.ts",
     ["speech/test/models/try-model.test.ts"],
-    [["memory !== null && memory.availableBytes < neededBytes", "false"]],
+    [
+      ["memory !== null && memory.availableBytes < neededBytes", "false"],
+      ['error.signal === "SIGKILL"', "true"],
+      ['error.signal === "SIGKILL"', "false"],
+    ],
   ),
   ...of(
     "speech/src/models/measured-speed.ts",

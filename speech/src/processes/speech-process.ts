@@ -73,6 +73,17 @@ interface Job {
   signal: AbortSignal;
 }
 
+/** The process ended by itself, or another program killed it. */
+export class SpeechProcessEnded extends SpeechError {
+  /** Null if no signal ended it. */
+  readonly signal: NodeJS.Signals | null;
+
+  constructor(message: string, signal: NodeJS.Signals | null) {
+    super("engine_crashed", message);
+    this.signal = signal;
+  }
+}
+
 /**
  * Supervises a speech process. Kills it if its heartbeat stops or it exceeds its memory limit. If the process ends for any
  * reason, its job is rejected with a SpeechError.
@@ -111,9 +122,9 @@ export class SpeechProcess {
     });
     if (this.#process.pid !== undefined) lowerPriority(this.#process.pid, NICE_STEPS);
     this.#process.on("message", (value) => this.#receive(value));
-    this.#process.once("error", (error) => this.#ended(`did not start: ${error.message}`));
+    this.#process.once("error", (error) => this.#ended(`did not start: ${error.message}`, null));
     this.#process.once("exit", (code, signal) =>
-      this.#ended(signal === null ? `exited with code ${code}` : `was killed by ${signal}`),
+      this.#ended(signal === null ? `exited with code ${code}` : `was killed by ${signal}`, signal),
     );
     this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => this.#logLines(text));
     this.#watch = setInterval(() => void this.#check(), WATCH_INTERVAL_MS);
@@ -280,14 +291,14 @@ export class SpeechProcess {
     this.#signal("SIGKILL");
   }
 
-  #ended(how: string): void {
+  #ended(how: string, signal: NodeJS.Signals | null): void {
     if (!this.#alive) return;
     this.#alive = false;
     clearInterval(this.#watch);
     // If another program killed the process, its decoders are still running.
     this.#signal("SIGKILL");
     const line = this.#lastLine === "" ? "" : ` (${this.#lastLine})`;
-    const fault = this.#fault ?? new SpeechError("engine_crashed", `The speech process ${how}${line}.`);
+    const fault = this.#fault ?? new SpeechProcessEnded(`The speech process ${how}${line}.`, signal);
     this.#ready.reject(fault);
     this.#job?.settled.reject(fault);
     this.#exited.resolve();

@@ -2,6 +2,7 @@ import { SpeechError } from "../errors.ts";
 import { minimumBytes } from "./memory.ts";
 import { type AvailableMemory, readAvailableMemory } from "./memory-limit.ts";
 import { createSpeech } from "./process-pool.ts";
+import { SpeechProcessEnded } from "./speech-process.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 60_000;
 /** The supervisor raises this limit by the needs of the model. */
@@ -45,9 +46,8 @@ export async function tryModel(
 
 /** If memory runs out, the kernel kills a process that uses much of it. */
 function ranOutOfMemory(error: unknown): boolean {
-  if (!(error instanceof SpeechError)) return false;
-  const wasKilled = error.code === "engine_crashed" && error.message.includes("SIGKILL");
-  return wasKilled || error.code === "engine_out_of_memory";
+  if (error instanceof SpeechProcessEnded) return error.signal === "SIGKILL";
+  return error instanceof SpeechError && error.code === "engine_out_of_memory";
 }
 
 function insufficientMemory(

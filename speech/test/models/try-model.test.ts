@@ -6,6 +6,7 @@ import { openModelStore } from "../../src/models/store.ts";
 import { tryModel } from "../../src/processes/try-model.ts";
 import { ModelHub, type ServedFile } from "../support/model-hub.ts";
 import { expectError, MIB, MODEL, REPOSITORY, temporaryFolder } from "../support/model-pulls.ts";
+import { descendantsRunning, until } from "../support/processes.ts";
 import {
   type MadeWhisperOptions,
   steps,
@@ -77,3 +78,17 @@ test("a model for which too little memory is available is not tried, and its dow
   expect(hub.requests.length).toBe(requests);
   expect(await store.list()).toMatchObject([{ state: "installed" }]);
 }, 180_000);
+
+test("a trial that the kernel kills ran out of memory; one that crashes otherwise says nothing", async () => {
+  const folder = await temporaryFolder();
+  await writeMadeWhisper(folder, { windowSeconds: 2, scripts: [{ says: steps([" hello"]) }] });
+  const tryAndEnd = async (how: NodeJS.Signals) => {
+    const trial = tryModel(folder, signal, null);
+    const speechProcesses = () => descendantsRunning(process.pid, "processes/process-main.ts");
+    await until(() => speechProcesses().length > 0);
+    process.kill(speechProcesses()[0]!, how);
+    await trial;
+  };
+  await expectError(tryAndEnd("SIGKILL"), "insufficient_memory", /running it needs \d+ MiB of memory\. Free/);
+  await tryAndEnd("SIGABRT");
+});
