@@ -204,6 +204,7 @@ export const transcriptionMutations: Mutation[] = [
     [
       ["languageSegments.every(({ engine }) => engine === name)", "true"],
       ["    if (stored.machine === machine && speechSeconds > 0", "    if (speechSeconds > 0"],
+      ["isFastEnough: stored.isFastEnough === true", "isFastEnough: false"],
     ],
   ),
   ...of(

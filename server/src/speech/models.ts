@@ -9,6 +9,8 @@ import {
   asInstalled,
   bundledTakesEnglish,
   type EncoderSpeed,
+  type KnownSpeeds,
+  type MeasuredSpeed,
   type ModelSpeed,
   speedOf,
 } from "@subtext/speech/models/estimated-speed";
@@ -132,7 +134,7 @@ export function createModels({
   let measured: EncoderSpeed | null = null;
   let measuring: Promise<EncoderSpeed> | null = null;
   /** Reached by transcriptions with the installed model. */
-  let reachedSpeed: number | null = null;
+  let reachedSpeed: MeasuredSpeed | null = null;
   let checkNow = () => {};
   /** Whether a download starts after the next check. */
   let isDue = downloadable !== undefined;
@@ -337,11 +339,15 @@ export function createModels({
   }
 
   function prefersBundledForEnglish(found: FoundModel): boolean {
-    return bundledTakesEnglish(inCatalog(found), config.speechPriority, speed());
+    return bundledTakesEnglish(inCatalog(found), config.speechPriority, speeds());
   }
 
   function speed(): ModelSpeed | null {
-    return installed && speedOf(inCatalog(installed), { measured: reachedSpeed, machine: measured });
+    return installed && speedOf(inCatalog(installed), speeds());
+  }
+
+  function speeds(): KnownSpeeds {
+    return { measured: reachedSpeed, machine: measured };
   }
 
   return {

@@ -1,6 +1,6 @@
 import { type AvailableEngines, chooseEngines, type EngineSelection } from "../engines/registry.ts";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "../models/catalog.ts";
-import { asInstalled, bundledTakesEnglish, speedOf } from "../models/estimated-speed.ts";
+import { asInstalled, bundledTakesEnglish } from "../models/estimated-speed.ts";
 import { readMeasuredSpeed } from "../models/measured-speed.ts";
 import { type ModelStore, openModelStore } from "../models/store.ts";
 import { machineSpeed } from "../processes/machine-speed.ts";
@@ -36,8 +36,8 @@ async function findWhisper({
     installed === null || installed.prefersBundledForEnglish || priority !== "auto" || measured !== null
       ? null
       : await machineSpeed(modelsFolder, threads).catch(() => null);
-  const speed = speedOf(installed, { measured, machine });
-  return { folder, prefersBundledForEnglish: bundledTakesEnglish(installed, priority, speed) };
+  const prefersBundledForEnglish = bundledTakesEnglish(installed, priority, { measured, machine });
+  return { folder, prefersBundledForEnglish };
 }
 
 /** Prefers the default model, then the largest one. Returns null if none is installed. */

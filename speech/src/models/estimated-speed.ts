@@ -15,12 +15,29 @@ export interface ModelSpeed {
   isMeasured: boolean;
 }
 
+/** What is known about the speed of an installed model. */
+export interface KnownSpeeds {
+  /** Null until there is enough speech. */
+  measured: MeasuredSpeed | null;
+  /** Null until the machine is measured. */
+  machine: EncoderSpeed | null;
+}
+
+/** The speed that transcriptions have reached. */
+export interface MeasuredSpeed {
+  realTime: number;
+  /** See `isFastEnough`. */
+  isFastEnough: boolean;
+}
+
 /** Decides what recognizes clear English: the bundled engine, or a more accurate but slower model. */
 export type SpeechPriority = "auto" | "quality" | "speed";
 export const SPEECH_PRIORITIES: readonly [SpeechPriority, ...SpeechPriority[]] = ["auto", "quality", "speed"];
 
-/** With `auto`, a model that is slower than this multiple of real time does not recognize clear English. */
+/** With `auto`, a model recognizes clear English from this multiple of real time on. */
 const MIN_ENGLISH_SPEED = 4;
+/** It continues until it is slower than this, so that recordings do not alternate between two engines. */
+const MIN_CONTINUED_ENGLISH_SPEED = 3.5;
 
 /** Estimates the speed of a model in multiples of real time, scaled from the measurement on the benchmark machine. */
 export function estimateSpeed({ name, encoder }: KnownModel, machine: EncoderSpeed): number | null {
@@ -31,28 +48,37 @@ export function estimateSpeed({ name, encoder }: KnownModel, machine: EncoderSpe
 }
 
 /** Prefers the speed that transcriptions have reached to the estimate. */
-export function speedOf(
-  model: KnownModel | null,
-  { measured, machine }: { measured: number | null; machine: EncoderSpeed | null },
-): ModelSpeed | null {
-  if (measured !== null) return { realTime: measured, isMeasured: true };
+export function speedOf(model: KnownModel | null, { measured, machine }: KnownSpeeds): ModelSpeed | null {
+  if (measured !== null) return { realTime: measured.realTime, isMeasured: true };
   const realTime = model && machine && estimateSpeed(model, machine);
   return realTime === null ? null : { realTime, isMeasured: false };
 }
 
 /**
+ * Returns whether a model is fast enough for clear English.
+ * @param before the last result; false if there is none
+ */
+export function isFastEnough(realTime: number, before: boolean): boolean {
+  return realTime >= (before ? MIN_CONTINUED_ENGLISH_SPEED : MIN_ENGLISH_SPEED);
+}
+
+/**
  * Returns whether the bundled engine recognizes clear English instead of the model.
- * @param model null if the model is not in the catalog
- * @param speed null if it is unknown
+ * @param model null if the model is not in the catalog; it is preferred, and so is a model of unknown speed
  */
 export function bundledTakesEnglish(
   model: KnownModel | null,
   priority: SpeechPriority,
-  speed: ModelSpeed | null,
+  speeds: KnownSpeeds,
 ): boolean {
   if (model?.prefersBundledForEnglish) return true;
   if (priority !== "auto") return priority === "speed";
-  return model !== null && speed !== null && speed.realTime < MIN_ENGLISH_SPEED;
+  const speed = speedOf(model, speeds);
+  return (
+    model !== null &&
+    speed !== null &&
+    !(speeds.measured?.isFastEnough ?? isFastEnough(speed.realTime, false))
+  );
 }
 
 /** Returns the model with the encoder that is installed. */

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { basename, join } from "node:path";
 import type { TranscribeResult } from "../transcript.ts";
+import { isFastEnough, type MeasuredSpeed } from "./estimated-speed.ts";
 import { readManifest, writeJson } from "./manifest.ts";
 
 const FILE = "speed.json";
@@ -19,6 +20,8 @@ export interface MeasuredWork {
   speechSeconds: number;
   /** Wall-clock seconds in which the model was busy. */
   workSeconds: number;
+  /** The last result of the function of this name. */
+  isFastEnough: boolean;
 }
 
 /** @param threads threads of a speech process */
@@ -26,10 +29,15 @@ export function describeMachine(threads: number): string {
   return `${cpus()[0]?.model ?? "unknown processor"}, ${threads} threads`;
 }
 
-/** Returns the multiple of real time that the model in the folder has reached on this machine; null if unknown. */
-export async function readMeasuredSpeed(folder: string, threads: number): Promise<number | null> {
-  const work = await readWork(folder, describeMachine(threads));
-  return work.speechSeconds < MIN_SPEECH_SECONDS ? null : work.speechSeconds / work.workSeconds;
+/** Returns the speed that the model in the folder has reached on this machine; null if unknown. */
+export async function readMeasuredSpeed(folder: string, threads: number): Promise<MeasuredSpeed | null> {
+  return speedOfWork(await readWork(folder, describeMachine(threads)));
+}
+
+function speedOfWork(work: MeasuredWork): MeasuredSpeed | null {
+  if (work.speechSeconds < MIN_SPEECH_SECONDS) return null;
+  const realTime = work.speechSeconds / work.workSeconds;
+  return { realTime, isFastEnough: isFastEnough(realTime, work.isFastEnough) };
 }
 
 /**
@@ -47,15 +55,15 @@ export async function recordSpeed(folder: string, threads: number, result: Trans
   await writeJson(join(folder, FILE), addWork(before, { speechSeconds, workSeconds: stages.engine }));
 }
 
-function addWork(before: MeasuredWork, added: Omit<MeasuredWork, "machine">): MeasuredWork {
+function addWork(
+  before: MeasuredWork,
+  added: Pick<MeasuredWork, "speechSeconds" | "workSeconds">,
+): MeasuredWork {
   const speechSeconds = before.speechSeconds + added.speechSeconds;
   const workSeconds = before.workSeconds + added.workSeconds;
   const share = Math.min(1, MAX_SPEECH_SECONDS / speechSeconds);
-  return {
-    machine: before.machine,
-    speechSeconds: share * speechSeconds,
-    workSeconds: share * workSeconds,
-  };
+  const work = { ...before, speechSeconds: share * speechSeconds, workSeconds: share * workSeconds };
+  return { ...work, isFastEnough: speedOfWork(work)?.isFastEnough ?? false };
 }
 
 /** Returns no work if the file is missing or invalid, or is from another machine. */
@@ -63,9 +71,9 @@ async function readWork(folder: string, machine: string): Promise<MeasuredWork> 
   try {
     const { speechSeconds, workSeconds, ...stored } = JSON.parse(await readFile(join(folder, FILE), "utf8"));
     if (stored.machine === machine && speechSeconds > 0 && workSeconds > 0)
-      return { machine, speechSeconds, workSeconds };
+      return { machine, speechSeconds, workSeconds, isFastEnough: stored.isFastEnough === true };
   } catch {
     // The next recording writes the file again.
   }
-  return { machine, speechSeconds: 0, workSeconds: 0 };
+  return { machine, speechSeconds: 0, workSeconds: 0, isFastEnough: false };
 }

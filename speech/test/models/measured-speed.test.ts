@@ -42,15 +42,25 @@ test("the speed is the seconds of speech per second of work, after two minutes o
   await recordSpeed(folder, THREADS, transcript(100, 20));
   expect(await readMeasuredSpeed(folder, THREADS)).toBeNull();
   await recordSpeed(folder, THREADS, transcript(100, 30));
-  expect(await readMeasuredSpeed(folder, THREADS)).toBeCloseTo(4);
+  expect((await readMeasuredSpeed(folder, THREADS))?.realTime).toBeCloseTo(4);
 });
 
 test("the last hour of speech counts", async () => {
   const { folder } = await installed();
   for (let hours = 0; hours < 20; hours++) await recordSpeed(folder, THREADS, transcript(3_600, 3_600));
-  expect(await readMeasuredSpeed(folder, THREADS)).toBeCloseTo(1);
+  expect((await readMeasuredSpeed(folder, THREADS))?.realTime).toBeCloseTo(1);
   await recordSpeed(folder, THREADS, transcript(3_600, 600));
-  expect(await readMeasuredSpeed(folder, THREADS)).toBeCloseTo(7_200 / 4_200);
+  expect((await readMeasuredSpeed(folder, THREADS))?.realTime).toBeCloseTo(7_200 / 4_200);
+});
+
+test("a model that was fast enough for English stays so until it is slower than 3.5 × real time", async () => {
+  const { folder } = await installed();
+  const choices: (boolean | undefined)[] = [];
+  for (const speed of [3.6, 4.1, 3.6, 3.4, 3.6]) {
+    await recordSpeed(folder, THREADS, transcript(360_000, 360_000 / speed));
+    choices.push((await readMeasuredSpeed(folder, THREADS))?.isFastEnough);
+  }
+  expect(choices).toEqual([false, true, true, false, false]);
 });
 
 test("recordings that say little about the model are ignored", async () => {
@@ -78,12 +88,12 @@ test("each machine measures for itself, and a damaged file counts as none", asyn
   await recordSpeed(folder, THREADS, transcript(600, 100));
   expect(await readMeasuredSpeed(folder, THREADS + 1)).toBeNull();
   await recordSpeed(folder, THREADS + 1, transcript(600, 60));
-  expect(await readMeasuredSpeed(folder, THREADS + 1)).toBeCloseTo(10);
+  expect((await readMeasuredSpeed(folder, THREADS + 1))?.realTime).toBeCloseTo(10);
   expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ machine: describeMachine(THREADS + 1) });
   await writeFile(path, '{"machine":');
   expect(await readMeasuredSpeed(folder, THREADS)).toBeNull();
   await recordSpeed(folder, THREADS, transcript(600, 200));
-  expect(await readMeasuredSpeed(folder, THREADS)).toBeCloseTo(3);
+  expect((await readMeasuredSpeed(folder, THREADS))?.realTime).toBeCloseTo(3);
 });
 
 test("a measured model is still undamaged, and loses its speed if it is installed again", async () => {
