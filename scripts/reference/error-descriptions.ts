@@ -141,7 +141,7 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
   language_undetermined:
     "The recording has at least 3 s of clear speech, but the bundled engine recognized nothing with confidence, probably because the speech is in another language. Install a multilingual [model](models.md), then reprocess.",
   decoder_unavailable:
-    "Neither ffmpeg nor the optional package node-av is installed: `apt install ffmpeg`, then reprocess.",
+    "Neither ffmpeg nor the optional package node-av works; `subtext doctor` states why. `apt install ffmpeg`, then reprocess.",
   decoder_crashed: "The decoder crashed or exceeded its limits.",
   model_unusable: "A model file is missing or damaged. Reinstalling Subtext restores the bundled one.",
   model_not_found: "No model has this name, or it is not installed: `subtext models list`.",

@@ -12,7 +12,7 @@ export const SPEECH_ERRORS = {
   language_unsupported: { retryable: false },
   /** Speech was detected, but nothing was recognized with confidence, probably because of the language. */
   language_undetermined: { retryable: false },
-  /** Neither ffmpeg nor the optional package node-av is installed. */
+  /** Neither ffmpeg nor the optional package node-av is installed and can be loaded. */
   decoder_unavailable: { retryable: true },
   /** The decoder was killed or exceeded its time limit. */
   decoder_crashed: { retryable: true },

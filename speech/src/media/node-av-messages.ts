@@ -17,7 +17,9 @@ export type NodeAvReply =
   | { kind: "pictured" }
   /** The file could not be opened. The reason is on standard error. */
   | { kind: "unopenable" }
-  | { kind: "failed"; message: string };
+  | { kind: "failed"; message: string }
+  /** The package is installed, but its native code cannot be loaded. */
+  | { kind: "unloadable"; message: string };
 
 /** Header of a block, little-endian: seconds (64-bit float, NaN if unknown), then size in bytes (32-bit integer). */
 export const BLOCK_HEADER_BYTES = 12;

@@ -36,6 +36,7 @@ export async function openNodeAv(): Promise<Decoder | null> {
   return found === null || found.fault !== null ? null : decoderOf(new NodeAvBackend(found));
 }
 
+/** Returns null if the npm package node-av is not installed. */
 export async function findNodeAv(): Promise<NodeAvInstallation | null> {
   const version = installedVersion();
   if (version === null) return null;
@@ -46,7 +47,8 @@ export async function findNodeAv(): Promise<NodeAvInstallation | null> {
     .request({ kind: "version" }, LOAD_TIMEOUT_SECONDS, signal)
     .then(
       () => null,
-      (error: Error) => error.message,
+      // The package reports each place that it tried on a line of its own.
+      (error: Error) => error.message.replace(/\s+/g, " ").trim(),
     );
   return { ...installation, fault };
 }
@@ -151,6 +153,7 @@ class NodeAvBackend implements Backend {
       reply: () => {
         if (reply === null) throw crashed(child.log.last ?? "the process exited without a reply");
         if (reply.kind === "failed") throw crashed(reply.message);
+        if (reply.kind === "unloadable") throw new SpeechError("decoder_unavailable", reply.message);
         return reply;
       },
     };
@@ -161,7 +164,7 @@ interface Run {
   child: DecoderProcess;
   /**
    * Valid after the output has been read to its end.
-   * @throws SpeechError `decoder_crashed`
+   * @throws SpeechError `decoder_crashed`, `decoder_unavailable`
    */
   reply(): NodeAvReply;
 }

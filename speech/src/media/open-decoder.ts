@@ -11,7 +11,7 @@ export interface OpenDecoderOptions {
   ffmpegPath?: string;
 }
 
-const REMEDY = "Install ffmpeg 5.1 or newer (on Debian: apt install ffmpeg), or the npm package node-av.";
+const INSTALL_FFMPEG = "Install ffmpeg 5.1 or newer (on Debian: apt install ffmpeg)";
 const CONFIGURED_REMEDY =
   "Configure the path of ffmpeg 5.1 or newer with ffprobe in the same folder, or remove the setting.";
 
@@ -24,10 +24,10 @@ export async function openDecoder(options: OpenDecoderOptions = {}): Promise<Dec
     ? await openFfmpeg(options)
     : ((await openSystemFfmpeg(options)) ?? (await openNodeAv()));
   if (decoder !== null) return decoder;
-  const fault = await checkConfiguredFfmpeg(options);
+  const advice = (await describeDecoders(options)).map((description) => description.advice);
   throw new SpeechError(
     "decoder_unavailable",
-    fault ?? `Recordings cannot be decoded on this machine. ${REMEDY}`,
+    ["Recordings cannot be decoded on this machine.", ...advice].join(" "),
   );
 }
 
@@ -79,14 +79,17 @@ export async function describeDecoders(options: OpenDecoderOptions = {}): Promis
   const ffmpeg = await describeFfmpeg(options);
   if (isConfigured(options)) return [ffmpeg];
   const nodeAv = await describeNodeAv();
-  return ffmpeg.usable || nodeAv.usable ? [ffmpeg, nodeAv] : [{ ...ffmpeg, advice: REMEDY }, nodeAv];
+  if (ffmpeg.usable || nodeAv.usable) return [ffmpeg, nodeAv];
+  const allow = options.ffmpegPath === "none" ? "Allow it" : INSTALL_FFMPEG;
+  const remedy = nodeAv.version === null ? `${allow}, or install the npm package node-av.` : `${allow}.`;
+  return [{ ...ffmpeg, advice: `${ffmpeg.advice} ${remedy}` }, nodeAv];
 }
 
 const NO_LIMITS = "prlimit (package util-linux) is missing, so a malicious file can exhaust the memory.";
 
 async function describeFfmpeg(options: OpenDecoderOptions): Promise<DecoderDescription> {
   const missing = { name: "ffmpeg" as const, version: null, usable: false };
-  if (options.ffmpegPath === "none") return { ...missing, advice: "Disabled by the settings." };
+  if (options.ffmpegPath === "none") return { ...missing, advice: "The settings disable ffmpeg." };
   const found = await findFfmpeg(options);
   if (isConfigured(options) && !found?.supported) {
     const fault = await checkConfiguredFfmpeg(options);
@@ -96,7 +99,8 @@ async function describeFfmpeg(options: OpenDecoderOptions): Promise<DecoderDescr
     return { ...missing, advice: "ffmpeg and ffprobe were not found on the PATH." };
   }
   const { version, supported, prlimit } = found;
-  if (!supported) return { ...missing, version, advice: "Not used, because it is older than 5.1." };
+  if (!supported)
+    return { ...missing, version, advice: `ffmpeg ${version} is not used, because it is older than 5.1.` };
   return { name: "ffmpeg", version, usable: true, advice: prlimit === null ? NO_LIMITS : null };
 }
 
@@ -104,7 +108,12 @@ async function describeNodeAv(): Promise<DecoderDescription> {
   const found = await findNodeAv();
   const name = "node-av" as const;
   if (found === null) {
-    return { name, version: null, usable: false, advice: "The optional npm package is not installed." };
+    return {
+      name,
+      version: null,
+      usable: false,
+      advice: "The optional npm package node-av is not installed.",
+    };
   }
   const { version, fault, prlimit } = found;
   if (fault !== null) {
@@ -112,7 +121,7 @@ async function describeNodeAv(): Promise<DecoderDescription> {
       name,
       version,
       usable: false,
-      advice: `The package is installed but cannot be loaded: ${fault}`,
+      advice: `The npm package node-av ${version} is installed but cannot be loaded: ${fault}`,
     };
   }
   return { name, version, usable: true, advice: prlimit === null ? NO_LIMITS : null };

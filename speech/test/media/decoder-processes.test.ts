@@ -10,6 +10,7 @@ import { openFfmpeg } from "../../src/media/ffmpeg.ts";
 import { describeDecoders, openDecoder } from "../../src/media/open-decoder.ts";
 import { decodeAll, decoders } from "../support/media-decoding.ts";
 import { fixture, written } from "../support/media-files.ts";
+import { FAILING_NATIVE_CODE, preloadInChildren } from "../support/processes.ts";
 
 /** Long enough that its decoding does not end on its own while a test runs. */
 const LONG = fixture("silence-13h.flac");
@@ -132,6 +133,21 @@ describe("the choice of a decoder", () => {
   test("leaves ffmpeg aside when reported so", async () => {
     const [ffmpeg] = await describeDecoders({ ffmpegPath: "none" });
     expect(ffmpeg).toMatchObject({ name: "ffmpeg", usable: false });
+  });
+
+  const hasNodeAv = decoders.some(([name]) => name === "node-av");
+  test.skipIf(!hasNodeAv)("says why node-av cannot be loaded where it is installed", async () => {
+    const own = join(folder, "unloadable");
+    await mkdir(own);
+    preloadInChildren(own, FAILING_NATIVE_CODE);
+    const reason = /^The npm package node-av \S+ is installed but cannot be loaded: .*GLIBC_9\.9' not found$/;
+    const [ffmpeg, nodeAv] = await describeDecoders({ ffmpegPath: "none" });
+    expect(nodeAv).toMatchObject({ usable: false, advice: expect.stringMatching(reason) });
+    expect(ffmpeg?.advice).toBe("The settings disable ffmpeg. Allow it.");
+    await expect(openDecoder({ ffmpegPath: "none" })).rejects.toMatchObject({
+      code: "decoder_unavailable",
+      message: `Recordings cannot be decoded on this machine. ${ffmpeg?.advice} ${nodeAv?.advice}`,
+    });
   });
 
   test("takes no other for one that is named and cannot be used, and says why", async () => {

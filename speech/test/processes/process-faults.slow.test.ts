@@ -1,12 +1,19 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { EngineSelection } from "../../src/engines/registry.ts";
 import { SpeechError } from "../../src/errors.ts";
 import { createSpeech, type SpeechOptions } from "../../src/processes/process-pool.ts";
-import { descendantsRunning, runs, until } from "../support/processes.ts";
+import {
+  descendantsRunning,
+  FAILING_NATIVE_CODE,
+  nodeWithPreload,
+  preloadInChildren,
+  runs,
+  until,
+} from "../support/processes.ts";
 import { sequence, theChildren, wavFile } from "../support/wav.ts";
 
 const BUNDLED: EngineSelection = {
@@ -63,6 +70,18 @@ test("a thread of the engine that ends costs one attempt: the next job has a new
   expect(await speech.transcribe(path, job)).toMatchObject({ outcome: "transcribed", language: "en" });
 });
 
+test("an engine whose native code cannot be loaded fails with the reason", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "speech-faults-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  preloadInChildren(folder, FAILING_NATIVE_CODE);
+  const speech = open(() => BUNDLED);
+  onTestFinished(() => speech.close());
+  await expect(speech.describe()).rejects.toMatchObject({
+    code: "engine_crashed",
+    message: "The engine cannot be loaded: libc.so.6: version `GLIBC_9.9' not found",
+  });
+});
+
 test("an engine that never comes to its end of loading is given up, and keeps no job waiting", async () => {
   const folder = mkdtempSync(join(tmpdir(), "speech-faults-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -80,12 +99,8 @@ test("an engine that never comes to its end of loading is given up, and keeps no
 
 test("a process in which Node.js has not started yet has the time that loading has, not that between heartbeats", async () => {
   const folder = mkdtempSync(join(tmpdir(), "speech-faults-"));
-  const { execPath } = process;
-  process.execPath = nodeWithPreload(folder, "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);");
-  onTestFinished(() => {
-    process.execPath = execPath;
-    rmSync(folder, { recursive: true });
-  });
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  preloadInChildren(folder, "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);");
   const speech = open(() => BUNDLED, { heartbeatTimeoutMs: 1, loadTimeoutMs: 1_000 });
   await expect(speech.transcribe("/none.wav", job)).rejects.toThrow("The engine did not load within 1 s.");
   await speech.close();
@@ -124,8 +139,7 @@ test.skipIf(spawnSync("setpriv", ["--version"]).error)(
 
 /** Lets the thread of an engine end by itself, as one without memory does, once there is a file `end`. */
 function endEngineThreads(folder: string): void {
-  const { execPath } = process;
-  process.execPath = nodeWithPreload(
+  preloadInChildren(
     folder,
     `import { existsSync, rmSync } from "node:fs";
      import { workerData } from "node:worker_threads";
@@ -137,16 +151,4 @@ function endEngineThreads(folder: string): void {
      };
      if (workerData?.kind === "engine") setInterval(exitOnRequest, 10);`,
   );
-  onTestFinished(() => {
-    process.execPath = execPath;
-  });
-}
-
-/** Writes a program that runs Node.js with a module that is loaded first, and returns its path. */
-function nodeWithPreload(folder: string, source: string): string {
-  const [preload, node] = [join(folder, "preload.mjs"), join(folder, "node")];
-  writeFileSync(preload, source);
-  writeFileSync(node, `#!/bin/sh\nexec "${process.execPath}" --import "${preload}" "$@"\n`);
-  chmodSync(node, 0o755);
-  return node;
 }

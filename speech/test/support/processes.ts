@@ -1,4 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
 
 /** All descendants of a process, from Linux' /proc. */
 export function descendants(pid: number): number[] {
@@ -27,6 +29,30 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
 function commandLine(pid: number): string {
   return existing(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"), "");
 }
+
+/** Writes a program that runs Node.js with a module that is loaded first, and returns its path. */
+export function nodeWithPreload(folder: string, source: string): string {
+  const [preload, node] = [join(folder, "preload.mjs"), join(folder, "node")];
+  writeFileSync(preload, source);
+  writeFileSync(node, `#!/bin/sh\nexec "${process.execPath}" --import "${preload}" "$@"\n`);
+  chmodSync(node, 0o755);
+  return node;
+}
+
+/** Until the end of the test, the Node.js processes that start load this module first. */
+export function preloadInChildren(folder: string, source: string): void {
+  const { execPath } = process;
+  process.execPath = nodeWithPreload(folder, source);
+  onTestFinished(() => {
+    process.execPath = execPath;
+  });
+}
+
+/** A module for `preloadInChildren`: the system is too old for native code. */
+export const FAILING_NATIVE_CODE = `
+  process.dlopen = () => {
+    throw new Error("libc.so.6: version \`GLIBC_9.9' not found");
+  };`;
 
 /** A process may be gone between being listed and being looked at. */
 function existing<T>(look: () => T, otherwise: T): T {

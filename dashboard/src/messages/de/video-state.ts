@@ -38,7 +38,7 @@ export const videoState: typeof english = {
       remedy: "Installieren Sie ein mehrsprachiges Modell und versuchen Sie es erneut: {command} models pull",
     },
     decoder_unavailable: {
-      problem: "Es ist kein Mediendecoder installiert.",
+      problem: "Es ist kein funktionierender Mediendecoder installiert.",
       remedy: "Installieren Sie ffmpeg auf dem Server.",
     },
     decoder_crashed: {

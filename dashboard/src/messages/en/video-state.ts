@@ -41,7 +41,7 @@ export const videoState = translated("videoState", {
       remedy: "Install a multilingual model, then try again: {command} models pull",
     },
     decoder_unavailable: {
-      problem: "No media decoder is installed.",
+      problem: "No working media decoder is installed.",
       remedy: "Install ffmpeg on the server.",
     },
     decoder_crashed: {
