@@ -94,6 +94,11 @@ test("undo, find and replace, and a speaker's name", async () => {
   expect(await textOf(page)).toBe(TEXT);
   await page.keyboard.press("Control+Shift+z");
   expect(await textOf(page)).toContain("is great and");
+  await putCaretBehind(page, "told");
+  await page.keyboard.press("Delete");
+  expect(await textOf(page)).toContain("He toldus that");
+  await page.keyboard.press("Control+z");
+  expect(await textOf(page)).toContain("He told us that");
 
   await page.getByRole("button", { name: "Find and replace" }).click();
   await page.getByLabel("Find", { exact: true }).fill("bugdet");
@@ -140,7 +145,7 @@ test("Undo in the browser's menu undoes the editor's last change, also one that 
   expect(await page.getByRole("button", { name: "Redo" }).isDisabled()).toBe(false);
 });
 
-test("the focus stays visible when a slow save ends, in the editor's place or where the user moved it", async () => {
+test("Done also saves what is typed during a slow save, and the focus stays visible in the editor's place or where the user moved it", async () => {
   const url = await seedVideo({ recordingSeconds: 20 });
   const { page } = await dashboard.visit();
   await signIn(page, dashboard, OWNER);
@@ -156,9 +161,13 @@ test("the focus stays visible when a slow save ends, in the editor's place or wh
     await page.getByRole("button", { name: "Done" }).press("Enter");
     await page.locator("[data-state=saving]").waitFor();
     expect(await page.evaluate(`${focused}.textContent`)).toBe("Done");
-    if (isMoved) await page.getByRole("slider").first().focus();
+    if (isMoved) {
+      await replaceWord(page, "agrees", "objects");
+      await page.getByRole("slider").first().focus();
+    }
     release();
     await page.getByRole("button", { name: "Edit" }).waitFor();
+    if (isMoved) await page.getByText("is good and that John objects").waitFor();
     expect(await page.evaluate(`${focused}.matches(":focus-visible")`)).toBe(true);
     const isInPanel = `${focused}.querySelector("section[tabindex]") !== null`;
     expect(await page.evaluate(isMoved ? `${focused}.matches("[role=slider], input")` : isInPanel)).toBe(
@@ -214,11 +223,17 @@ test("low-confidence words are reviewed without a mouse", async () => {
   expect(await textOf(page)).toContain("the budget is fine");
 });
 
-test("low-confidence words stay highlighted after typing, until they are confirmed", async () => {
+test("low-confidence words and the spoken word stay highlighted after typing and undo", async () => {
   const { page } = await dashboard.visit();
   await signIn(page, dashboard, OWNER);
-  await openEditor(page, await seedVideo());
-  const highlighted = () => page.evaluate("[...CSS.highlights.get('subtext-doubtful')].map(String)");
+  await openEditor(page, await seedVideo({ recordingSeconds: 20 }));
+  const wordsIn = (layer: string) =>
+    page.evaluate<string[]>(`[...(CSS.highlights.get("subtext-${layer}") ?? [])].map(String)`);
+  const highlighted = () => wordsIn("doubtful");
+  await untilTrue(page, "document.querySelector('video').readyState >= 1");
+  // "about" is spoken from 1.5 to 2 s.
+  await page.evaluate("document.querySelector('video').currentTime = 1.7");
+  await expect.poll(() => wordsIn("active")).toEqual(["about"]);
   await putCaretBehind(page, "fine");
   await page.keyboard.type("r ");
   expect(await highlighted()).toEqual(["Jon", "bugdet"]);
@@ -226,6 +241,9 @@ test("low-confidence words stay highlighted after typing, until they are confirm
   await page.keyboard.press("Tab");
   await expect.poll(() => textOf(page)).toContain("is finer and");
   expect(await highlighted()).toEqual(["Jon", "bugdet"]);
+  expect(await wordsIn("active")).toEqual(["about"]);
+  await page.keyboard.press("Control+z");
+  expect(await wordsIn("active")).toEqual(["about"]);
   await putCaretBehind(page, "Jon");
   await page.keyboard.press("Enter");
   await page.keyboard.press("End");

@@ -93,9 +93,10 @@ function Editor(props: EditorProps & { session: EditingSession }) {
   const language = video.transcription?.language ?? "und";
 
   useRemoteChanges(session, state, video.transcription?.wordsEtag ?? null);
-  const { isFollowing, follow } = useSpokenWord({
+  const spoken = useSpokenWord({
     root,
     session,
+    transcript,
     playback,
     coveredHeight,
     position: reading,
@@ -169,6 +170,7 @@ function Editor(props: EditorProps & { session: EditingSession }) {
     () => ({
       type(change) {
         session.change(typing.apply(session.state.transcript, change), `paragraph ${change.paragraph}`);
+        return session.state.transcript[change.paragraph]!;
       },
       nameSpeaker(index, words) {
         const { transcript } = session.state;
@@ -235,7 +237,9 @@ function Editor(props: EditorProps & { session: EditingSession }) {
           variant="primary"
           isPending={state.save === "saving"}
           onPress={async () => {
-            await session.save();
+            // Also saves what is typed during a slow save.
+            do await session.save();
+            while (session.state.save === "unsaved");
             if (session.state.save === "saved") onDone();
           }}
         >
@@ -257,6 +261,7 @@ function Editor(props: EditorProps & { session: EditingSession }) {
         className={css.text}
         aria-label={texts.editor}
         onFocus={moveTabStop}
+        onBlur={spoken.mark}
         onKeyDown={(event) => crossBoundary(event, { join })}
       >
         {transcript.map((paragraph, index) => (
@@ -295,9 +300,9 @@ function Editor(props: EditorProps & { session: EditingSession }) {
             </span>
           </>
         )}
-        {!isFollowing && (
+        {!spoken.isFollowing && (
           <span className={editorCss.follow}>
-            <Button onPress={follow}>
+            <Button onPress={spoken.follow}>
               <FollowIcon /> {videoDetail.follow}
             </Button>
           </span>

@@ -14,8 +14,11 @@ import editorCss from "../transcript-editor.module.css";
 const SPEAKER_REM = 1.5;
 
 export interface ParagraphActions {
-  /** @param before text of the element before the change */
-  type(change: { paragraph: number; before: string; after: string }): void;
+  /**
+   * @param before text of the element before the change
+   * @returns the changed words of the paragraph
+   */
+  type(change: { paragraph: number; before: string; after: string }): Paragraph;
   /** @param words indexes of the selected words; null for the entire paragraph */
   nameSpeaker(paragraph: number, words: { from: number; to: number } | null): void;
   play(seconds: number): void;
@@ -35,6 +38,8 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
   const { index, paragraph, isNewSpeaker, language, actions } = props;
   const element = useRef<HTMLDivElement>(null);
   const typed = useRef("");
+  /** The words for which the element's text stands. */
+  const shown = useRef(paragraph);
   const isComposing = useRef(false);
   const unmark = useRef(() => {});
   const start = paragraph[0]?.start ?? 0;
@@ -44,16 +49,20 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
     const target = element.current!;
     const { text } = paragraphText(paragraph);
     // While the paragraph has focus, keeps typed spaces that do not separate words yet.
-    const isTyped = document.activeElement === target && sameWords(target.textContent ?? "", text);
-    if (!isTyped && target.textContent !== text) showText(target, text);
-    typed.current = target.textContent ?? "";
+    const isTyped = document.activeElement === target && sameWords(shown.current, paragraph);
+    shown.current = paragraph;
+    if (!isTyped) {
+      if (target.textContent !== text) showText(target, text);
+      typed.current = text;
+    }
     unmark.current = markLowConfidence(target, paragraph);
     return () => unmark.current();
   }, [paragraph]);
 
   const read = () => {
     const after = element.current!.textContent ?? "";
-    if (after !== typed.current) actions.type({ paragraph: index, before: typed.current, after });
+    if (after !== typed.current)
+      shown.current = actions.type({ paragraph: index, before: typed.current, after });
     typed.current = after;
   };
 
@@ -145,8 +154,8 @@ function showText(element: HTMLElement, text: string): void {
   if (hasCaret && element.firstChild) selection.collapse(element.firstChild, offset);
 }
 
-function sameWords(a: string, b: string): boolean {
-  return a.replace(/\s+/g, "") === b.replace(/\s+/g, "");
+function sameWords(a: Paragraph, b: Paragraph): boolean {
+  return a === b || (a.length === b.length && a.every(({ word }, index) => word === b[index]!.word));
 }
 
 /** Finds the words in the element's text, which may contain extra spaces. An entry is null if its word is not found. */
