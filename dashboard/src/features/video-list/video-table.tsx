@@ -18,7 +18,7 @@ const OVERSCAN = 8;
 /** While the scroll bar is dragged, every frame renders new rows, and those outside the view would double the work. */
 const JUMP_OVERSCAN = 1;
 /** Must match `--row` in the style sheet. */
-const ROW_REM = { table: 4.25, cards: 7 };
+const ROW_REM = { table: 4.25, cards: 7.75 };
 const CARDS = "(max-width: 52rem)";
 
 /**

@@ -113,7 +113,7 @@ export const videoDetail: typeof english = {
   downloadRecording: "Aufnahme herunterladen",
   speed: "Tempo",
   position: "Position in der Aufnahme",
-  speechShare: (share) => `Sprache ${share}`,
+  speechShare: (share) => `Gesprochen ${share}`,
   pauses: (count) => (count === 0 ? "Keine Pausen" : plural(count, "Pause", "Pausen")),
   shortcuts: {
     playOrPause: "Abspielen oder anhalten",

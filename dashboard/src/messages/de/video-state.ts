@@ -134,7 +134,7 @@ export const videoState: typeof english = {
   waitingForModel:
     "Das installierte Modell unterstützt die gesprochene Sprache nicht. Ein mehrsprachiges wird heruntergeladen; danach wird die Transkription fortgesetzt.",
   languageNotRecognized: "Sprache nicht erkannt – kein Transkript",
-  noSpeech: "Keine Sprache erkannt",
+  noSpeech: "Nichts Gesprochenes erkannt",
   inQueue: "In der Warteschlange",
   nextInQueue: "Als Nächstes an der Reihe",
   placeInQueue: (place) => `Platz ${formatNumber(place)} in der Warteschlange`,
