@@ -78,6 +78,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
     "Admin API: another service wrote to the store after its state was shown to you. Stop that service first.",
   metrics_token_invalid: "The request to `/metrics` has no valid token (`METRICS_TOKEN`).",
   data_folder_in_use: "At startup: another process uses the data folder; the message names it.",
+  data_folder_not_writable: "At startup: the user of the service may not write to the data folder.",
   data_folder_mismatch:
     "At startup: the files in the data folder or the bucket belong to another database, or the files of this database are elsewhere.",
   installation_missing:

@@ -1,5 +1,7 @@
 import { settingAtFault } from "../config/config-error.ts";
+import { commandLine } from "../lib/command-line.ts";
 import { AppError } from "../lib/errors.ts";
+import { codeOf } from "../lib/files.ts";
 import type { Service, ServiceOptions } from "../main.ts";
 import { actAsOwner } from "./act-as-owner.ts";
 
@@ -15,10 +17,20 @@ export async function openServiceFor(options: ServiceOptions): Promise<Service> 
     if (setting !== null) throw new Error(`The service could not be opened. ${setting}.`, { cause: error });
     if (error instanceof AppError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The service could not be opened: ${reason}. To find the cause, run: subtext doctor`, {
-      cause: error,
-    });
+    if (isUnwritable(error, options.config.dataFolder)) {
+      const message = `The data folder cannot be written: ${reason}. Give this user access to it, or set DATA_DIR to another folder.`;
+      throw new AppError("data_folder_not_writable", message, { cause: error });
+    }
+    const hint = `To find the cause, run: ${commandLine("doctor")}`;
+    throw new Error(`The service could not be opened: ${reason}. ${hint}`, { cause: error });
   }
+}
+
+const UNWRITABLE_CODES = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"];
+
+function isUnwritable(error: unknown, dataFolder: string): boolean {
+  const { path } = error as NodeJS.ErrnoException;
+  return UNWRITABLE_CODES.includes(codeOf(error) ?? "") && path?.startsWith(dataFolder) === true;
 }
 
 /** Names the setting that probably caused an error of the database or the bucket, or appends the cause. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { AppError } from "../lib/errors.ts";
 import { addAudit } from "./commands/audit.ts";
 import { addBackup, addRestore } from "./commands/backup.ts";
 import { addMigrate, addUpgradeDatabase } from "./commands/database.ts";
@@ -16,6 +17,7 @@ import { addTranscribe } from "./commands/transcribe.ts";
 import { addTranscriptions } from "./commands/transcriptions.ts";
 import { addWebhooks } from "./commands/webhooks.ts";
 import type { Terminal } from "./context.ts";
+import { ProblemError } from "./internal-client.ts";
 
 const FAILED = 1;
 const USAGE_ERROR = 2;
@@ -30,7 +32,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return exitCodeOf(error);
-    terminal.err(`subtext: ${error instanceof Error ? error.message : String(error)}\n`);
+    terminal.err(`subtext: ${describe(error)}\n`);
     return FAILED;
   }
 }
@@ -61,6 +63,13 @@ export function createProgram(terminal: Terminal): Command {
   addStorage(program, terminal);
   addUpgradeDatabase(program, terminal);
   return program;
+}
+
+/** Appends the code with which the documentation lists the error. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = error instanceof AppError || error instanceof ProblemError ? ` (${error.code})` : "";
+  return `${error.message}${code}`;
 }
 
 /** Commander's own exit code for usage errors is 1. */

@@ -33,6 +33,7 @@ const SETTINGS_BY_CODE: Record<string, string> = {
   "28P01": "DATABASE_URL: the database rejected the user or password",
   "28000": "DATABASE_URL: the database rejected the user",
   "3D000": "DATABASE_URL: the database does not exist",
+  "42501": "DATABASE_URL: the user lacks privileges; it must own the database and its tables",
   ...SETTINGS_BY_STORAGE_ERROR,
 };
 

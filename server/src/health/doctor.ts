@@ -111,7 +111,7 @@ async function examine(name: string, check: () => Promise<string>, remedy: strin
   } catch (error) {
     const setting = settingAtFault(error);
     const detail = messageOf(error);
-    return { name, status: "missing", detail, remedy: setting === null ? remedy : `Correct ${setting}.` };
+    return { name, status: "missing", detail, remedy: setting === null ? remedy : `${setting}.` };
   }
 }
 

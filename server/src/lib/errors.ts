@@ -16,6 +16,7 @@ export const APP_ERRORS = {
   metrics_token_invalid: { status: 401, retryable: false, title: "The metrics token is missing or wrong" },
 
   data_folder_in_use: { status: 503, retryable: true, title: "Another process uses the data folder" },
+  data_folder_not_writable: { status: 503, retryable: false, title: "The data folder cannot be written" },
   data_folder_mismatch: {
     status: 503,
     retryable: false,

@@ -1,4 +1,5 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { tryLock } from "fs-native-extensions";
 import { AppError } from "./errors.ts";
 
@@ -19,9 +20,10 @@ export function lockFolder(folder: string): FolderLock {
   try {
     if (!tryLock(file)) {
       const holder = readFileSync(path, "utf8").trim();
+      const user = holder ? `process ${holder}` : "another process";
       throw new AppError(
         "data_folder_in_use",
-        `the data folder ${folder} is in use by ${holder ? `process ${holder}` : "another process"}`,
+        `The data folder ${dirname(folder)} is in use by ${user}. Stop that process, or set DATA_DIR to another folder.`,
       );
     }
     ftruncateSync(file);

@@ -277,7 +277,7 @@ describe("beside a running service", () => {
     const sameFolder = await run(["serve"], { env: { ...options.env, PORT: port, LOG_LEVEL: "silent" } });
     expect(sameFolder.exitCode).toBe(1);
     expectOneLine(sameFolder);
-    expect(sameFolder.err).toContain("in use");
+    expect(sameFolder.err).toMatch(/ is in use by process \d+\. .* \(data_folder_in_use\)\n$/);
   });
 
   test("SIGTERM stops it with exit code 0, and the next start prints no credentials", async () => {

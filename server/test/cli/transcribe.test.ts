@@ -1,7 +1,7 @@
-import { execFile } from "node:child_process";
-import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { execFile, spawnSync } from "node:child_process";
+import { chmod, copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/service.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -48,4 +48,19 @@ test("`transcribe` writes captions, words and text next to a recording, and repl
   });
   const twins = await transcribe(folder, "a.mp4", "a.mov");
   expect(twins.err).toBe("subtext: Two of the recordings would be transcribed to a.vtt.\n");
+});
+
+test("`transcribe` reports a folder that it cannot write to before it transcribes", async (context) => {
+  const folder = await temporaryFolder();
+  if (process.getuid?.() === 0) {
+    // Permissions do not apply to root.
+    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "ro", "tmpfs", folder]);
+    if (mounted.status !== 0) return context.skip("no file system can be mounted here");
+    onTestFinished(() => void spawnSync("umount", [folder]));
+  } else await chmod(folder, 0o555);
+  expect(await transcribe(await temporaryFolder(), join(folder, "talk.mp4"))).toEqual({
+    exitCode: 1,
+    out: "",
+    err: `subtext: Transcripts are written next to the recordings, but ${folder} is not writable.\n`,
+  });
 });

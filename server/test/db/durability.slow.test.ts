@@ -151,8 +151,8 @@ describe("a commit", () => {
 describe("a full disk", () => {
   const mountable = process.platform === "linux" && process.getuid?.() === 0;
 
-  /** A file system of the given size with a database in it, or null if it cannot be mounted. */
-  async function smallDisk(megabytes: number) {
+  /** A file system of the given size, or null if it cannot be mounted. */
+  async function emptyDisk(megabytes: number) {
     const parent = await temporaryFolder();
     if (!mountable) return null;
     const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", parent]);
@@ -161,8 +161,23 @@ describe("a full disk", () => {
       // Lazily, because a stopped database still has open files.
       spawnSync("umount", ["--lazy", parent]);
     });
+    return parent;
+  }
+
+  /** The same, with a database in it. */
+  async function smallDisk(megabytes: number) {
+    const parent = await emptyDisk(megabytes);
+    if (parent === null) return null;
     return { folder: await copyDatabase(parent), filler: join(parent, "filler") };
   }
+
+  test("prevents the creation of a database, and is named as the reason", async (context) => {
+    const disk = await emptyDisk(6);
+    if (disk === null) return context.skip("no file system can be mounted here");
+    await expect(open(join(disk, "database"))).rejects.toThrow(
+      /could not be started: no space is left on the disk\.$/,
+    );
+  });
 
   test("fails only the insert that needs space", async (context) => {
     const disk = await smallDisk(80);

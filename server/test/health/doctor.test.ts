@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
+import { settingAtFault } from "../../src/config/config-error.ts";
 import { diagnose, examineProcessor, examineSpace, type HealthChecks } from "../../src/health/doctor.ts";
 import type { Models } from "../../src/speech/models.ts";
 import { describeMemory } from "../../src/speech/speech.ts";
@@ -131,8 +132,17 @@ test("the doctor names the setting that the database or the storage rejects", as
     storage: refused(Object.assign(new Error("no match"), { name: "SignatureDoesNotMatch" })),
   });
   const remedyOf = (part: string) => findings.find(({ name }) => name === part)?.remedy;
-  expect(remedyOf("database")).toContain("DATABASE_URL: the database rejected the user or password");
-  expect(remedyOf("storage")).toContain("S3_SECRET_ACCESS_KEY: the secret does not match S3_ACCESS_KEY_ID");
+  expect(remedyOf("database")).toBe("DATABASE_URL: the database rejected the user or password.");
+  expect(remedyOf("storage")).toBe("S3_SECRET_ACCESS_KEY: the secret does not match S3_ACCESS_KEY_ID.");
+});
+
+test.each([
+  [{ code: "42501" }, /^DATABASE_URL: the user lacks privileges/],
+  [{ name: "AuthorizationHeaderMalformed" }, /^S3_REGION: /],
+  [{ name: "CredentialsProviderError" }, /^S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY: /],
+  [{ name: "RequestTimeTooSkewed" }, /^The clock of this machine: /],
+])("%j is explained", (error, setting) => {
+  expect(settingAtFault(Object.assign(new Error("refused"), error))).toMatch(setting);
 });
 
 test("the doctor reports that no worker is running, as an error if videos are waiting", async () => {

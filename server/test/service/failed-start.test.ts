@@ -1,7 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { openServiceFor } from "../../src/cli/open-service.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { Queue } from "../../src/queue/queue.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 import { startService, temporaryFolder } from "../support/service.ts";
 
 test("a start that fails after the queue was started stops the queue, and the next start succeeds", async () => {
@@ -19,4 +22,16 @@ test("a start that fails after the queue was started stops the queue, and the ne
   }
   const { url } = await startService({ dataFolder });
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
+});
+
+test.each(["", "below/it"])("a start whose data folder is a file, %s, says what to do", async (below) => {
+  const file = join(await temporaryFolder(), "file");
+  await writeFile(file, "");
+  const dataFolder = join(file, below);
+  await expect(
+    openServiceFor({ config: readConfig({ DATA_DIR: dataFolder }), log: createLog("silent") }),
+  ).rejects.toMatchObject({
+    code: "data_folder_not_writable",
+    message: expect.stringMatching(/^The data folder cannot be written: .*set DATA_DIR to another folder\.$/),
+  });
 });

@@ -39,10 +39,17 @@ test.skipIf(!s3)(
     onTestFinished(() => created.close());
     await created.put("kept", Buffer.from("kept"));
     expect(await run(["storage", "create-bucket"], env)).toEqual(done);
-    expect((await Array.fromAsync(created.list(""))).map(({ key }) => key)).toEqual(["kept"]);
+    expect((await Array.fromAsync(created.list("kept"))).map(({ key }) => key)).toEqual(["kept"]);
 
     const wrong = await run(["storage", "create-bucket"], { ...env, S3_SECRET_ACCESS_KEY: "wrong" });
     expect(wrong).toMatchObject({ exitCode: 1, err: expect.stringContaining("S3_SECRET_ACCESS_KEY") });
+    const nowhere = await run(["storage", "create-bucket"], { ...env, S3_ENDPOINT: "http://127.0.0.1:1" });
+    expect(nowhere).toMatchObject({
+      exitCode: 1,
+      err: expect.stringMatching(
+        /could not be created at http:\/\/127\.0\.0\.1:1\. Check the S3_… settings.*ECONNREFUSED/,
+      ),
+    });
     const none = await run(["storage", "create-bucket"], {});
     expect(none).toMatchObject({ exitCode: 1, err: expect.stringContaining("Set S3_BUCKET") });
   },

@@ -49,7 +49,7 @@ async function runChecks(config: Config, { files }: { files: boolean }): Promise
     const settings = await client.send("GET /settings");
     const next = data.some(({ status }) => status === "missing")
       ? FIX_FIRST
-      : await nextStep(client, config, running !== null);
+      : await nextStep(client, publicUrlOf(settings.data), running !== null);
     return { findings: data, settings: settings.data, next };
   } finally {
     await client.close();
@@ -57,14 +57,19 @@ async function runChecks(config: Config, { files }: { files: boolean }): Promise
 }
 
 /** Returns the next step toward the first transcript. */
-async function nextStep(client: InternalClient, config: Config, isRunning: boolean): Promise<string> {
+async function nextStep(client: InternalClient, publicUrl: string, isRunning: boolean): Promise<string> {
   if (!isRunning) return `Start the service: ${commandLine("serve")}`;
   const { data: operators } = await client.send("GET /operators");
   const { data: environments } = await client.send("GET /environments");
   if (operators.length === 0 && environments.length === 0)
     return "Open the link that the service printed when it started. It makes you the owner.";
   if (environments.length === 0) return `Create an environment: ${commandLine("env create <name>")}`;
-  return `Upload a video at ${config.publicUrl}, or with the API: ${config.publicUrl}/docs`;
+  return `Upload a video at ${publicUrl}, or with the API: ${publicUrl}/docs`;
+}
+
+/** The running service may have other settings than this command. */
+function publicUrlOf(settings: EffectiveSetting[]): string {
+  return settings.find(({ name }) => name === "PUBLIC_URL")?.value ?? "";
 }
 
 function render({ findings, settings, next }: Diagnosis): string {

@@ -1,5 +1,6 @@
+import { constants } from "node:fs";
 import { access, writeFile } from "node:fs/promises";
-import { basename, extname } from "node:path";
+import { basename, dirname, extname } from "node:path";
 import { renderSrt } from "@subtext/captions/srt";
 import { normalizeWords } from "@subtext/captions/words";
 import { FILE_FORMATS } from "@subtext/client/contract/transcription";
@@ -9,6 +10,7 @@ import { readMemoryLimit } from "@subtext/speech/processes/memory-limit";
 import type { Transcript } from "@subtext/speech/transcript";
 import { type Command, CommanderError } from "commander";
 import { programCommand } from "../../lib/command-line.ts";
+import { isAbsence } from "../../lib/files.ts";
 import { renderTranscript } from "../../transcription/render.ts";
 import { configOf, type Terminal } from "../context.ts";
 
@@ -27,6 +29,7 @@ export function addTranscribe(program: Command, terminal: Terminal): void {
     .action(async (files: string[], { force = false }: { force?: boolean }, command: Command) => {
       const { engine, configuredEngines, whisperModel, modelsFolder, ...config } = configOf(terminal);
       if (!force) await requireNoConflict(files.flatMap(transcriptPaths));
+      await requireWritable(new Set(files.map((file) => dirname(file))));
       const settings = {
         program: "subtext",
         calledAs: programCommand(),
@@ -74,6 +77,20 @@ async function requireNoConflict(paths: readonly string[]): Promise<void> {
     if (exists) throw new Error(`${path} already exists. To replace it, use --force.`);
     if (paths.indexOf(path) !== index)
       throw new Error(`Two of the recordings would be transcribed to ${path}.`);
+  }
+}
+
+/** Runs before the first recording is transcribed, which can take long. Reports a missing folder with its recording. */
+async function requireWritable(folders: Iterable<string>): Promise<void> {
+  for (const folder of folders) {
+    try {
+      await access(folder, constants.W_OK);
+    } catch (error) {
+      if (isAbsence(error)) continue;
+      throw new Error(`Transcripts are written next to the recordings, but ${folder} is not writable.`, {
+        cause: error,
+      });
+    }
   }
 }
 

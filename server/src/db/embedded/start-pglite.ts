@@ -84,12 +84,11 @@ export async function startPglite(folder: string, hooks: PgliteHooks): Promise<P
       },
     });
   } catch (error) {
-    throw new AppError("service_unavailable", `the database in ${folder} could not be started: ${fatal}`, {
-      cause: error,
-    });
+    const message = `The database in ${folder} could not be started: ${fatal || describe(error)}.`;
+    throw new AppError("service_unavailable", message, { cause: error });
   }
   failAfterCrash(pglite, (error) => {
-    const reason = fatal || (error instanceof Error ? error.message : String(error));
+    const reason = fatal || describe(error);
     const crash = new AppError("service_unavailable", `the database has stopped: ${reason}`, {
       cause: error,
     });
@@ -97,6 +96,15 @@ export async function startPglite(folder: string, hooks: PgliteHooks): Promise<P
     return crash;
   });
   return pglite;
+}
+
+/** WASI's number for ENOSPC. Emscripten's errors have a number and no message. */
+const NO_SPACE = 51;
+
+function describe(error: unknown): string {
+  const { message, errno } = error as { message?: string; errno?: number };
+  if (errno === NO_SPACE) return "no space is left on the disk";
+  return message || (errno === undefined ? String(error) : `error ${errno}`);
 }
 
 /**

@@ -72,6 +72,9 @@ export const s3 = {
   settingsByError: {
     InvalidAccessKeyId: "S3_ACCESS_KEY_ID: the key does not exist",
     SignatureDoesNotMatch: "S3_SECRET_ACCESS_KEY: the secret does not match S3_ACCESS_KEY_ID",
+    AuthorizationHeaderMalformed: "S3_REGION: the bucket is in another region",
+    RequestTimeTooSkewed: "The clock of this machine: it differs from the storage's by more than 15 minutes",
+    CredentialsProviderError: "S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY: no credentials were found",
     NoSuchBucket: `S3_BUCKET: the bucket does not exist; create it with \`${commandLine("storage create-bucket")}\``,
   },
 } as const satisfies BackendDefinition<S3Config>;

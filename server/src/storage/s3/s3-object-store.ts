@@ -231,7 +231,7 @@ async function probe(client: S3Client, target: { Bucket: string; Key: string }):
 
 /**
  * Creates the bucket in the configured region. Does nothing if it exists and belongs to the same account.
- * @throws Error if another account has a bucket with this name
+ * @throws Error with a readable message, and the SDK's error as its cause
  */
 export async function createS3Bucket(config: S3Config): Promise<void> {
   const client = new S3Client(clientConfig(config, config.endpoint));
@@ -245,7 +245,12 @@ export async function createS3Bucket(config: S3Config): Promise<void> {
         cause: error,
       });
     }
-    if (name !== "BucketAlreadyOwnedByYou") throw error;
+    if (name === "BucketAlreadyOwnedByYou") return;
+    const where = config.endpoint === null ? "" : ` at ${config.endpoint}`;
+    throw new Error(
+      `The bucket ${config.name} could not be created${where}. Check the S3_… settings and the permissions of the key.`,
+      { cause: error },
+    );
   } finally {
     client.destroy();
   }
