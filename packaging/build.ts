@@ -10,7 +10,9 @@ import { renderReadme } from "./readme.ts";
 import { bundleParts, PLATFORMS, writeManifest, writeRuntime } from "./speech-parts.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const ENGINES = { node: ">=22.18" };
+/** The oldest version that every dependency supports. */
+export const OLDEST_NODE = "22.19";
+const ENGINES = { node: `>=${OLDEST_NODE}` };
 
 /** Dependencies of the server that npm installs from the registry because they contain native code or WebAssembly. */
 const NOT_BUNDLED = ["@electric-sql/pglite", "fs-native-extensions"];

@@ -21,7 +21,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { buildPackages } from "./build.ts";
+import { buildPackages, OLDEST_NODE } from "./build.ts";
 import { PUBLISHED_NAMES, RUNTIME_PREFIX } from "./names.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -36,9 +36,9 @@ try {
   for (const file of files) await checkTarball(readFileSync(join(tarballs, file)));
 
   const paths = files.map((file) => join(tarballs, file));
-  const node22 = join(work, "node22");
-  npm(node22, dirname(process.execPath), ["install", `node-${PLATFORM}@22`]);
-  for (const bin of [join(node22, `node_modules/node-${PLATFORM}/bin`), dirname(process.execPath)]) {
+  const oldest = join(work, "oldest");
+  npm(oldest, dirname(process.execPath), ["install", `node-${PLATFORM}@${OLDEST_NODE}.0`]);
+  for (const bin of [join(oldest, `node_modules/node-${PLATFORM}/bin`), dirname(process.execPath)]) {
     const folder = mkdtempSync(join(work, "installed-"));
     npm(folder, bin, ["install", ...paths]);
     assert.deepEqual(findInstallScripts(folder), [], "packages with install scripts");
@@ -96,7 +96,7 @@ function npm(folder: string, bin: string, args: string[]): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   const began = Date.now();
-  execFileSync("npm", [...args, "--no-audit", "--no-fund", "--loglevel=error"], {
+  execFileSync("npm", [...args, "--engine-strict", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: folder,
     env: environment(bin),
     stdio: "inherit",

@@ -20,7 +20,7 @@ if (process.features.typescript) {
   await import("../src/cli.ts");
 } else {
   console.error(
-    `subtext: Node.js 22.18 or newer is required; this is ${process.versions.node}. ` +
+    `subtext: Node.js 22.19 or newer is required; this is ${process.versions.node}. ` +
       "In a clone, `npx subtext` uses the version that `npm ci` installs.",
   );
   process.exitCode = 1;
