@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createTenant, shareService, type Tenant, until } from "../../server/test/support/service.ts";
 import { readRecording } from "../../server/test/support/stored-recording.ts";
-import { startReceiver } from "../../server/test/support/webhook-receiver.ts";
+import { startVerifyingReceiver } from "../../server/test/support/verifying-receiver.ts";
+import { startCuttingProxy } from "../../test/support/cutting-proxy.ts";
 import { Subtext, type SubtextOptions } from "../src/client.ts";
 import { SubtextError } from "../src/errors.ts";
 import { uploadTo } from "../src/upload.ts";
-import { startCuttingProxy } from "./cutting-proxy.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const SAMPLE = join(ROOT, "demo/sample/sample.mp4");
@@ -230,7 +230,7 @@ describe("webhook endpoints", () => {
   test("are created, changed, tested, rotated, listed and deleted", async () => {
     const subtext = clientOf(await createTenant(service));
     const { webhookEndpoints } = subtext;
-    const receiver = await startReceiver();
+    const receiver = await startVerifyingReceiver();
     const { secret, ...endpoint } = await webhookEndpoints.create({
       url: receiver.url,
       metadata: { team: 7 },

@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { beforeAll, expect, test } from "vitest";
 import { addViewer } from "../../server/test/admin/operator-requests.ts";
 import { emitCompleted } from "../../server/test/support/emit-completed.ts";
-import { type HttpReceiver, startReceiver } from "../../server/test/webhooks/webhook-receivers.ts";
+import { type HttpReceiver, startReceiver } from "../../server/test/support/webhook-receivers.ts";
 import { accessibilityViolations } from "./accessibility.ts";
 import { completeSetup, OWNER, openDashboard, signIn } from "./open-dashboard.ts";
 

@@ -15,7 +15,7 @@ import type { Tx } from "../../src/db/schema.ts";
 import { findDelivery, settleAttempt } from "../../src/webhooks/queries.ts";
 import { emitCompleted } from "../support/emit-completed.ts";
 import { createTenant, shareService, until } from "../support/service.ts";
-import { type HttpReceiver, startReceiver } from "../webhooks/webhook-receivers.ts";
+import { type HttpReceiver, startReceiver } from "../support/webhook-receivers.ts";
 import {
   addViewer,
   codeOf,

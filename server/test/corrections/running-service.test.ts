@@ -7,7 +7,7 @@ import { createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
 import { sendAsCommandLine } from "../admin/operator-requests.ts";
 import { indexSeeded, type SeededTranscript, seedTranscript } from "../support/seed-transcript.ts";
 import { createTenant, shareService, type Tenant, until } from "../support/service.ts";
-import { startReceiver } from "../support/webhook-receiver.ts";
+import { startVerifyingReceiver } from "../support/verifying-receiver.ts";
 
 /** Its jobs run by themselves. */
 const subtext = shareService();
@@ -50,7 +50,7 @@ async function correct({ key }: Tenant, videoId: string): Promise<void> {
 
 test("a redelivered completed event carries the files and the word count of the corrected transcript", async () => {
   const tenant = await createTenant(subtext);
-  const receiver = await startReceiver();
+  const receiver = await startVerifyingReceiver();
   const { database, endpointPolicy, queue } = subtext.service.parts;
   const db = database.kysely;
   const endpoint = await createWebhookEndpoint(

@@ -6,7 +6,6 @@ import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { runCommandLine } from "../../src/cli/program.ts";
 import { SETTING_NAMES } from "../../src/config/settings.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import type { Schema } from "../../src/db/schema.ts";
@@ -15,6 +14,7 @@ import { copyFiles } from "../../src/move/copy-files.ts";
 import type { ObjectStore } from "../../src/storage/object-store.ts";
 import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
 import { sendAsCommandLine } from "../admin/operator-requests.ts";
+import { runCommandWith } from "../support/run-command.ts";
 import { startS3Proxy } from "../support/s3-proxy.ts";
 import { seedSearchable, seedTranscript } from "../support/seed-transcript.ts";
 import {
@@ -66,20 +66,7 @@ async function startOn(dataFolder: string, env: Record<string, string> = {}, opt
   return await startService({ start: false, ...options, dataFolder, env: { ...UNSET, ...env } });
 }
 
-async function move(env: Record<string, string>, ...args: string[]) {
-  const seen = { out: "", err: "" };
-  const exitCode = await runCommandLine(["move", ...args], {
-    env,
-    out: (text) => {
-      seen.out += text;
-    },
-    err: (text) => {
-      seen.err += text;
-    },
-    errColumns: () => null,
-  });
-  return { exitCode, ...seen };
-}
+const move = (env: Record<string, string>, ...args: string[]) => runCommandWith(["move", ...args], env);
 
 /** A video with a transcript of these words, whose recording has the content. */
 async function seed(

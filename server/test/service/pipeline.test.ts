@@ -17,7 +17,7 @@ import {
   upload,
 } from "../support/service.ts";
 import { writeRecording } from "../support/stored-recording.ts";
-import { startReceiver } from "../support/webhook-receiver.ts";
+import { startVerifyingReceiver } from "../support/verifying-receiver.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const SAMPLE = join(ROOT, "demo/sample/sample.mp4");
@@ -29,7 +29,7 @@ const db = () => service.service.parts.database.kysely;
 describe("a video that finished uploading", () => {
   test("gets its transcript, files and one verified webhook automatically", async () => {
     const tenant = await createTenant(service);
-    const receiver = await startReceiver();
+    const receiver = await startVerifyingReceiver();
     const { secret } = await createWebhookEndpoint(
       { db: db(), clock: systemClock, policy: service.service.parts.endpointPolicy },
       { environmentId: tenant.environmentId, url: receiver.url, metadata: { customer: 42 } },

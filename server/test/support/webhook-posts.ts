@@ -3,7 +3,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { createEndpointPolicy, type ResolveHost } from "../../src/webhooks/guard-url.ts";
 import { type AttemptOutcome, postWebhook, type WebhookPost } from "../../src/webhooks/post.ts";
 import { createHostResolver } from "../../src/webhooks/resolve-host.ts";
-import type { Receiver } from "../webhooks/webhook-receivers.ts";
+import type { Receiver } from "./webhook-receivers.ts";
 
 export const strictPolicy = createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: [] });
 const loopbackPolicy = createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: ["127.0.0.1/32"] });

@@ -14,7 +14,7 @@ import {
   untilEnded,
   upload,
 } from "../support/service.ts";
-import { startReceiver } from "../support/webhook-receiver.ts";
+import { startVerifyingReceiver } from "../support/verifying-receiver.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../../speech/test/fixtures");
 const METRICS_TOKEN = "a-token-of-the-tests";
@@ -41,7 +41,7 @@ function sumBy(samples: Sample[], name: string, ...labels: string[]): Record<str
 test("the counters match the database", { timeout: 120_000 }, async () => {
   const db = service.service.parts.database.kysely;
   const tenant = await createTenant(service);
-  const receiver = await startReceiver();
+  const receiver = await startVerifyingReceiver();
   receiver.answers.push(503);
   const { secret } = await createWebhookEndpoint(
     { db, clock: systemClock, policy: service.service.parts.endpointPolicy },

@@ -18,7 +18,7 @@ import {
 import { bucketEnv, makeTestBucket, testS3 } from "../support/test-bucket.ts";
 import { makeTestDatabase } from "../support/test-database.ts";
 import { type CollectedSpan, startCollector } from "../support/trace-collector.ts";
-import { startReceiver } from "../support/webhook-receiver.ts";
+import { startVerifyingReceiver } from "../support/verifying-receiver.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 /** Two seconds of speech. */
@@ -31,7 +31,7 @@ const traced = (url: string, more: Record<string, string> = {}) => ({
 
 async function addEndpoint({ service }: TestService, { environmentId }: Tenant) {
   const { database, endpointPolicy: policy } = service.parts;
-  const receiver = await startReceiver();
+  const receiver = await startVerifyingReceiver();
   const { secret } = await createWebhookEndpoint(
     { db: database.kysely, clock: systemClock, policy },
     { environmentId, url: receiver.url },

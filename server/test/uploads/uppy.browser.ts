@@ -7,11 +7,12 @@ import type { Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import { expect, onTestFinished, test } from "vitest";
 import { startChromium } from "../../../captions/test/chromium.ts";
+import { startCuttingProxy } from "../../../test/support/cutting-proxy.ts";
 import { changeEnvironment } from "../../src/environments/environments.ts";
-import { CUTS, startCuttingProxy } from "../support/cutting-proxy.ts";
 import { createTenant, shareService, temporaryFolder } from "../support/service.ts";
 import { readRecording } from "../support/stored-recording.ts";
 
+const CUTS: readonly number[] = Array(10).fill(64 * 1024);
 const service = shareService({ start: false });
 
 /** Uppy's published bundle, on a page of another origin than the service. */
@@ -92,15 +93,15 @@ test("Uppy uploads from a page of another origin, by an upload URL and with a ke
 test("an Uppy upload whose connection is cut ten times arrives completely", async () => {
   const { upload } = await openPage();
   const tenant = await createTenant(service, { aiTranscription: false });
-  const proxy = await startCuttingProxy(Number(new URL(service.url).port));
+  const proxy = await startCuttingProxy(Number(new URL(service.url).port), CUTS);
   const file = randomBytes(3 * 1024 * 1024);
   const how = {
     endpoint: `${proxy.url}/api/v1/uploads`,
     key: tenant.key,
-    retryDelays: Array(2 * CUTS).fill(10),
+    retryDelays: Array(2 * CUTS.length).fill(10),
   };
   expect(await upload(how, "cut.mp4", file)).toBe("uploaded cut.mp4");
-  expect(proxy.cuts()).toBe(CUTS);
+  expect(proxy.cutsLeft()).toBe(0);
   const db = service.service.parts.database.kysely;
   const { id } = await db
     .selectFrom("video")

@@ -13,8 +13,8 @@ import { ATTEMPT_DELAYS_MS } from "../../src/webhooks/schedule.ts";
 import { newSigningSecret } from "../../src/webhooks/sign.ts";
 import { createTenant, MovableClock, shareService } from "../support/service.ts";
 import { testS3 } from "../support/test-bucket.ts";
-import { startReceiver } from "../support/webhook-receiver.ts";
-import { startReceiver as startPlainReceiver } from "./webhook-receivers.ts";
+import { startVerifyingReceiver } from "../support/verifying-receiver.ts";
+import { startReceiver } from "../support/webhook-receivers.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -25,7 +25,7 @@ const service = shareService({ start: false, clock });
 async function emitted(options: { eventTypes?: ["transcriptions.transcription.failed"] } = {}) {
   const { database, queue, endpointPolicy, log, transcripts } = service.service.parts;
   const db = database.kysely;
-  const receiver = await startReceiver(clock);
+  const receiver = await startVerifyingReceiver(clock);
   const tenant = await createTenant(service, { clock });
   const endpoint = await createWebhookEndpoint(
     { db, clock, policy: endpointPolicy },
@@ -177,7 +177,7 @@ describe("a delivery", () => {
       const { endpointPolicy: policy } = service.service.parts;
       const change: Change = (changes) =>
         db.transaction().execute((tx) => changeWebhookEndpoint({ tx, clock, policy }, endpoint.id, changes));
-      const old = await startPlainReceiver((_request, response) => {
+      const old = await startReceiver((_request, response) => {
         void changeDuringAttempt(change, endpoint).then(() => response.writeHead(410).end());
       });
       await change({ url: old.url.href });
@@ -380,7 +380,7 @@ describe("a delivery", () => {
       null,
     ],
   ])("to a receiver that %s", { timeout: 20_000 }, async (_what, answer, status, disabledReason) => {
-    const receiver = await startPlainReceiver((_request, response) => answer(response));
+    const receiver = await startReceiver((_request, response) => answer(response));
     const { attempt, readEndpoint, db, endpoint } = await emitted();
     await db
       .updateTable("webhook_endpoint")
@@ -394,7 +394,7 @@ describe("a delivery", () => {
   });
 
   test("honors Retry-After", async () => {
-    const receiver = await startPlainReceiver((_request, response) =>
+    const receiver = await startReceiver((_request, response) =>
       response.writeHead(429, { "retry-after": "3600" }).end(),
     );
     const { attempt, db, endpoint } = await emitted();

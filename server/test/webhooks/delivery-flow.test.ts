@@ -3,7 +3,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { emitTestEvent } from "../../src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
 import { createTenant, shareService, until } from "../support/service.ts";
-import { startReceiver } from "./webhook-receivers.ts";
+import { startReceiver } from "../support/webhook-receivers.ts";
 
 /** The concurrency limit of an endpoint in `start-work.ts`. */
 const MAX_PER_ENDPOINT = 32;

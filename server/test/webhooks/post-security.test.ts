@@ -15,7 +15,7 @@ import {
   strictPolicy,
   untilDisconnected,
 } from "../support/webhook-posts.ts";
-import { startRawReceiver, startReceiver } from "./webhook-receivers.ts";
+import { startRawReceiver, startReceiver } from "../support/webhook-receivers.ts";
 
 const run = promisify(execFile);
 

@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { createEndpointPolicy } from "../../src/webhooks/guard-url.ts";
 import { closeAfterTest, post, untilDisconnected } from "../support/webhook-posts.ts";
-import { startRawReceiver, startReceiver } from "./webhook-receivers.ts";
+import { startRawReceiver, startReceiver } from "../support/webhook-receivers.ts";
 
 const run = promisify(execFile);
 

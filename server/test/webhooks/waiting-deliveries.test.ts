@@ -9,7 +9,7 @@ import { changeWebhookEndpoint, createWebhookEndpoint } from "../../src/webhooks
 import { restartDelivery } from "../../src/webhooks/queries.ts";
 import { createHostResolver } from "../../src/webhooks/resolve-host.ts";
 import { createTenant, MovableClock, shareService } from "../support/service.ts";
-import { startReceiver } from "./webhook-receivers.ts";
+import { startReceiver } from "../support/webhook-receivers.ts";
 
 const SECOND = 1000;
 const clock = new MovableClock();

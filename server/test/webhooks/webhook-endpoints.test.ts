@@ -12,7 +12,7 @@ import { Value } from "typebox/value";
 import { beforeEach, describe, expect, test } from "vitest";
 import { deleteDeliveries } from "../../src/webhooks/endpoint-queries.ts";
 import { createTenant, shareService, type Tenant, until } from "../support/service.ts";
-import { startReceiver } from "../support/webhook-receiver.ts";
+import { startVerifyingReceiver } from "../support/verifying-receiver.ts";
 
 const service = shareService({ env: { RATE_LIMIT_BURST: "10000" } });
 let tenant: Tenant;
@@ -148,7 +148,7 @@ describe("a webhook endpoint", () => {
 
 describe("a test event", () => {
   test("is signed and delivered, and is listed with its attempt", async () => {
-    const receiver = await startReceiver();
+    const receiver = await startVerifyingReceiver();
     const { id, secret } = await subscribe(receiver.url, { metadata: { team: "a" } });
     receiver.trust(secret);
     const begun = await ask<Delivery>(`/${id}/test`, "POST");
@@ -171,7 +171,7 @@ describe("a test event", () => {
 
 describe("a rotated secret", () => {
   test("signs along with the previous one, which receivers may still use", async () => {
-    const receiver = await startReceiver();
+    const receiver = await startVerifyingReceiver();
     const { id, secret } = await subscribe(receiver.url);
     const rotated = (await ask<WebhookEndpointWithSecret>(`/${id}/rotate-secret`, "POST")).body;
     expect(rotated.secret).not.toBe(secret);
@@ -194,7 +194,7 @@ describe("a rotated secret", () => {
 
 describe("a redelivery", () => {
   test("sends one event again with the same id and the full schedule", async () => {
-    const receiver = await startReceiver();
+    const receiver = await startVerifyingReceiver();
     const { id, secret } = await subscribe(receiver.url);
     receiver.trust(secret);
     const { body: first } = await ask<Delivery>(`/${id}/test`, "POST");
@@ -247,7 +247,7 @@ describe("a redelivery", () => {
   });
 
   test("of failed deliveries excludes successful and older ones", async () => {
-    const receiver = await startReceiver();
+    const receiver = await startVerifyingReceiver();
     const { id, secret } = await subscribe(receiver.url);
     receiver.trust(secret);
     const made: string[] = [];

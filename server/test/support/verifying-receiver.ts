@@ -11,7 +11,7 @@ interface Received {
   payload: WebhookPayload;
 }
 
-export interface WebhookReceiver {
+export interface VerifyingReceiver {
   url: string;
   /** Webhooks with a valid signature, in order. */
   received: Received[];
@@ -23,12 +23,12 @@ export interface WebhookReceiver {
 }
 
 /**
- * Starts a customer's receiver.
+ * Starts a customer's receiver, which verifies signatures.
  * @param clock the clock of the service, for verifying timestamps
  */
-export async function startReceiver(clock: Clock = systemClock): Promise<WebhookReceiver> {
+export async function startVerifyingReceiver(clock: Clock = systemClock): Promise<VerifyingReceiver> {
   let verifier: Webhook | undefined;
-  const receiver: WebhookReceiver = {
+  const receiver: VerifyingReceiver = {
     url: "",
     received: [],
     answers: [],

@@ -1,16 +1,19 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-export const CUTS = 10;
-const CUT_AFTER_BYTES = 64 * 1024;
-
-/** Starts a proxy that closes `CUTS` connections in the middle of their data. */
-export async function startCuttingProxy(port: number): Promise<{ url: string; cuts: () => number }> {
-  let cuts = 0;
+/**
+ * Starts a proxy that closes connections in the middle of their data.
+ * @param cutAfterBytes bytes from clients before each cut, counted from the previous one
+ */
+export async function startCuttingProxy(
+  port: number,
+  cutAfterBytes: readonly number[],
+): Promise<{ url: string; cutsLeft: () => number }> {
+  const cuts = [...cutAfterBytes];
   const open = new Set<Socket>();
+  let passed = 0;
   const proxy = createServer((client) => {
     const server = connect(port, "127.0.0.1");
-    let passed = 0;
     for (const socket of [client, server]) {
       open.add(socket);
       socket.on("error", () => {}).on("close", () => open.delete(socket));
@@ -18,8 +21,8 @@ export async function startCuttingProxy(port: number): Promise<{ url: string; cu
     client.on("data", (chunk: Buffer) => {
       passed += chunk.length;
       server.write(chunk);
-      if (passed < CUT_AFTER_BYTES || cuts === CUTS) return;
-      cuts += 1;
+      if (cuts[0] === undefined || passed < cuts[0]) return;
+      cuts.shift();
       passed = 0;
       client.pause();
       // Flush the forwarded bytes first, so that the service receives some in every connection.
@@ -35,5 +38,5 @@ export async function startCuttingProxy(port: number): Promise<{ url: string; cu
     for (const socket of open) socket.destroy();
     proxy.close();
   });
-  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, cuts: () => cuts };
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, cutsLeft: () => cuts.length };
 }
