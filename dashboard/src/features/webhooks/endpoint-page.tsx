@@ -1,13 +1,16 @@
 import { RECENT_HOURS, type WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ProblemError } from "../../admin-client/request.ts";
+import { ProblemError, request } from "../../admin-client/request.ts";
 import { useRole } from "../../hooks/use-me.ts";
+import { useNow } from "../../hooks/use-now.ts";
 import { webhooks as texts } from "../../messages/en/webhooks.ts";
+import { formatNumber } from "../../messages/numbers.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { CodeBlock } from "../../ui/copy.tsx";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
-import { formatDateTime } from "../../ui/format.ts";
+import { formatDateTime, formatUntil } from "../../ui/format.ts";
+import { Button, ErrorNotice, Notice } from "../../ui/forms/controls.tsx";
 import { BackIcon } from "../../ui/icons.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
 import page from "../../ui/page.module.css";
@@ -15,10 +18,9 @@ import { PageHeader, Section } from "../../ui/page.tsx";
 import { DeliveryList } from "./delivery-list.tsx";
 import { EndpointActions } from "./endpoint-actions.tsx";
 import { HealthDetail } from "./endpoint-table.tsx";
-import { endpointQuery } from "./queries.ts";
+import { deliveryQuery, endpointKey, endpointQuery } from "./queries.ts";
 import { SigningSecret } from "./signing-secret.tsx";
-import { TestEventButton, TestEventResult, useTestEvent } from "./test-event.tsx";
-import { healthBadge, recentText } from "./texts.ts";
+import { healthBadge, recentText, responseText } from "./texts.ts";
 import css from "./webhooks.module.css";
 
 const PATH = "/signed-in/environments/$environmentId/webhooks/$endpointId";
@@ -97,5 +99,49 @@ function Settings({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwne
       )}
       {isOwner && <EndpointActions endpoint={endpoint} />}
     </Section>
+  );
+}
+
+function useTestEvent(endpointId: string) {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: () => request("POST /webhook-endpoints/:id/test", { params: { id: endpointId } }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
+  });
+}
+
+function TestEventButton({ test }: { test: ReturnType<typeof useTestEvent> }) {
+  return (
+    <Button variant="primary" onPress={() => test.mutate()} isPending={test.isPending}>
+      {texts.sendTest}
+    </Button>
+  );
+}
+
+function TestEventResult({
+  endpointId,
+  test,
+}: {
+  endpointId: string;
+  test: ReturnType<typeof useTestEvent>;
+}) {
+  if (test.error) return <ErrorNotice error={test.error} />;
+  if (!test.data) return null;
+  return <Result key={test.data.id} endpointId={endpointId} deliveryId={test.data.id} />;
+}
+
+function Result({ endpointId, deliveryId }: { endpointId: string; deliveryId: string }) {
+  const now = useNow(1_000);
+  const { data: delivery, error } = useQuery(deliveryQuery(endpointId, deliveryId));
+  if (error && !delivery) return <ErrorNotice error={error} />;
+  const last = delivery?.attempts.at(-1);
+  if (!delivery || !last) return <Notice tone="plain">{texts.sendingTest}</Notice>;
+  const result = `${responseText(last)} (${formatNumber(last.latencyMs)} ms).`;
+  if (delivery.status === "succeeded") return <Notice tone="good">{texts.testReceived(result)}</Notice>;
+  return (
+    <Notice tone="bad">
+      {texts.testFailed(result)}
+      {delivery.nextAttemptAt && ` ${texts.nextRetryWhen(formatUntil(delivery.nextAttemptAt, now))}`}
+    </Notice>
   );
 }

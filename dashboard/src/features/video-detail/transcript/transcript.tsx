@@ -1,16 +1,18 @@
-import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
+import type { FileFormat } from "@subtext/client/contract/transcription";
+import { SPEAKER_FORMATS, type VideoDetailView } from "@subtext/server/admin/contract/video-detail";
+import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { usePageCommands } from "../../../hooks/page-commands.ts";
 import { listenToKeys } from "../../../hooks/shortcuts.ts";
 import { ui } from "../../../messages/en/ui.ts";
 import { videoDetail as texts } from "../../../messages/en/video-detail.ts";
 import { ActionMenu } from "../../../ui/action-menu/action-menu.tsx";
 import { copyText } from "../../../ui/copy.tsx";
 import controls from "../../../ui/forms/controls.module.css";
-import { Button, Switch } from "../../../ui/forms/controls.tsx";
-import { CopyIcon, EditIcon, FollowIcon } from "../../../ui/icons.tsx";
-import { DownloadMenu } from "../download-menu.tsx";
+import { Button, ErrorNotice, Switch } from "../../../ui/forms/controls.tsx";
+import { CopyIcon, DownloadIcon, EditIcon, FollowIcon } from "../../../ui/icons.tsx";
 import type { Playback } from "../player/playback.ts";
-import type { VideoAddress } from "../queries.ts";
+import { fileUrl, speakerFileUrl, type VideoAddress, videoQuery } from "../queries.ts";
 import { spokenClock } from "../texts.ts";
 import { type ReadingPosition, useReadingPosition } from "./reading-position.ts";
 import css from "./transcript.module.css";
@@ -183,4 +185,49 @@ function CopyMenu({ transcript, controller, onCopy }: CopyMenuProps) {
       <CopyIcon />
     </ActionMenu>
   );
+}
+
+interface DownloadMenuProps {
+  address: VideoAddress;
+  formats: FileFormat[];
+  /** Whether files with the names of speakers are offered. */
+  hasSpeakers: boolean;
+}
+
+function DownloadMenu({ address, formats, hasSpeakers }: DownloadMenuProps) {
+  const queryClient = useQueryClient();
+  const [error, setError] = useState<unknown>(null);
+  const download = async (url: string) => {
+    setError(null);
+    try {
+      // Check first, because a download link would fail silently if the session ended or the video was deleted.
+      await queryClient.fetchQuery({ ...videoQuery(address), staleTime: 0 });
+      const link = document.createElement("a");
+      link.href = url;
+      link.download = "";
+      link.click();
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  const action = (name: string, url: string) => ({ name, run: () => void download(url) });
+  const files = formats.map((format) => action(formatName(format), fileUrl(address, format)));
+  const speakerFiles = SPEAKER_FORMATS.map((format) =>
+    action(texts.speakerFormats[format], speakerFileUrl(address, format)),
+  );
+  const offered = hasSpeakers ? [...files, ...speakerFiles] : files;
+  usePageCommands(...offered.map(({ name, run }) => ({ name: texts.downloadFile(name), run })));
+  return (
+    <>
+      <ActionMenu label={texts.download} actions={offered}>
+        <DownloadIcon />
+      </ActionMenu>
+      <ErrorNotice error={error} />
+    </>
+  );
+}
+
+/** Returns the format's own name if only a newer release of the service knows it. */
+function formatName(format: FileFormat): string {
+  return Object.hasOwn(texts.formats, format) ? texts.formats[format] : format.toUpperCase();
 }
