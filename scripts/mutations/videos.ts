@@ -172,6 +172,11 @@ export const videosMutations: Mutation[] = [
       '    .where("state", "in", UNFINISHED)\n',
     ],
   ]),
+  ...of(
+    "server/src/bulk-operations/queries.ts",
+    ["server/test/queue/many-rows.test.ts"],
+    [['batch ? sql`and video_id between ${batch[0] ?? ""} and ${batch.at(-1) ?? ""}` : sql``', "sql``"]],
+  ),
   ...of("server/src/bulk-operations/run.ts", BULK_OPERATIONS, [
     ['(tx) => recordOrRollBack(tx, item, "done")', "async () => {}"],
     ["        await turn;\n", ""],

@@ -153,10 +153,15 @@ export async function recordOutcome(
 }
 
 /**
- * Locks an operation and adds the processed videos to its counts.
+ * Locks an operation and adds its processed videos to its counts.
+ * @param batch sorted; counts only these, because a search among all videos of a large operation takes longer than the batch
  * @returns undefined if the operation has ended
  */
-export async function countProcessed(tx: Tx, operationId: string): Promise<BulkOperationRow | undefined> {
+export async function countProcessed(
+  tx: Tx,
+  operationId: string,
+  batch?: readonly string[],
+): Promise<BulkOperationRow | undefined> {
   const unfinished = await tx
     .selectFrom("bulk_operation")
     .select("id")
@@ -167,7 +172,8 @@ export async function countProcessed(tx: Tx, operationId: string): Promise<BulkO
   if (!unfinished) return undefined;
   const { rows } = await sql<BulkOperationRow>`
     with processed as (
-      delete from bulk_operation_item where operation_id = ${operationId} and outcome is not null returning outcome
+      delete from bulk_operation_item where operation_id = ${operationId} and outcome is not null
+        ${batch ? sql`and video_id between ${batch[0] ?? ""} and ${batch.at(-1) ?? ""}` : sql``} returning outcome
     ), counted as (
       select count(*) filter (where outcome = 'done') as done, count(*) filter (where outcome = 'failed') as failed,
         count(*) filter (where outcome = 'skipped') as skipped

@@ -85,7 +85,7 @@ async function processAll(
     // Waits for all of them before it throws, so that no work continues after the job has ended.
     const results = await Promise.allSettled(Array.from({ length: CONCURRENCY }, work));
     for (const result of results) if (result.status === "rejected") throw result.reason;
-    const unfinished = await deps.db.transaction().execute((tx) => countProcessed(tx, operation.id));
+    const unfinished = await deps.db.transaction().execute((tx) => countProcessed(tx, operation.id, batch));
     if (!unfinished || batch.length < BATCH) return;
   }
 }

@@ -1,6 +1,7 @@
 import { CompiledQuery, sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { listVideoFiles } from "../../src/backup/video-files.ts";
+import { countProcessed } from "../../src/bulk-operations/queries.ts";
 import { listStoredParts } from "../../src/cleanup/missing-file-queries.ts";
 import type { SnapshotQuery } from "../../src/db/database.ts";
 import type { Db } from "../../src/db/schema.ts";
@@ -72,6 +73,29 @@ describe("with many videos that were transcribed and announced long ago", () => 
     const numbers = (await latest(open())).map(({ id }) => Number(id.split("_")[1]));
     expect(numbers).toEqual(Array.from({ length: 10 }, (_, index) => VIDEOS - index));
     expect(await countRowsRead(open(), latest)).toBeLessThanOrEqual(2 * 10);
+  });
+
+  test("the count of a bulk operation reads only the videos of its batch", async () => {
+    const db = open();
+    await sql`
+      with operation as (
+        insert into bulk_operation (id, environment_id, kind, state, matched, created_at)
+        values ('operation_many', ${environmentId}, 'retry', 'running', ${VIDEOS}, now())
+      )
+      insert into bulk_operation_item (operation_id, video_id, outcome)
+      select 'operation_many', id, case when id > ${later} then 'done' end from video`.execute(db);
+    await sql`analyze bulk_operation_item`.execute(db);
+    const batch = Array.from(
+      { length: 50 },
+      (_, index) => `video_${String(VIDEOS - 49 + index).padStart(26, "0")}`,
+    );
+    const count = (db: Db) => db.transaction().execute((tx) => countProcessed(tx, "operation_many", batch));
+    let counted: Awaited<ReturnType<typeof count>>;
+    const read = await countRowsRead(db, async (db) => {
+      counted = await count(db);
+    });
+    expect(counted).toMatchObject({ done: 50 });
+    expect(read).toBeLessThanOrEqual(4 * 50);
   });
 
   test("the search for deliveries with lost jobs reads only waiting ones", async () => {
