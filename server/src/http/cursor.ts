@@ -12,7 +12,7 @@ export interface PageRequest {
 export function readPageRequest({ cursor, limit }: { cursor?: string; limit?: number }): PageRequest {
   const before = cursor === undefined ? null : Buffer.from(cursor, "base64url").toString();
   if (before !== null && !isPlausibleId(before)) {
-    throw new AppError("invalid_request", "The cursor is invalid. Use `next_cursor` from the previous page.");
+    throw new AppError("invalid_request", "The cursor is invalid. Use `nextCursor` from the previous page.");
   }
   return { before, limit: limit ?? DEFAULT_PAGE_SIZE };
 }
