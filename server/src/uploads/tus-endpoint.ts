@@ -144,7 +144,10 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
       if (created) return await respondRepeated(deps, created, reply);
       const upload: UploadRequest = { uploader, log: request.log, owner, endTurn, creation };
       requests.set(request.raw, upload);
-      const response = await tus.handleWeb(new NodeRequest({ req: request.raw, res: reply.raw }));
+      const passedOn = new NodeRequest({ req: request.raw, res: reply.raw });
+      // The tus server rejects the lists that several proxies send. Relative locations do not need the header.
+      passedOn.headers.delete("x-forwarded-proto");
+      const response = await tus.handleWeb(passedOn);
       const {
         "access-control-expose-headers": _exposed,
         "access-control-allow-origin": _allowed,

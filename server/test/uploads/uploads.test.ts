@@ -119,6 +119,14 @@ describe("an upload over tus", () => {
     expect(await rowsOf(service).video(id)).toMatchObject({ id, size_bytes: 5 });
   });
 
+  test("is accepted behind several proxies", async () => {
+    const tenant = await createTenant(service);
+    const proxied = { "x-forwarded-proto": "https,http" };
+    const created = await create(service, tenant, { "upload-length": "1", ...proxied });
+    const location = created.headers.get("location") ?? "";
+    expect((await patch(service, tenant, location, 0, Buffer.from("x"), proxied)).status).toBe(204);
+  });
+
   test("creates no transcription if AI Transcription is off, even after it is switched on", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const videoId = await upload(service, tenant, Buffer.from("x"));
