@@ -60,6 +60,11 @@ export const videosMutations: Mutation[] = [
     ["recordActivity(this.#db, uploadId, readable, arrival)", "readable"],
   ]),
   ...of(
+    "server/src/uploads/disk-upload-store.ts",
+    ["server/test/uploads/uploads-refusals.test.ts"],
+    [["        await this.requireSpace(0);\n", ""]],
+  ),
+  ...of(
     "server/src/storage/part-buffer.ts",
     ["server/test/storage/part-buffer.test.ts"],
     [

@@ -12,6 +12,9 @@ import { declareVideoSize, deleteOpenUpload, findVideo } from "../videos/queries
 import { findUpload, recordActivity } from "./queries.ts";
 import { deleteUpload, expiryStart, type UploadStore } from "./upload-store.ts";
 
+/** Maximum number of bytes that a request writes between two checks of the free space. */
+const CHECK_SPACE_EVERY_BYTES = 8 * 1024 ** 2;
+
 class DiskUploadStore extends FileStore implements UploadStore {
   readonly #db: Db;
   readonly #recordings: RecordingStore;
@@ -42,8 +45,22 @@ class DiskUploadStore extends FileStore implements UploadStore {
   override async write(readable: Readable, uploadId: string, offset: number): Promise<number> {
     const file = createWriteStream(join(this.directory, uploadId), { flags: "r+", start: offset });
     const arrival = { offset, maxUploadBytes: this.#maxUploadBytes };
-    await pipeline(recordActivity(this.#db, uploadId, readable, arrival), file);
+    const content = recordActivity(this.#db, uploadId, readable, arrival);
+    await pipeline(this.#whileSpaceIsLeft(content), file);
     return offset + file.bytesWritten;
+  }
+
+  /** Checks again, because concurrent uploads share the space that was free when each of them began. */
+  async *#whileSpaceIsLeft(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let uncheckedBytes = 0;
+    for await (const chunk of content) {
+      uncheckedBytes += chunk.length;
+      if (uncheckedBytes >= CHECK_SPACE_EVERY_BYTES) {
+        await this.requireSpace(0);
+        uncheckedBytes = 0;
+      }
+      yield chunk;
+    }
   }
 
   async requireSpace(bytes: number): Promise<void> {

@@ -245,6 +245,25 @@ describe("uploads on a disk that fills", () => {
     expect(await offsetOf(address, tenant)).toBe(0);
   });
 
+  test("that began when there was space for each of them do not use reserved space together", async (context) => {
+    const disk = await startOnSmallDisk(1044);
+    if (!disk) return context.skip("no file system can be mounted here");
+    const tenant = await createTenant(disk.service, { aiTranscription: false });
+    const begin = async () => {
+      const address = await create(disk.service, tenant, 18 * MIB);
+      const { chunk, response } = startChunk(address, tenant, { "content-length": 18 * MIB });
+      chunk.write(Buffer.alloc(MIB));
+      await until(async () => (await sizeOf(disk.service, address)) === MIB);
+      return async () => {
+        chunk.end(Buffer.alloc(17 * MIB));
+        return (await response).statusCode;
+      };
+    };
+    const [first, second] = [await begin(), await begin()];
+    expect(await first()).toBe(204);
+    expect(await second()).toBe(507);
+  });
+
   // The write of the last bytes fails after the request has been read to its end.
   test.for([
     ["in the middle of a chunk", 2 * MIB, false] as const,
