@@ -101,6 +101,25 @@ test("undo, find and replace, and a speaker's name", async () => {
   expect(await textOf(page)).toContain("He told us that");
 
   await page.getByRole("button", { name: "Find and replace" }).click();
+  await page.getByLabel("Find", { exact: true }).fill("He|e");
+  await page.getByText("0 matches", { exact: true }).waitFor();
+  await page.getByLabel("Find", { exact: true }).fill("that");
+  await page.getByLabel("Replace with").fill("that, that");
+  await page.getByText("2 matches", { exact: true }).waitFor();
+  for (const shown of ["1 of 2", "3 of 3", "1 of 4"]) {
+    await page.getByRole("button", { name: "Replace", exact: true }).click();
+    await page.getByText(shown, { exact: true }).waitFor();
+  }
+  expect(await textOf(page)).toContain("us that, that the bugdet is great and that, that John");
+  await page.keyboard.press("Control+z");
+  await page.keyboard.press("Control+z");
+  await page.getByText("2 matches", { exact: true }).waitFor();
+  await page.getByLabel("Find", { exact: true }).press("Enter");
+  await page.getByLabel("Find", { exact: true }).press("Escape");
+  await page.getByLabel("Replace with").waitFor({ state: "detached" });
+  expect(await page.evaluate("getSelection().toString()")).toBe("that");
+
+  await page.getByRole("button", { name: "Find and replace" }).click();
   await page.getByLabel("Find", { exact: true }).fill("bugdet");
   await page.getByLabel("Replace with").fill("budget");
   await page.getByText("1 match", { exact: true }).waitFor();
@@ -190,6 +209,14 @@ test("the speakers of a call are the channels until they are named, each in one 
   await page.getByRole("button", { name: "Change speaker: Ada" }).first().waitFor();
   expect(await page.getByRole("button", { name: "Change speaker: Ada" }).count()).toBe(3);
   expect(await page.getByRole("button", { name: "Change speaker: Channel 2" }).count()).toBe(2);
+  const second = page.getByRole("textbox", { name: /^Channel 2 at/ });
+  await page.getByRole("button", { name: "Change speaker: Channel 2" }).first().click();
+  await page.getByText("This paragraph", { exact: true }).click();
+  expect(await accessibilityViolations(page)).toEqual([]);
+  await page.getByRole("group", { name: "Other speakers" }).getByRole("button", { name: "Ada" }).click();
+  await expect.poll(() => second.count()).toBe(1);
+  await page.keyboard.press("Control+z");
+  await expect.poll(() => second.count()).toBe(2);
   await saved(page).waitFor();
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByText("Channel 2", { exact: true }).first().waitFor();

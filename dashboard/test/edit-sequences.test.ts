@@ -191,7 +191,7 @@ async function takeStep(
       const before = paragraphText(words).text;
       if (before.includes(search.text)) untouched.change(before, before.replaceAll(search.text, text));
     }
-    session.change(replaceAll(transcript, search, { replacement: text, durationSeconds: DURATION }));
+    session.change(replaceAll(transcript, search, { text, durationSeconds: DURATION }));
   } else if (kind === "range" || kind === "range speaker") {
     const last = Math.min(transcript.length - 1, index + (length % 3));
     const to = { paragraph: last, word: (at + length) % (transcript[last]!.length + 1) };

@@ -306,7 +306,7 @@ test("find and replace shows each match with its context and keeps the times of 
   const replaced = replaceAll(
     transcript,
     { text: "sub text", matchCase: false },
-    { replacement: "Subtext", durationSeconds: DURATION },
+    { text: "Subtext", durationSeconds: DURATION },
   );
   expect(times(replaced[0]!)).toEqual(["Subtext 0-1.5", "is 2-2.5", "Subtext 3-4.5"]);
   expect(replaced[1]).toBe(transcript[1]);

@@ -23,7 +23,7 @@ The name "readme" updates the images of the README in docs/images.`;
 const OWNER = { name: "Olive Owner", email: "olive@subtext.example", password: "a long enough password" };
 const SIZES = {
   desktop: { viewport: { width: 1280, height: 800 } },
-  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  phone: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
 };
 
 const README_SHOTS = [
@@ -243,7 +243,7 @@ async function takeScreenshots(shots: Shot[], owner: typeof OWNER | null): Promi
         // A viewport as tall as the page keeps sticky elements in position.
         const height = await page.evaluate("document.documentElement.scrollHeight");
         if (!isWindow) await page.setViewportSize({ width: options.viewport.width, height: Number(height) });
-        await page.screenshot({ path: file });
+        await page.screenshot({ path: file, animations: "disabled" });
         await page.setViewportSize(options.viewport);
       }
       await signedOut.context.close();

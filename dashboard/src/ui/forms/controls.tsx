@@ -1,4 +1,4 @@
-import type { FormEvent, MouseEvent, ReactNode, Ref } from "react";
+import type { ComponentProps, FormEvent, MouseEvent, ReactNode, Ref } from "react";
 import {
   Button as AriaButton,
   type ButtonProps as AriaButtonProps,
@@ -37,7 +37,19 @@ export function Button({ variant = "plain", iconOnly, fullWidth, isPending = fal
   const { onPress, type = "button", ...rest } = props;
   // A pending button keeps the focus and ignores presses. The library's `isPending` would drop its accessible name.
   const actions = isPending ? { type: "button" as const } : { type, ...(onPress && { onPress }) };
-  return <AriaButton {...rest} {...actions} className={classNames.filter(Boolean).join(" ")} />;
+  return (
+    <AriaButton
+      {...rest}
+      {...actions}
+      {...(iconOnly && { render: withTitle })}
+      className={classNames.filter(Boolean).join(" ")}
+    />
+  );
+}
+
+/** Shows the name of an icon to people with a mouse. */
+function withTitle(props: ComponentProps<"button">) {
+  return <button {...props} title={props["aria-label"]} />;
 }
 
 interface TextFieldProps extends Omit<AriaTextFieldProps, "className" | "children"> {

@@ -4,7 +4,7 @@ import { videoDetail } from "../../../messages/en/video-detail.ts";
 import { formatNumber } from "../../../messages/numbers.ts";
 import { Button, Switch, TextField } from "../../../ui/forms/controls.tsx";
 import type { EditedTranscript } from "./edited-transcript.ts";
-import { findMatches, type Match, replaceAll } from "./replace-text.ts";
+import { findMatches, type Match, replaceAll, replaceMatch, type Search } from "./replace-text.ts";
 import css from "./transcript-editor.module.css";
 
 const MAX_PREVIEWS = 50;
@@ -15,6 +15,7 @@ export function FindAndReplace({
   onChange,
   onShow,
   onEdit,
+  onClose,
 }: {
   transcript: EditedTranscript;
   durationSeconds: number;
@@ -23,26 +24,50 @@ export function FindAndReplace({
   onShow(match: Match | null): void;
   /** Places the caret in a match. */
   onEdit(match: Match): void;
+  /** @param match the match that is shown */
+  onClose(match: Match | null): void;
 }) {
   const [text, setText] = useState("");
   const [replacement, setReplacement] = useState("");
   const [matchCase, setMatchCase] = useState(false);
   const searched = useDeferredValue(text);
-  const matches = useMemo(
-    () => findMatches(transcript, { text: searched, matchCase }),
-    [transcript, searched, matchCase],
+  const search = useMemo(() => ({ text: searched, matchCase }), [searched, matchCase]);
+  const matches = useMemo(() => findMatches(transcript, search), [transcript, search]);
+  const [shown, setShown] = useState<{ transcript: EditedTranscript; search: Search; index: number } | null>(
+    null,
   );
-  const [shown, setShown] = useState<{ matches: readonly Match[]; index: number } | null>(null);
-  const index = shown?.matches === matches ? shown.index : -1;
+  const index = shown?.transcript === transcript && shown.search === search ? shown.index : -1;
   useEffect(() => onShow(matches[index] ?? null), [matches, index, onShow]);
   useEffect(() => () => onShow(null), [onShow]);
 
   const step = (by: 1 | -1) => {
     const from = index < 0 && by < 0 ? 0 : index;
-    if (matches.length > 0) setShown({ matches, index: (from + by + matches.length) % matches.length });
+    if (matches.length === 0) return;
+    setShown({ transcript, search, index: (from + by + matches.length) % matches.length });
+  };
+  /** Replaces the match that is shown, and shows the next one. */
+  const replace = () => {
+    const match = matches[index];
+    if (!match) {
+      step(1);
+      return;
+    }
+    const changed = replaceMatch(transcript, match, { text: replacement, durationSeconds });
+    const end = match.from + replacement.length;
+    const left = findMatches(changed, search);
+    const next = left.findIndex(
+      ({ paragraph, from }) => paragraph > match.paragraph || (paragraph === match.paragraph && from >= end),
+    );
+    onChange(changed);
+    setShown({ transcript: changed, search, index: Math.max(next, left.length === 0 ? -1 : 0) });
   };
   return (
-    <section className={css.find} aria-label={texts.findAndReplace}>
+    <section
+      className={css.find}
+      aria-label={texts.findAndReplace}
+      // The fields do not let this event bubble.
+      onKeyDownCapture={({ key }) => key === "Escape" && onClose(matches[index] ?? null)}
+    >
       <div className={css.fields}>
         <TextField
           label={texts.find}
@@ -58,14 +83,17 @@ export function FindAndReplace({
           {texts.matchCase}
         </Switch>
         <span role="status">{searched.trim() !== "" && countText(matches.length, index)}</span>
-        <Button
-          isDisabled={matches.length === 0}
-          onPress={() =>
-            onChange(replaceAll(transcript, { text: searched, matchCase }, { replacement, durationSeconds }))
-          }
-        >
-          {texts.replaceAll}
-        </Button>
+        <div className={css.replace}>
+          <Button isDisabled={matches.length === 0} onPress={replace}>
+            {texts.replace}
+          </Button>
+          <Button
+            isDisabled={matches.length === 0}
+            onPress={() => onChange(replaceAll(transcript, search, { text: replacement, durationSeconds }))}
+          >
+            {texts.replaceAll}
+          </Button>
+        </div>
       </div>
       {matches.length > 0 && (
         <ul className={css.matches} aria-label={texts.preview}>

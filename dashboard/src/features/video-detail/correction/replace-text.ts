@@ -18,6 +18,12 @@ export interface Search {
   matchCase: boolean;
 }
 
+export interface Replacement {
+  text: string;
+  /** Length of the recording. */
+  durationSeconds: number;
+}
+
 /** Matches whole words and parts of words. A match does not span paragraphs. */
 export function findMatches(transcript: EditedTranscript, search: Search): Match[] {
   const pattern = patternOf(search);
@@ -39,21 +45,23 @@ export function findMatches(transcript: EditedTranscript, search: Search): Match
 export function replaceAll(
   transcript: EditedTranscript,
   search: Search,
-  { replacement, durationSeconds }: { replacement: string; durationSeconds: number },
+  replacement: Replacement,
 ): EditedTranscript {
-  const pattern = patternOf(search);
-  if (!pattern) return transcript;
-  let changed = transcript;
-  transcript.forEach((words, paragraph) => {
-    const { text } = paragraphText(words);
-    // From last to first, so that the offsets of the remaining matches stay valid.
-    for (const { 0: match, index } of [...text.matchAll(pattern)].reverse()) {
-      const current = paragraphText(changed[paragraph]!).text;
-      const next = current.slice(0, index) + replacement + current.slice(index + match.length);
-      changed = changeText(changed, paragraph, next, durationSeconds);
-    }
-  });
-  return changed;
+  // From last to first, so that the offsets of the remaining matches stay valid.
+  return findMatches(transcript, search).reduceRight(
+    (changed, match) => replaceMatch(changed, match, replacement),
+    transcript,
+  );
+}
+
+export function replaceMatch(
+  transcript: EditedTranscript,
+  { paragraph, from, to }: Match,
+  { text: replacement, durationSeconds }: Replacement,
+): EditedTranscript {
+  const { text } = paragraphText(transcript[paragraph]!);
+  const changed = text.slice(0, from) + replacement + text.slice(to);
+  return changeText(transcript, paragraph, changed, durationSeconds);
 }
 
 function patternOf({ text, matchCase }: Search): RegExp | null {

@@ -1,8 +1,10 @@
 import { useState } from "react";
 import { correction as texts } from "../../../messages/en/correction.ts";
 import { forms } from "../../../messages/en/forms.ts";
-import { Form, FormActions, SegmentedControl, TextField } from "../../../ui/forms/controls.tsx";
+import controls from "../../../ui/forms/controls.module.css";
+import { Button, Form, FormActions, SegmentedControl, TextField } from "../../../ui/forms/controls.tsx";
 import { ModalDialog } from "../../../ui/forms/modal-dialog.tsx";
+import css from "./transcript-editor.module.css";
 
 export interface SpeakerChoice {
   name: string | null;
@@ -34,6 +36,11 @@ export function SpeakerDialog({
   const everything =
     current !== null ? texts.everything(current) : channel !== null ? texts.allOfChannel(channel) : null;
   const others = speakers.filter((speaker) => speaker !== current);
+  const choose = (chosen: string) => {
+    const trimmed = chosen.trim();
+    onChoose({ name: trimmed === "" ? null : trimmed, everywhere: scope === "everywhere" && !isSelection });
+    onClose();
+  };
   return (
     <ModalDialog
       title={isSelection ? texts.speakerOfSelection : texts.speaker}
@@ -43,22 +50,14 @@ export function SpeakerDialog({
       }}
     >
       {() => (
-        <Form
-          onSubmit={() => {
-            onChoose({
-              name: name.trim() === "" ? null : name.trim(),
-              everywhere: scope === "everywhere" && !isSelection,
-            });
-            onClose();
-          }}
-        >
+        <Form onSubmit={() => choose(name)}>
           <TextField
             label={forms.name}
             value={name}
             onChange={setName}
             maxLength={100}
             autoFocus
-            hint={others.length > 0 ? texts.otherSpeakers(others.join(", ")) : texts.emptyRemoves}
+            {...(current !== null && { hint: texts.emptyRemoves })}
           />
           {everything !== null && !isSelection && (
             <SegmentedControl
@@ -70,6 +69,16 @@ export function SpeakerDialog({
                 { value: "everywhere", name: everything },
               ]}
             />
+          )}
+          {others.length > 0 && (
+            <fieldset className={css.speakers}>
+              <legend className={controls.label}>{texts.otherSpeakers}</legend>
+              {others.map((speaker) => (
+                <Button key={speaker} onPress={() => choose(speaker)}>
+                  {speaker}
+                </Button>
+              ))}
+            </fieldset>
           )}
           <FormActions submitLabel={forms.save} isPending={false} onCancel={onClose} />
         </Form>

@@ -254,6 +254,13 @@ function Editor(props: EditorProps & { session: EditingSession }) {
           onChange={(changed) => session.change(changed)}
           onShow={showMatch}
           onEdit={(match) => select(match.paragraph, rangeOfMatch(root.current, match))}
+          onClose={(match) => {
+            select(
+              match?.paragraph ?? position.current.paragraph,
+              match && rangeOfMatch(root.current, match),
+            );
+            setPanel(null);
+          }}
         />
       )}
       <section
