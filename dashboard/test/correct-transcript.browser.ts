@@ -300,6 +300,12 @@ test("two editors at once lose nothing, and both see the result", async () => {
   expect(words.map(({ word }) => word)).toEqual(
     TEXT.replace("Jon", "Joan").replace("fine", "great").split(" "),
   );
+  await putCaretBehind(first, "that John");
+  await replaceWord(second, "the budget", "it");
+  await expect.poll(() => textOf(first)).toContain("about it.");
+  await first.keyboard.type("ny");
+  expect(await textOf(first)).toContain("that Johnny agrees");
+  await expect.poll(() => textOf(second)).toContain("that Johnny agrees");
 
   await first.route("**/words", (route) =>
     route.request().method() === "PUT" ? route.abort() : route.continue(),
@@ -442,6 +448,8 @@ test("unsaved changes survive an outage and a reload", async () => {
   await replaceWord(page, "Jon", "June");
   await page.getByText("Not saved. Retrying…").waitFor();
   page.on("dialog", (dialog) => dialog.accept());
+  // The draft of this word is stored while the page is being closed.
+  await replaceWord(page, "fine", "great");
   await page.reload();
   await page.getByText("You have unsaved changes.").waitFor();
   expect(await accessibilityViolations(page)).toEqual([]);
@@ -449,6 +457,7 @@ test("unsaved changes survive an outage and a reload", async () => {
   await page.getByRole("button", { name: "Continue editing" }).click();
   await page.getByText("Your unsaved changes were restored.").waitFor();
   expect(await textOf(page)).toContain("We asked June about");
+  expect(await textOf(page)).toContain("is great and");
   await saved(page).waitFor();
   expect((await downloadWords(page))[2]!.word).toBe("June");
 });

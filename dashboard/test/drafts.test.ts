@@ -5,12 +5,21 @@ import { browserDrafts } from "../src/features/video-detail/correction/drafts.ts
 const stored = new Map<string, unknown>();
 let isFull = false;
 vi.mock("idb-keyval", () => ({
+  createStore: () => async (_mode: string, write: (store: object) => Promise<void>) => {
+    const entries: [string, unknown][] = [];
+    await write({
+      put: (value: unknown, key: string) => entries.push([key, structuredClone(value)]),
+      transaction: {
+        commit() {
+          if (isFull) throw new DOMException("full", "QuotaExceededError");
+          for (const [key, value] of entries) stored.set(key, value);
+        },
+      },
+    });
+  },
+  promisifyRequest: async () => {},
   get: async (key: string) => structuredClone(stored.get(key)),
   del: async (key: string) => void stored.delete(key),
-  setMany: async (entries: [string, unknown][]) => {
-    if (isFull) throw new DOMException("full", "QuotaExceededError");
-    for (const [key, value] of entries) stored.set(key, structuredClone(value));
-  },
   update: async (key: string, change: (value: unknown) => unknown) => {
     const value = change(stored.get(key));
     if (value === undefined) stored.delete(key);

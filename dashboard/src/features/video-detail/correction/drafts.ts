@@ -1,5 +1,5 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
-import { del, get, setMany, update } from "idb-keyval";
+import { createStore, del, get, promisifyRequest, update } from "idb-keyval";
 import { compareWords, isSameWord } from "./compare-words.ts";
 
 /** Unsaved changes to a transcript. */
@@ -27,6 +27,8 @@ interface Replacement {
   words: readonly EditableWord[];
 }
 
+const STORE = createStore("keyval-store", "keyval");
+
 /** A draft without its base, because copying tens of thousands of words each second would delay typing. */
 interface StoredDraft extends Pick<Draft, "id" | "etag" | "editSessionId"> {
   baseKey: string;
@@ -41,7 +43,7 @@ export function browserDrafts(operatorId: string, videoId: string): DraftStore {
   return {
     async load() {
       const draft = await readDraft(key);
-      const base = draft && (await get<EditableWord[]>(draft.baseKey).catch(() => undefined));
+      const base = draft && (await get<EditableWord[]>(draft.baseKey, STORE).catch(() => undefined));
       if (!draft || !base) return null;
       stored = { baseKey: draft.baseKey, base };
       const { id, etag, editSessionId, replacements } = draft;
@@ -63,8 +65,8 @@ export function browserDrafts(operatorId: string, videoId: string): DraftStore {
       const entries: [string, unknown][] = [[key, draft]];
       if (isNewBase) entries.push([baseKey, base]);
       try {
-        await setMany(entries);
-        if (isNewBase && previous && previous.baseKey !== baseKey) await del(previous.baseKey);
+        await storeEntries(entries);
+        if (isNewBase && previous && previous.baseKey !== baseKey) await del(previous.baseKey, STORE);
       } catch {
         // The next draft stores its base again.
         if (stored === current) stored = null;
@@ -87,17 +89,27 @@ function draftKey(operatorId: string, videoId: string): string {
 }
 
 async function readDraft(key: string): Promise<StoredDraft | undefined> {
-  return await get<StoredDraft>(key).catch(() => undefined);
+  return await get<StoredDraft>(key, STORE).catch(() => undefined);
 }
 
 async function removeDraft(key: string, id: string): Promise<void> {
   let baseKey: string | null = null;
-  await update<StoredDraft | undefined>(key, (draft) => {
+  const remove = (draft: StoredDraft | undefined) => {
     if (draft?.id !== id) return draft;
     baseKey = draft.baseKey;
     return undefined;
+  };
+  await update<StoredDraft | undefined>(key, remove, STORE);
+  if (baseKey !== null) await del(baseKey, STORE);
+}
+
+/** Commits at once: a page that is being closed aborts transactions that would commit later. */
+async function storeEntries(entries: readonly [string, unknown][]): Promise<void> {
+  await STORE("readwrite", (store) => {
+    for (const [key, value] of entries) store.put(value, key);
+    store.transaction.commit();
+    return promisifyRequest(store.transaction);
   });
-  if (baseKey !== null) await del(baseKey);
 }
 
 export function findReplacements(

@@ -4,11 +4,12 @@ import { videoDetail } from "../../../../messages/en/video-detail.ts";
 import { formatClock } from "../../../../ui/format.ts";
 import { PlusIcon } from "../../../../ui/icons.tsx";
 import { speakerLabel } from "../../texts.ts";
-import { createTextRange, highlightLowConfidence } from "../../transcript/text-ranges.ts";
+import { createTextRange, highlightLowConfidence, textOffset } from "../../transcript/text-ranges.ts";
 import css from "../../transcript/transcript.module.css";
 import { estimateHeightRem } from "../../transcript/transcript-text.tsx";
 import { LOW_CONFIDENCE, type Paragraph, paragraphText } from "../edited-transcript.ts";
 import editorCss from "../transcript-editor.module.css";
+import { movedOffset } from "./moved-offset.ts";
 
 /** Height of the speaker's button. */
 const SPEAKER_REM = 1.5;
@@ -50,11 +51,11 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
     const { text } = paragraphText(paragraph);
     // While the paragraph has focus, keeps typed spaces that do not separate words yet.
     const isTyped = document.activeElement === target && sameWords(shown.current, paragraph);
-    shown.current = paragraph;
     if (!isTyped) {
-      if (target.textContent !== text) showText(target, text);
-      typed.current = text;
+      if (target.textContent !== text) showText(target, { before: shown.current, after: paragraph });
+      typed.current = target.textContent ?? "";
     }
+    shown.current = paragraph;
     unmark.current = markLowConfidence(target, paragraph);
     return () => unmark.current();
   }, [paragraph]);
@@ -145,13 +146,20 @@ function textLength(paragraph: Paragraph): number {
   return paragraph.reduce((length, { word }) => length + word.length + 1, 0);
 }
 
-/** Replaces the text. If the element contains the caret, the caret keeps its offset. */
-function showText(element: HTMLElement, text: string): void {
+/** Replaces the text. A caret or selection in the element stays with its words. */
+function showText(element: HTMLElement, { before, after }: { before: Paragraph; after: Paragraph }): void {
   const selection = getSelection();
-  const hasCaret = selection?.focusNode != null && element.contains(selection.focusNode);
-  const offset = hasCaret ? Math.min(selection.focusOffset, text.length) : 0;
-  element.textContent = text;
-  if (hasCaret && element.firstChild) selection.collapse(element.firstChild, offset);
+  const places = locateWords(element.textContent ?? "", before);
+  const move = (node: Node | null, offset: number) =>
+    node && element.contains(node)
+      ? movedOffset(textOffset(element, node, offset), { places, before, after })
+      : null;
+  const anchor = selection && move(selection.anchorNode, selection.anchorOffset);
+  const focus = selection && move(selection.focusNode, selection.focusOffset);
+  element.textContent = paragraphText(after).text;
+  const { firstChild } = element;
+  if (!firstChild || anchor === null || focus === null) return;
+  selection!.setBaseAndExtent(firstChild, anchor, firstChild, focus);
 }
 
 function sameWords(a: Paragraph, b: Paragraph): boolean {
