@@ -63,7 +63,7 @@ export function openApi({ version, serverUrl }: { version: string; serverUrl: st
 }
 
 function describeOperation(operation: Operation, components: Map<string, Json>): Json {
-  const { access, success } = operation;
+  const { access } = operation;
   const key = { apiKey: [] };
   const security = { key: [key], "key or url": [key, { uploadUrl: [] }], url: [{}] }[access];
   return {
@@ -86,32 +86,40 @@ function describeOperation(operation: Operation, components: Map<string, Json>):
     ],
     ...describeBody(operation, components),
     responses: {
-      [success.status]: {
-        description: success.description,
-        ...(success.headers && {
-          headers: Object.fromEntries(
-            Object.entries(success.headers).map(([name, description]) => [
-              name,
-              { description, schema: { type: "string" } },
-            ]),
-          ),
-        }),
-        ...(success.files && {
-          content: Object.fromEntries(
-            Object.entries(success.files).map(([type, schema]) => [
-              type,
-              { schema: openSchemaRef(schema, components) },
-            ]),
-          ),
-        }),
-        ...(success.body && {
-          content: {
-            "application/json": { schema: openSchemaRef(success.body, components), example: success.example },
-          },
-        }),
-      },
+      ...describeSuccess(operation, components),
       ...describeErrors(operation, components),
     },
+  };
+}
+
+function describeSuccess({ success }: Operation, components: Map<string, Json>): Json {
+  const response = {
+    description: success.description,
+    ...(success.headers && {
+      headers: Object.fromEntries(
+        Object.entries(success.headers).map(([name, description]) => [
+          name,
+          { description, schema: { type: "string" } },
+        ]),
+      ),
+    }),
+    ...(success.files && {
+      content: Object.fromEntries(
+        Object.entries(success.files).map(([type, schema]) => [
+          type,
+          { schema: openSchemaRef(schema, components) },
+        ]),
+      ),
+    }),
+    ...(success.body && {
+      content: {
+        "application/json": { schema: openSchemaRef(success.body, components), example: success.example },
+      },
+    }),
+  };
+  return {
+    [success.status]: response,
+    ...(success.partial && { "206": { ...response, description: success.partial } }),
   };
 }
 

@@ -34,6 +34,8 @@ export interface Operation {
     /** Schemas by media type, if the body is a file. */
     files?: Record<string, TSchema>;
     headers?: Record<string, string>;
+    /** Description of the response (206) to a range request, if these are supported. */
+    partial?: string;
   };
   /** Errors specific to the operation; `errorCodesOf` adds the common ones. */
   errors: readonly ApiErrorCode[];

@@ -136,7 +136,7 @@ export const FILE_OPERATIONS = {
     group: "Files",
     summary: "Download a transcript file",
     description:
-      "Use the URLs in `files` of a transcription as is. No key needed; valid 5 minutes; any origin; range requests supported. If files are stored in a bucket, the URLs point to the bucket.",
+      "Use the URLs in `files` of a transcription as is. No key needed; valid 5 minutes; any origin. If files are stored in a bucket, the URLs point to the bucket.",
     access: "url",
     permission: null,
     rateLimited: false,
@@ -151,6 +151,7 @@ export const FILE_OPERATIONS = {
         Object.values(TRANSCRIPT_FORMATS).map(({ contentType, content }) => [contentType, content]),
       ),
       headers: { ETag: "The file's ETag", "Content-Disposition": "Suggested filename" },
+      partial: "The requested range of the file",
     },
     errors: [
       "file_url_invalid",

@@ -1145,6 +1145,18 @@ export interface operations {
                     "text/vtt": string;
                 };
             };
+            206: {
+                headers: {
+                    "Content-Disposition"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TranscriptWord"][];
+                    "text/plain": string;
+                    "text/vtt": string;
+                };
+            };
         };
     };
     onTranscriptionsTranscriptionCompleted: {

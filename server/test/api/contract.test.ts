@@ -60,6 +60,10 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
   test("succeeds as documented", async () => {
     const response = await ask(operation, await makeWorld(service, clock));
     expect(response.status).toBe(operation.success.status);
+    if (operation.success.partial !== undefined) {
+      const { url, init } = requestOf(operation, world);
+      expect((await fetch(url, { ...init, headers: { range: "bytes=0-0" } })).status).toBe(206);
+    }
   });
 
   test.each(provoked)("answers %s", { timeout: 60_000 }, async (code) => {
