@@ -25,22 +25,22 @@ export class LanguageDecisions {
   print(): void {
     const { head, rows } = this.#languages.table();
     printTable("Detected language, bundled engine, at least ten seconds of speech", head, rows);
-    const others = "refused ≥ 95%, en ≤ 2%";
-    const english = "refused ≤ 1%";
+    const othersTarget = "refused ≥ 95%, en ≤ 2%";
+    const englishTarget = "refused ≤ 1%";
     printTable(
       "English or not, bundled engine, at least ten seconds of speech",
-      ["spoken", "clips", "→ refused", "→ und", "→ zxx", "→ en", "target"],
+      ["spoken", "clips", ...OUTCOMES.map((outcome) => `→ ${outcome}`), "target"],
       [
         ...VOICE_SETS.map((set) => [
           `other languages, ${set}`,
           ...shares(this.#others, (name) => name === set),
-          others,
+          othersTarget,
         ]),
-        ["all other languages", ...shares(this.#others), others],
+        ["all other languages", ...shares(this.#others), othersTarget],
         ...VOICE_SETS.map((set) => [
           `English, ${set} voices`,
           ...shares(this.#english, (name) => name === set),
-          english,
+          englishTarget,
         ]),
         ...this.#conditions
           .trueClasses()
@@ -49,15 +49,19 @@ export class LanguageDecisions {
             ...shares(this.#conditions, (name) => name === condition),
             "",
           ]),
-        ["English, all voices", ...shares(this.#english), english],
+        ["English, all voices", ...shares(this.#english), englishTarget],
       ].filter(([, clips]) => clips !== "0"),
     );
     const refused = this.#voices
       .trueClasses()
-      .map((voice) => [voice, ...counts(this.#voices, voice)])
-      .filter(([, , count]) => count !== "0");
+      .filter((voice) => this.#voices.count((name) => name === voice, "refused") > 0)
+      .map((voice) => [voice, ...counts(this.#voices, voice)]);
     if (refused.length > 0) {
-      printTable("Refused English", ["voice", "clips", "→ refused", "→ und", "→ zxx", "→ en"], refused);
+      printTable(
+        "English clips refused, by voice",
+        ["voice", "clips", ...OUTCOMES.map((outcome) => `→ ${outcome}`)],
+        refused,
+      );
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { API_ERRORS, type ApiErrorCode } from "./api-errors.ts";
 import { EVENTS } from "./examples.ts";
-import { errorCodesOf, isIdempotent, type Operation } from "./operation.ts";
+import { acceptsIdempotencyKey, errorCodesOf, type Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
 import { Problem } from "./problem.ts";
 import { FILE_OPERATIONS, UPLOAD_OPERATIONS } from "./transfer-operations.ts";
@@ -153,7 +153,7 @@ function describeHeaders(operation: Operation): Json[] {
       example,
     }),
   );
-  if (!isIdempotent(operation)) return headers;
+  if (!acceptsIdempotencyKey(operation)) return headers;
   return [
     ...headers,
     {

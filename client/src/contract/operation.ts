@@ -5,7 +5,9 @@ import type { Permission } from "./permission.ts";
 /** Authentication by API key (`Authorization: Bearer`), by signed URL, or by either. */
 export type Access = "key" | "key or url" | "url";
 
-/** An operation of the public API. The server's route, OpenAPI and the client's method are derived from it. */
+/**
+ * An operation of the public API. The server's route, the OpenAPI document and the client's method are derived from it.
+ */
 export interface Operation {
   id: string;
   method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -15,8 +17,9 @@ export interface Operation {
   summary: string;
   description: string;
   access: Access;
-  /** Null if no key is required. */
+  /** The permission that a key needs; null if the operation does not accept keys. */
   permission: Permission | null;
+  /** Descriptions of the path parameters, keyed by name. */
   params?: Record<string, string>;
   query?: TSchema;
   body?: TSchema;
@@ -34,14 +37,14 @@ export interface Operation {
     /** Schemas by media type, if the body is a file. */
     files?: Record<string, TSchema>;
     headers?: Record<string, string>;
-    /** Description of the response (206) to a range request, if these are supported. */
+    /** Description of the 206 response, if range requests are supported. */
     partial?: string;
   };
   /** Errors specific to the operation; `errorCodesOf` adds the common ones. */
   errors: readonly ApiErrorCode[];
   /** Whether requests count toward the key's rate limit. */
   rateLimited: boolean;
-  /** Returned instead of any 5xx, after which stock tus clients would give up. */
+  /** Returned instead of any 5xx, because stock tus clients give up after a 5xx. */
   serverErrorReplacement?: ApiErrorCode;
 }
 
@@ -52,8 +55,8 @@ export type QueryOf<O extends Operation> = O extends { query: infer S } ? Schema
 export type BodyOf<O extends Operation> = O extends { body: infer S } ? SchemaOf<S> : undefined;
 export type SuccessOf<O extends Operation> = SchemaOf<O["success"]["body"]>;
 
-/** Returns whether the service repeats the first response if a request has the same `Idempotency-Key`. */
-export function isIdempotent({ method }: Operation): boolean {
+/** Returns whether the operation honors `Idempotency-Key`, so that a repeated request is not run again. */
+export function acceptsIdempotencyKey({ method }: Operation): boolean {
   return method === "POST" || method === "PUT";
 }
 
@@ -61,12 +64,13 @@ export function isIdempotent({ method }: Operation): boolean {
 export function errorCodesOf(operation: Operation): ApiErrorCode[] {
   const { access, permission, body, errors, serverErrorReplacement } = operation;
   const codes: ApiErrorCode[] = [];
+  // `rate_limited` does not depend on `rateLimited`, because attempts with invalid keys are always limited.
   if (access !== "url") codes.push("missing_api_key", "invalid_api_key", "rate_limited");
   if (permission !== null) codes.push("insufficient_permission");
   // Invalid HTTP, a missing `Host` header, or a path that cannot be decoded.
   codes.push("invalid_request");
   if (body) codes.push("request_timeout", "payload_too_large", "unsupported_media_type");
-  if (isIdempotent(operation)) codes.push("idempotency_key_reused", "idempotency_key_in_use");
+  if (acceptsIdempotencyKey(operation)) codes.push("idempotency_key_reused", "idempotency_key_in_use");
   codes.push(...errors);
   codes.push("headers_too_large");
   codes.push(

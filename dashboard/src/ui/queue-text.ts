@@ -2,7 +2,7 @@ import type { VideoView } from "@subtext/server/admin/contract/video";
 import { videoState as texts } from "../messages/en/video-state.ts";
 import { formatEstimate } from "./format.ts";
 
-/** Later positions are not shown, because the estimated start is more useful. */
+/** Later positions are not shown, because they say little about when the transcription starts. */
 const MAX_SHOWN_POSITION = 20;
 
 /** Returns e.g. `9th in queue · starts in about 4 min`. */

@@ -1,11 +1,11 @@
 import { safeFileName } from "../storage/content-disposition.ts";
 
-/** File systems limit a name to 255 bytes. The rest is for a number, the language and the extension. */
+/** File systems limit a name to 255 bytes. The remaining bytes are for a number, the language and the extension. */
 const MAX_STEM_BYTES = 200;
 /** Windows reserves these names with any extension. */
-const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
+const RESERVED = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³])$/i;
 
-/** Assigns the names of files in an archive. Names differ in more than case, so that they can be extracted anywhere. */
+/** Assigns unique file names in an archive. Ignores case and Unicode form, so no file system confuses two names. */
 export class ArchiveNames {
   readonly #taken = new Set<string>();
   /** The next number for a repeated name. */

@@ -170,10 +170,18 @@ function readAll(settings: SettingsReader): Config {
 function readRole(settings: SettingsReader, bucket: ObjectStorageConfig | null): Role {
   const role = settings.oneOf("ROLE");
   if (role !== "all" && !settings.differsFromDefault("DATABASE_URL")) {
-    settings.refuse("ROLE", role, "processes with separate roles need a shared PostgreSQL: set DATABASE_URL");
+    settings.reportInvalid(
+      "ROLE",
+      role,
+      "processes with separate roles need a shared PostgreSQL: set DATABASE_URL",
+    );
   }
   if (role !== "all" && bucket === null) {
-    settings.refuse("ROLE", role, `processes with separate roles need shared files: set ${BUCKET_SETTING}`);
+    settings.reportInvalid(
+      "ROLE",
+      role,
+      `processes with separate roles need shared files: set ${BUCKET_SETTING}`,
+    );
   }
   return role;
 }
@@ -183,7 +191,7 @@ function readPublicUrl(settings: SettingsReader, { host, port }: { host: string;
   const url = settings.url("PUBLIC_URL", ["http:", "https:"]);
   if (url === null) return `http://${urlHost(host)}:${port}`;
   if (new URL(url).pathname !== "/") {
-    settings.refuse("PUBLIC_URL", url, "it must not contain a path");
+    settings.reportInvalid("PUBLIC_URL", url, "it must not contain a path");
   }
   return new URL(url).origin;
 }
@@ -204,7 +212,7 @@ function readTrustedProxies(settings: SettingsReader): TrustedProxies {
       continue;
     const expected =
       "it must be false, the number of proxies in front of the service (1 to 9), or their addresses and networks, such as 10.1.0.0/16";
-    settings.refuse("TRUST_PROXY", network, expected);
+    settings.reportInvalid("TRUST_PROXY", network, expected);
   }
   return networks;
 }
@@ -214,7 +222,7 @@ function readNetworks(settings: SettingsReader): string[] {
   for (const block of blocks) {
     if (ipaddr.isValidCIDR(block)) continue;
     const expected = "it must be a list of networks in CIDR notation, such as 10.1.0.0/16";
-    settings.refuse("WEBHOOK_ALLOW_NETWORKS", block, expected);
+    settings.reportInvalid("WEBHOOK_ALLOW_NETWORKS", block, expected);
   }
   return blocks;
 }

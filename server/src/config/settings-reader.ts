@@ -31,7 +31,7 @@ export class SettingsReader {
       const value = env[name]?.trim() || null;
       const path = isSecret(name) ? env[`${name}_FILE`]?.trim() || null : null;
       if (value !== null && path !== null) {
-        this.refuse(name, value, `${name}_FILE is also set; set only one of them`);
+        this.reportInvalid(name, value, `${name}_FILE is also set; set only one of them`);
       } else if (path !== null) {
         const secret = this.#readSecret(name, path);
         if (secret !== null) this.#given.set(name, { value: secret, from: path });
@@ -47,7 +47,7 @@ export class SettingsReader {
     return given !== undefined && given.value !== SETTINGS[name].default;
   }
 
-  refuse(name: SettingName, value: string, expected: string): void {
+  reportInvalid(name: SettingName, value: string, expected: string): void {
     if (this.#unreadable.has(name)) return;
     this.faults.push({ name, value: isSecret(name) ? maskSecret(value) : hidePassword(value), expected });
   }
@@ -64,14 +64,14 @@ export class SettingsReader {
     if (value === null) return null;
     const number = Number(value);
     if (Number.isInteger(number) && number >= min && number <= max) return number;
-    this.refuse(name, value, `it must be a whole number from ${min} to ${max}`);
+    this.reportInvalid(name, value, `it must be a whole number from ${min} to ${max}`);
     return null;
   }
 
   flag(name: SettingName): boolean {
     const value = this.text(name);
     if (value !== null && value !== "true" && value !== "false") {
-      this.refuse(name, value, "it must be true or false");
+      this.reportInvalid(name, value, "it must be true or false");
     }
     return value === "true";
   }
@@ -80,7 +80,7 @@ export class SettingsReader {
     const value = this.text(name);
     const choices: readonly ChoiceOf<Name>[] = SETTINGS[name].choices;
     const found = choices.find((each) => each === value);
-    if (found === undefined) this.refuse(name, value ?? "", `it must be one of ${choices.join(", ")}`);
+    if (found === undefined) this.reportInvalid(name, value ?? "", `it must be one of ${choices.join(", ")}`);
     return found ?? choices[0]!;
   }
 
@@ -88,7 +88,7 @@ export class SettingsReader {
     const value = this.text(name);
     if (value === null) return null;
     if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
-    this.refuse(name, value, `it must be a URL that begins with ${protocols.join(" or ")}`);
+    this.reportInvalid(name, value, `it must be a URL that begins with ${protocols.join(" or ")}`);
     return null;
   }
 

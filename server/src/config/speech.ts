@@ -16,12 +16,12 @@ export function readEngines(settings: SettingsReader): {
   const engine = settings.oneOf("ENGINE");
   for (const { kind, enabledBy, settings: names } of CONFIGURABLE_ENGINES) {
     if (settings.text(enabledBy) === null) {
-      if (engine === kind) settings.refuse("ENGINE", engine, `it requires ${enabledBy}`);
+      if (engine === kind) settings.reportInvalid("ENGINE", engine, `it requires ${enabledBy}`);
       for (const name of names.filter((each) => settings.differsFromDefault(each))) {
-        settings.refuse(name, settings.text(name) ?? "", `it requires ${enabledBy}`);
+        settings.reportInvalid(name, settings.text(name) ?? "", `it requires ${enabledBy}`);
       }
     } else if (engine !== kind && engine !== "auto") {
-      settings.refuse(
+      settings.reportInvalid(
         "ENGINE",
         engine,
         `${enabledBy} is set but this engine does not use it; use auto or unset ${enabledBy}`,
@@ -39,7 +39,7 @@ export function readWhisperModel(settings: SettingsReader): string {
   const model = settings.text("WHISPER_MODEL") ?? "";
   if (!isAbsolute(model) && !knownModel(model)) {
     const names = KNOWN_MODELS.map(({ name }) => name).join(", ");
-    settings.refuse("WHISPER_MODEL", model, `it must be an absolute path or one of ${names}`);
+    settings.reportInvalid("WHISPER_MODEL", model, `it must be an absolute path or one of ${names}`);
   }
   return model;
 }
@@ -48,7 +48,7 @@ export function readWhisperModel(settings: SettingsReader): string {
 export function readModelHubUrl(settings: SettingsReader): string {
   const url = settings.url("MODEL_HUB_URL", ["http:", "https:"]) ?? "";
   if (/^\w+:\/\/[^/]*@|[?#]/.test(url)) {
-    settings.refuse(
+    settings.reportInvalid(
       "MODEL_HUB_URL",
       url,
       "it must not contain credentials or a query; use MODEL_HUB_TOKEN for credentials",

@@ -16,7 +16,7 @@ export function readMetricsToken(settings: SettingsReader): string | null {
   const token = settings.text("METRICS_TOKEN");
   if (token !== null && !METRICS_TOKEN.test(token)) {
     const expected = "it must have at least 16 printable ASCII characters and no spaces";
-    settings.refuse("METRICS_TOKEN", "…", expected);
+    settings.reportInvalid("METRICS_TOKEN", "…", expected);
   }
   return token;
 }
@@ -30,12 +30,12 @@ export function readTraces(settings: SettingsReader): TracesConfig | null {
   if (username || password || search || hash) {
     const expected =
       "it must not contain credentials or a query; use OTEL_EXPORTER_OTLP_HEADERS for credentials";
-    settings.refuse("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint, expected);
+    settings.reportInvalid("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint, expected);
   }
   const ratio = settings.text("OTEL_TRACES_SAMPLER_ARG") ?? "";
   const sampledRatio = Number(ratio);
   if (!(sampledRatio >= 0 && sampledRatio <= 1)) {
-    settings.refuse("OTEL_TRACES_SAMPLER_ARG", ratio, "it must be a number from 0 to 1");
+    settings.reportInvalid("OTEL_TRACES_SAMPLER_ARG", ratio, "it must be a number from 0 to 1");
   }
   return {
     endpoint: endpoint.replace(/\/+$/, ""),
@@ -52,7 +52,7 @@ function readHeaders(settings: SettingsReader): Record<string, string> {
     const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x20-\x7e]*?)\s*$/.exec(pair) ?? [];
     if (name === undefined || value === undefined) {
       const expected = "it must be name=value pairs, separated by commas";
-      settings.refuse("OTEL_EXPORTER_OTLP_HEADERS", "…", expected);
+      settings.reportInvalid("OTEL_EXPORTER_OTLP_HEADERS", "…", expected);
       return {};
     }
     headers[name] = decode(value);

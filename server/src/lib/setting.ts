@@ -29,5 +29,5 @@ export interface SettingsSource {
    * Reports an invalid value. The whole configuration is then rejected, so the caller may return any value.
    * @param expected a clause without a period, such as `it must be true or false`
    */
-  refuse(name: string, value: string, expected: string): void;
+  reportInvalid(name: string, value: string, expected: string): void;
 }

@@ -31,12 +31,13 @@ export function readObjectStorage(settings: SettingsSource): ObjectStorageConfig
     const { enabledBy, settings: facts, read } = backend({ kind });
     const name = settings.text(enabledBy);
     if (name !== null) {
-      if (enabled.length > 0) settings.refuse(enabledBy, name, "files can be in only one bucket");
+      if (enabled.length > 0) settings.reportInvalid(enabledBy, name, "files can be in only one bucket");
       enabled.push(read(settings, name));
       continue;
     }
     for (const setting of Object.keys(facts)) {
-      if (settings.differsFromDefault(setting)) settings.refuse(setting, "…", `it requires ${enabledBy}`);
+      if (settings.differsFromDefault(setting))
+        settings.reportInvalid(setting, "…", `it requires ${enabledBy}`);
     }
   }
   return enabled[0] ?? null;

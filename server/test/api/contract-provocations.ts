@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { ApiErrorCode } from "@subtext/client/contract/api-errors";
-import { isIdempotent, type Operation } from "@subtext/client/contract/operation";
+import { acceptsIdempotencyKey, type Operation } from "@subtext/client/contract/operation";
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { type RawBuilder, sql } from "kysely";
@@ -288,7 +288,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     if (operation.query)
       return ask(operation, world, { path: `${urlOf(operation, world).pathname}?limit=0` });
     if (operation.body) return ask(operation, world, { body: '{"unknown":1}' });
-    if (!isIdempotent(operation))
+    if (!acceptsIdempotencyKey(operation))
       return ask(operation, world, { path: `${operation.path.split("{")[0]}%zz` });
     return ask(operation, world, { headers: { "idempotency-key": "not one word" } });
   },
@@ -321,7 +321,9 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
   idempotency_key_reused: async (operation, world) => {
     const headers = { "idempotency-key": newJobId() };
     const other =
-      isIdempotent(operation) && operation.id === "createVideo" ? "createWebhookEndpoint" : "createVideo";
+      acceptsIdempotencyKey(operation) && operation.id === "createVideo"
+        ? "createWebhookEndpoint"
+        : "createVideo";
     await ask(OPERATIONS[other], world, { headers });
     return await ask(operation, world, { headers });
   },

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { API_ERRORS, type ApiErrorCode } from "@subtext/client/contract/api-errors";
 import { ALL_OPERATIONS } from "@subtext/client/contract/openapi";
-import { errorCodesOf, isIdempotent, type Operation } from "@subtext/client/contract/operation";
+import { acceptsIdempotencyKey, errorCodesOf, type Operation } from "@subtext/client/contract/operation";
 import { Client } from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Clock } from "../../src/lib/clock.ts";
@@ -164,7 +164,7 @@ test("an idempotency key is in use while its first request runs", async (context
     await elsewhere.query("select pg_advisory_lock(hashtextextended($1, 0))", [
       `${world.tenant.environmentId} ${key}`,
     ]);
-    for (const operation of ALL_OPERATIONS.filter(isIdempotent)) {
+    for (const operation of ALL_OPERATIONS.filter(acceptsIdempotencyKey)) {
       const response = await ask(operation, world, { headers: { "idempotency-key": key } });
       expect(response.headers.get("retry-after")).toBe("1");
       expect(await outcome(operation, response)).toEqual(expected(operation, "idempotency_key_in_use"));

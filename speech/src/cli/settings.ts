@@ -119,7 +119,7 @@ function engineSettings(options: Options, env: Env, fail: (message: string) => n
   return {
     text,
     list: (name) => (text(name) ?? "").split(/[\s,]+/).filter(Boolean),
-    refuse: (name, _value, expected) => fail(`${optionOf(name)}: ${expected}`),
+    reportInvalid: (name, _value, expected) => fail(`${optionOf(name)}: ${expected}`),
   };
 }
 

@@ -11,20 +11,17 @@ export interface AnyEngineSpec {
  * engines does not need the ONNX runtime.
  */
 export interface EngineDefinition<Spec extends AnyEngineSpec> {
-  /** Only for engines that need no other data than their settings. */
+  /** Only for engines that need nothing but their settings. */
   configuration?: EngineConfiguration<Spec>;
+  /** Returns how worker threads run the model; null if it runs on a server. */
+  workers(threads: number): WorkerLayout | null;
   /**
-   * Returns the number of workers that run the model, and the threads of each. The count is `one` if there is a single
-   * worker for any number of threads, so batches are never divided. Null if the model runs on a server.
-   */
-  workers(threads: number): { count: number | "one"; threads: number } | null;
-  /**
-   * Reads the files that all workers share. Runs in a separate thread, so its garbage collection does not slow down the
-   * others, while `open` already runs in them. The result must be structured-cloneable.
+   * Reads the files that all workers share. Runs in its own thread while the workers run `open`, so that its garbage
+   * collection does not slow them down. The result must be structured-cloneable.
    */
   prepare?(): Promise<unknown>;
   /**
-   * @param options.prepared the result of `prepare`
+   * @param options.prepared resolves to the result of `prepare`, or to null if the engine has none; null if it is absent
    * @throws SpeechError `model_unusable`
    */
   open(
@@ -33,7 +30,16 @@ export interface EngineDefinition<Spec extends AnyEngineSpec> {
   ): Promise<Engine>;
   /** Estimates the memory of the weights that each worker loads, from the sizes of the model's files. */
   weightBytes(spec: Spec): Promise<number>;
+  /** Identifies the model in the log: its name, or the folder of a Whisper model. */
   modelName(spec: Spec): string;
+}
+
+export interface WorkerLayout {
+  count: number;
+  /** Threads of each worker. */
+  threads: number;
+  /** Whether a batch is divided among the workers. */
+  dividesBatches: boolean;
 }
 
 export interface EngineConfiguration<Spec> {
@@ -41,14 +47,14 @@ export interface EngineConfiguration<Spec> {
   settings: Readonly<Record<string, EngineSetting>>;
   /** The setting that enables the engine. It has no default. The other settings require it. */
   enabledBy: string;
-  /** @param interactive true if a user is waiting, so an unreachable server is an error instead of being retried */
+  /** @param interactive true if a user is waiting, so requests to an unreachable server fail without retries */
   read(settings: EngineSettingsReader, interactive: boolean): Spec;
 }
 
 export interface EngineSetting {
   /** Sentences in Markdown, for the documentation. */
   description: string;
-  /** The unit, or what the value is. */
+  /** The kind of value, such as a unit or `URLs, separated by commas`. */
   value: string;
   /** A valid value other than the default. */
   example: string;
@@ -63,5 +69,5 @@ export interface EngineSettingsReader {
   /** Splits the value at commas and spaces. */
   list(name: string): string[];
   /** Reports an invalid value. The result of `read` is then discarded. */
-  refuse(name: string, value: string, expected: string): void;
+  reportInvalid(name: string, value: string, expected: string): void;
 }

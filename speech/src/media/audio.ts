@@ -1,11 +1,12 @@
-/** Sample rate of all audio in this package, hertz. */
+/** Sample rate of all decoded audio in this package, in hertz. */
 export const SAMPLE_RATE = 16_000;
 
 const ZEROS = new Float32Array(60 * SAMPLE_RATE);
 
 /**
- * Yields `count` samples of digital silence. All chunks share one buffer, so they must not be modified, and `isSilence`
- * recognizes them without reading samples. Hours of padding are therefore almost free.
+ * Yields `count` samples of digital silence. All chunks share one buffer, so they must not be modified or
+ * transferred. `isSilence` recognizes them by that buffer, without reading samples. Hours of padding are therefore
+ * almost free.
  */
 export function* silence(count: number): Generator<Float32Array> {
   for (let left = count; left > 0; left -= ZEROS.length) yield ZEROS.subarray(0, left);

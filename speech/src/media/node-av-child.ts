@@ -1,8 +1,8 @@
 import type { NodeAvReply, NodeAvRequest } from "./node-av-messages.ts";
 
 /*
- * Entry point of the process in which node-av decodes. `node-av.ts` starts it with one request. Imports node-av only
- * then, because its native code may not run on this machine.
+ * Entry point of the child process that runs node-av. `node-av.ts` starts one process per request. node-av is imported
+ * dynamically, so that a failure to load its native code is reported as `unloadable`.
  */
 
 // The channel is disconnected if the parent exits.
@@ -11,11 +11,17 @@ process.once("disconnect", () => process.exit(1));
 process.send!(await reply(JSON.parse(process.argv[2]!) as NodeAvRequest), () => process.exit(0));
 
 async function reply(request: NodeAvRequest): Promise<NodeAvReply> {
-  const requests = await import("./node-av-requests.ts").catch(messageOf);
-  if (typeof requests === "string") return { kind: "unloadable", message: requests };
-  return await requests
-    .handleRequest(request)
-    .catch((error) => ({ kind: "failed", message: messageOf(error) }));
+  let requests: typeof import("./node-av-requests.ts");
+  try {
+    requests = await import("./node-av-requests.ts");
+  } catch (error) {
+    return { kind: "unloadable", message: messageOf(error) };
+  }
+  try {
+    return await requests.handleRequest(request);
+  } catch (error) {
+    return { kind: "failed", message: messageOf(error) };
+  }
 }
 
 function messageOf(error: unknown): string {

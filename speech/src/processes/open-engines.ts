@@ -41,7 +41,7 @@ async function openEngine(spec: EngineSpec, { threads, ...batches }: OpenEngines
     return await definition.open(spec, { threads, ...batches, prepared: Promise.resolve(null) });
   const prepared = definition.prepare ? prepareInWorker(spec) : null;
   const workerSpec = { kind: "engine" as const, spec, threads: workers.threads, ...batches };
-  return await openWorkerEngine(workerSpec, workers.count, prepared);
+  return await openWorkerEngine(workerSpec, workers, prepared);
 }
 
 export async function closeEngines({ bundled, multilingual }: Engines): Promise<void> {

@@ -1,3 +1,4 @@
+import type { WorkerLayout } from "../engines/definition.ts";
 import type {
   Engine,
   LanguageProbabilities,
@@ -19,14 +20,15 @@ const CACHED_UTTERANCES = 32;
  */
 export async function openWorkerEngine(
   part: WorkerSpec,
-  workers: number | "one",
+  { count, dividesBatches }: WorkerLayout,
   prepared: Promise<unknown> | null,
 ): Promise<Engine> {
   const first = await ModelWorker.open(part, prepared);
   const { description } = first;
   if (description === null) throw new Error(`${part.kind} is not an engine`);
-  const others =
-    workers === "one" ? null : Array.from({ length: workers - 1 }, () => ModelWorker.open(part, prepared));
+  const others = dividesBatches
+    ? Array.from({ length: count - 1 }, () => ModelWorker.open(part, prepared))
+    : null;
   return new WorkerEngine(first, others, description);
 }
 
@@ -43,7 +45,7 @@ class WorkerEngine implements Engine {
   readonly warnings: readonly string[];
   readonly detectLanguages?: NonNullable<Engine["detectLanguages"]>;
   readonly #first: ModelWorker;
-  /** Null if the engine never has more than one worker. */
+  /** Null if batches are not divided. */
   readonly #opening: readonly Promise<ModelWorker>[] | null;
   readonly #entries = new WeakMap<Utterance, CacheEntry>();
   readonly #cached = new Map<ModelWorker, { id: number; utterance: WeakRef<Utterance> }[]>();

@@ -4,7 +4,7 @@ import { listOperations, type Selection, startDownload } from "../../bulk-operat
 import type { BulkOperationRow } from "../../db/tables/videos.ts";
 import { getEnvironment } from "../../environments/environments.ts";
 import type { Queue } from "../../queue/queue.ts";
-import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposition.ts";
+import { contentDisposition } from "../../storage/content-disposition.ts";
 import { countMatchingVideos } from "../../videos/list-view.ts";
 import type { BulkOperationView } from "../contract/bulk-operation.ts";
 import { defineHandlers } from "../operation.ts";
@@ -40,7 +40,7 @@ export function bulkOperationHandlers(deps: BulkOperationDeps) {
       };
       const row = await requestOperation(deps, wanted, auditActor);
       const { id, kind, matched } = row;
-      request.log.info({ operationId: id, kind, matched }, "bulk operation requested by an operator");
+      request.log.info({ operationId: id, kind, matched }, "bulk operation requested");
       return toBulkOperationView(row);
     },
 
@@ -63,7 +63,7 @@ export function bulkOperationHandlers(deps: BulkOperationDeps) {
       if (!operation) throw noSuchOperation();
       const day = clock.now().toISOString().slice(0, 10);
       const name = `${environment.name} transcripts ${day}.zip`;
-      reply.header("content-disposition", contentDisposition(name, DOWNLOAD_TYPE));
+      reply.header("content-disposition", contentDisposition(name, "application/zip"));
       return await reply
         .type("application/zip")
         .send(streamArchive({ ...deps, log: request.log }, operation));

@@ -81,9 +81,9 @@ export const s3 = {
 
 function readS3(settings: SettingsSource, name: string): S3Config {
   const forcePathStyle = settings.flag("S3_FORCE_PATH_STYLE");
-  if (!NAME.test(name)) settings.refuse("S3_BUCKET", name, "it must be a valid bucket name");
+  if (!NAME.test(name)) settings.reportInvalid("S3_BUCKET", name, "it must be a valid bucket name");
   if (settings.differsFromDefault("S3_PUBLIC_ENDPOINT") && !settings.differsFromDefault("S3_ENDPOINT")) {
-    settings.refuse(
+    settings.reportInvalid(
       "S3_PUBLIC_ENDPOINT",
       settings.text("S3_PUBLIC_ENDPOINT") ?? "",
       "it requires S3_ENDPOINT",
@@ -106,7 +106,7 @@ function readEndpoint(settings: SettingsSource, name: string): string | null {
   if (address === null) return null;
   const { origin, pathname, search, username, password } = new URL(address);
   if (pathname !== "/" || search || username || password) {
-    settings.refuse(name, address, "it must not contain a path, a query or credentials");
+    settings.reportInvalid(name, address, "it must not contain a path, a query or credentials");
   }
   return origin;
 }
@@ -116,10 +116,10 @@ function readCredentials(settings: SettingsSource): S3Config["credentials"] {
   const secretAccessKey = settings.text("S3_SECRET_ACCESS_KEY");
   if (accessKeyId !== null && secretAccessKey !== null) return { accessKeyId, secretAccessKey };
   if (accessKeyId !== null) {
-    settings.refuse("S3_ACCESS_KEY_ID", "…", "it requires S3_SECRET_ACCESS_KEY");
+    settings.reportInvalid("S3_ACCESS_KEY_ID", "…", "it requires S3_SECRET_ACCESS_KEY");
   }
   if (secretAccessKey !== null) {
-    settings.refuse("S3_SECRET_ACCESS_KEY", "…", "it requires S3_ACCESS_KEY_ID");
+    settings.reportInvalid("S3_SECRET_ACCESS_KEY", "…", "it requires S3_ACCESS_KEY_ID");
   }
   return null;
 }
@@ -129,7 +129,7 @@ function readPrefix(settings: SettingsSource): string {
   const given = settings.text("S3_PREFIX") ?? "";
   const prefix = given === "" || given.endsWith("/") ? given : `${given}/`;
   if (!PREFIX.test(prefix) || prefix.length > MAX_PREFIX) {
-    settings.refuse("S3_PREFIX", given, "it may contain only A-Z, a-z, 0-9, _, ., - and /");
+    settings.reportInvalid("S3_PREFIX", given, "it may contain only A-Z, a-z, 0-9, _, ., - and /");
   }
   return prefix;
 }

@@ -5,7 +5,7 @@ import { describeProcesses } from "../../lib/processes.ts";
 import type { DeliveryReport } from "../../webhooks/deliver.ts";
 import { watchProcess } from "./process-metrics.ts";
 import { createQueueMetrics } from "./queue-metrics.ts";
-import { countTranscriptions } from "./transcription-metrics.ts";
+import { createTranscriptionMetrics } from "./transcription-metrics.ts";
 
 /*
  * All metrics, in the groups of docs/metrics.md. Its tables are generated from the registry, so help texts are Markdown.
@@ -13,15 +13,15 @@ import { countTranscriptions } from "./transcription-metrics.ts";
 
 /** All processes report the same values. */
 export function createStateMetrics(registry: Registry) {
-  return { setQueue: createQueueMetrics(registry), setStorage: reportStorage(registry) };
+  return { setQueue: createQueueMetrics(registry), setStorage: createStorageMetrics(registry) };
 }
 
 export function createWorkMetrics(registry: Registry) {
-  const onAttempt = countTranscriptions(registry);
-  const onDelivery = countDeliveries(registry);
+  const onAttempt = createTranscriptionMetrics(registry);
+  const onDelivery = createDeliveryMetrics(registry);
   const itemErrors = new Counter({
     name: "subtext_item_errors_total",
-    help: "Rows and files that could not be processed. The log identifies them, and the others were processed. `open_uploads`, `lost_jobs`, `retention`, `stored_files`, `missing_files` and `model_waits` are tasks of the sweep; `bulk` counts videos of a bulk operation; `transcribe`, `deliver`, `index` and `poster` are jobs that were returned to the queue.",
+    help: "Rows, files and jobs that could not be processed. The log identifies them. Processing continued with the others. `task`: `open_uploads`, `lost_jobs`, `retention`, `stored_files` and `missing_files` are tasks of the sweep; `model_waits` are transcriptions that could not be resumed after a model was installed; `bulk` counts videos of a bulk operation, and jobs of one that were returned to the queue; `transcribe`, `deliver`, `index` and `poster` are jobs that were returned to the queue.",
     labelNames: ["task"],
     registers: [registry],
   });
@@ -29,7 +29,7 @@ export function createWorkMetrics(registry: Registry) {
     onAttempt,
     onDelivery,
     onItemFailed: (task: string) => itemErrors.inc({ task }),
-    measureRequests: measureRequests(registry),
+    measureRequests: createRequestMetrics(registry),
   };
 }
 
@@ -40,18 +40,16 @@ export function createProcessMetrics(registry: Registry, dataFolder: string) {
     labelNames: ["version", "role", "database"],
     registers: [registry],
   });
-  const { setUp, setConnections } = reportDatabase(registry);
   return {
     setBuild: (labels: { version: string; role: string; database: string }) => build.set(labels, 1),
-    setDatabaseUp: setUp,
-    setConnections,
+    ...createDatabaseMetrics(registry),
     ...watchProcess(registry, () => describeProcesses(process.pid), dataFolder),
   };
 }
 
-/** Excludes the connections of pg-boss. */
-function reportDatabase(registry: Registry): {
-  setUp(up: boolean): void;
+function createDatabaseMetrics(registry: Registry): {
+  setDatabaseUp(isUp: boolean): void;
+  /** @param connections without those of pg-boss */
   setConnections(connections: Connections): void;
 } {
   const registers = [registry];
@@ -62,7 +60,7 @@ function reportDatabase(registry: Registry): {
   });
   const connections = new Gauge({
     name: "subtext_database_connections",
-    help: "Connections of this process to the database: `busy` and `idle`. The queue has up to five more.",
+    help: "Connections of this process to the database: `busy` and `idle`. With PostgreSQL, the queue has up to five more.",
     labelNames: ["state"],
     registers,
   });
@@ -77,7 +75,7 @@ function reportDatabase(registry: Registry): {
     registers,
   });
   return {
-    setUp: (isUp) => up.set(isUp ? 1 : 0),
+    setDatabaseUp: (isUp) => up.set(isUp ? 1 : 0),
     setConnections({ open, idle, max, waiting: queries }) {
       connections.set({ state: "busy" }, open - idle);
       connections.set({ state: "idle" }, idle);
@@ -92,7 +90,7 @@ const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 1, 5, 30];
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Groups requests by route pattern, because URLs contain identifiers. */
-function measureRequests(registry: Registry): (app: FastifyInstance) => void {
+function createRequestMetrics(registry: Registry): (app: FastifyInstance) => void {
   const seconds = new Histogram({
     name: "subtext_http_request_seconds",
     help: "Response times of requests by route pattern (`none` if no route matches) and status class. `_count` is the number of requests. Uploads count with their full duration.",
@@ -120,8 +118,8 @@ interface StorageState {
   deletionsStopped: boolean;
 }
 
-/** @returns a function that updates the gauges. It removes unknown values from the scrape */
-function reportStorage(registry: Registry): (state: StorageState | null) => void {
+/** @returns a function that sets the gauges, or removes them from the scrape if the state is null */
+function createStorageMetrics(registry: Registry): (state: StorageState | null) => void {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
   const files = gauge(
     "subtext_unknown_files",
@@ -133,7 +131,7 @@ function reportStorage(registry: Registry): (state: StorageState | null) => void
   );
   const stopped = gauge(
     "subtext_storage_deletions_stopped",
-    "1 if deletions are suspended because the store belongs to another or a newer database, otherwise 0.",
+    "1 if stored files are not deleted because this database does not own the store, otherwise 0.",
   );
   return (state) => {
     if (state === null) {
@@ -146,34 +144,34 @@ function reportStorage(registry: Registry): (state: StorageState | null) => void
   };
 }
 
-/** A receiver has 15 seconds to respond. */
-const ATTEMPT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+/** Connecting and the response may each take 15 seconds. */
+const ATTEMPT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 const DELAY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
 
-function countDeliveries(registry: Registry): (delivery: DeliveryReport) => void {
+function createDeliveryMetrics(registry: Registry): (delivery: DeliveryReport) => void {
   const registers = [registry];
   const attempts = new Counter({
     name: "subtext_webhook_attempts_total",
-    help: "Attempts of webhook deliveries. `outcome`: `delivered`, `retried`, `given_up`, `endpoint_disabled`. `answer`: `2xx` … `5xx`, or `timeout`, `dns`, `connection`, `tls`, `protocol`, `refused_address`.",
+    help: "Webhook delivery attempts. `outcome`: `delivered`, `retried`, `given_up`, `endpoint_disabled`. `answer`: `2xx` … `5xx`, or `timeout`, `dns`, `connection`, `tls`, `protocol`, `refused_address`.",
     labelNames: ["outcome", "answer"],
     registers,
   });
   const seconds = new Histogram({
     name: "subtext_webhook_attempt_seconds",
-    help: "Response times of receivers, until the response or the failure. `outcome`: `delivered`, `failed`.",
+    help: "Duration of webhook attempts, until the response or the failure. `outcome`: `delivered`, `failed`.",
     labelNames: ["outcome"],
     buckets: ATTEMPT_BUCKETS,
     registers,
   });
   const delay = new Histogram({
     name: "subtext_webhook_first_attempt_delay_seconds",
-    help: "Time from the commit of an event to the first attempt of each delivery.",
+    help: "Time from the creation of a delivery to its first attempt.",
     buckets: DELAY_BUCKETS,
     registers,
   });
 
   return ({ number, createdAt, attemptedAt, latencyMs, status, failure, next }) => {
-    const answer = status === null ? (failure ?? "none") : `${Math.trunc(status / 100)}xx`;
+    const answer = status === null ? failure! : `${Math.trunc(status / 100)}xx`;
     attempts.inc({ outcome: OUTCOMES[next], answer });
     seconds.observe({ outcome: next === "delivered" ? "delivered" : "failed" }, latencyMs / 1000);
     if (number === 1) delay.observe(Math.max(0, attemptedAt.getTime() - createdAt.getTime()) / 1000);

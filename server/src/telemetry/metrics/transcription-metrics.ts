@@ -6,7 +6,7 @@ const STAGE_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400];
 const REALTIME_FACTOR_BUCKETS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** The process that runs an attempt counts it when it ends. */
-export function countTranscriptions(registry: Registry): (attempt: AttemptReport) => void {
+export function createTranscriptionMetrics(registry: Registry): (attempt: AttemptReport) => void {
   const registers = [registry];
   const attempts = new Counter({
     name: "subtext_transcription_attempts_total",

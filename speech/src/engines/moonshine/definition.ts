@@ -13,7 +13,7 @@ const MEMORY_PER_FILE_BYTE = 9.6;
 
 export const moonshine: EngineDefinition<MoonshineSpec> = {
   // A small model is faster with one copy per thread than with several threads per run: 145 instead of 122 × real time.
-  workers: (threads) => ({ count: threads, threads: 1 }),
+  workers: (threads) => ({ count: threads, threads: 1, dividesBatches: true }),
   prepare: async () => (await import("./model.ts")).readMoonshine(),
   async open(_, { prepared, ...options }) {
     const { openMoonshine } = await import("./moonshine.ts");

@@ -53,15 +53,15 @@ function readServers(settings: EngineSettingsReader): OpenAiSpec["servers"] {
   for (const url of urls.length === 0 ? [""] : urls) {
     const address = URL.parse(url);
     if (address?.protocol !== "http:" && address?.protocol !== "https:") {
-      settings.refuse("SPEECH_SERVERS", url, "it must be addresses that begin with http: or https:");
+      settings.reportInvalid("SPEECH_SERVERS", url, "it must be addresses that begin with http: or https:");
     } else if (address.username || address.password) {
       const expected = "it must be addresses without a password; use SPEECH_SERVER_KEYS for credentials";
-      settings.refuse("SPEECH_SERVERS", url, expected);
+      settings.reportInvalid("SPEECH_SERVERS", url, expected);
     }
   }
   if (keys.length > 1 && keys.length !== urls.length) {
     const expected = `it must be one key, or one for each of ${urls.length} servers`;
-    settings.refuse("SPEECH_SERVER_KEYS", "…", expected);
+    settings.reportInvalid("SPEECH_SERVER_KEYS", "…", expected);
   }
   return urls.map((url, index) => ({ url, apiKey: keys[index] ?? keys[0] ?? null }));
 }

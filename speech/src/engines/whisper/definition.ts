@@ -8,7 +8,7 @@ export interface WhisperSpec {
 
 export const whisper: EngineDefinition<WhisperSpec> = {
   // The weights are large, so all threads share one copy.
-  workers: (threads) => ({ count: "one", threads }),
+  workers: (threads) => ({ count: 1, threads, dividesBatches: false }),
   async open({ folder }, { threads, batchShare = 1 }) {
     const { openWhisper } = await import("./whisper.ts");
     return await openWhisper({ folder, threads, batchShare });

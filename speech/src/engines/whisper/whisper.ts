@@ -23,11 +23,14 @@ import { wordsOfTokens } from "./words-of-tokens.ts";
 /** Every utterance is followed by at least this much silence, so its last word is complete. */
 const MARGIN_SECONDS = 0.5;
 
-/** Text that reaches the token limit before this position is a hallucination, so the rest is not decoded. */
+/** If decoding would resume before this position of an utterance, the text is a hallucination, so it does not. */
 const MIN_CONTINUED_SECONDS = 2;
 
-const MAX_BATCH = 16;
-/** Limits the caches of a batch. A row needs 46 MB with `whisper-tiny` and 490 MB with `whisper-medium`. */
+const MAX_BATCH_ROWS = 16;
+/**
+ * Limits the caches and attention of a batch. A row needs 46 MB with `whisper-tiny` and 490 MB with `whisper-medium`. A
+ * batch has at least one row, even if that row needs more: 0.8 GB with `whisper-large-v3`.
+ */
 export const MAX_BATCH_BYTES = 512 * 2 ** 20;
 
 export interface WhisperOptions {
@@ -66,7 +69,7 @@ class Whisper implements Engine {
   readonly #processLogits: LogitsProcessor;
   readonly #batchRows: number;
   #tokenizer: TextTokenizer | null = null;
-  /** Caches encoder states and languages, so each utterance is encoded only once. */
+  /** Encoder states, cached so that each utterance is encoded only once. The languages below are cached too. */
   readonly #states = new WeakMap<Utterance, Tensor>();
   readonly #detected = new WeakMap<Utterance, LanguageProbabilities>();
 
@@ -78,8 +81,8 @@ class Whisper implements Engine {
     this.#logMel = new LogMel(model);
     this.#wordTimes = wordTimes(model, graphs.decoder.attentionLayers);
     const hasAttention = this.#wordTimes.heads.length > 0;
-    // The alignment heads were selected for text without timestamps, which is also shorter. Timestamps are needed only
-    // if there is no attention.
+    // The alignment heads were selected for text without timestamps, which is also shorter. They are used
+    // only if the decoder has no attention outputs, or if the model has no `<|notimestamps|>` token.
     this.#timestamps = tokens.firstTimestamp !== null && (!hasAttention || tokens.noTimestamps === null);
     this.#processLogits = createLogitsProcessor(model, this.#timestamps);
     const bytes = rowBytes({
@@ -89,7 +92,7 @@ class Whisper implements Engine {
       maxTokens: model.maxTokens,
       storedHeads: this.#wordTimes.heads.length,
     });
-    this.#batchRows = Math.min(MAX_BATCH, Math.max(1, Math.floor(maxBatchBytes / bytes)));
+    this.#batchRows = Math.min(MAX_BATCH_ROWS, Math.max(1, Math.floor(maxBatchBytes / bytes)));
     this.name = model.name;
     this.languages = isMultilingual ? [...tokens.languages.keys()] : ["en"];
     this.maxUtteranceSeconds = model.window.seconds - MARGIN_SECONDS;
@@ -120,7 +123,7 @@ class Whisper implements Engine {
     return results;
   }
 
-  /** @param vocabularyTokens tokens before the prompt; may be empty */
+  /** @param vocabularyTokens prompt of the vocabulary, which precedes the start token; may be empty */
   async #recognize(
     utterances: readonly Utterance[],
     { signal, languages }: RecognizeOptions,
@@ -141,8 +144,8 @@ class Whisper implements Engine {
       for (const [row, utterance] of batch.entries()) {
         const attempt = attempts[row] as Attempt;
         const whole = this.#result(utterance, batchLanguages[row] ?? null, attempt);
-        const { reliable, resumeAtSeconds } = this.#withinLimit(utterance, whole, attempt);
-        results.set(utterance, reliable);
+        const { result, resumeAtSeconds } = this.#withinLimit(utterance, whole, attempt);
+        results.set(utterance, result);
         if (resumeAtSeconds !== null) remainders.set(utterance, remainderOf(utterance, resumeAtSeconds));
       }
     }
@@ -153,14 +156,14 @@ class Whisper implements Engine {
   /**
    * Returns the reliable part of a text that may have exceeded the token limit: its complete segments, or the text before
    * its last word if there are no timestamps. `resumeAtSeconds` is the position in the utterance at which to continue.
-   * It is null if nothing is missing, or if it would be below `MIN_CONTINUED_SECONDS`, because such a text is a
-   * hallucination that would recur.
+   * If nothing is missing, returns the whole result and null. Does the same if the position would be below
+   * `MIN_CONTINUED_SECONDS`, because such a text is a hallucination that would recur.
    */
   #withinLimit(utterance: Utterance, whole: RecognitionResult, { sequence }: Attempt): WithinLimit {
     const { words } = whole;
     const { tokens, tokenBytes } = this.#model;
-    const complete = { reliable: whole, resumeAtSeconds: null };
-    if (sequence.stop !== "limit") return complete;
+    const unchanged = { result: whole, resumeAtSeconds: null };
+    if (sequence.stop !== "limit") return unchanged;
     let resumeAtSeconds = (words.at(-1)?.start ?? utterance.start) - utterance.start;
     let kept = words.length - 1;
     if (this.#timestamps) {
@@ -172,8 +175,8 @@ class Whisper implements Engine {
       resumeAtSeconds = last < 0 ? 0 : (sequence.tokens[last]! - firstTimestamp!) * TIMESTAMP_STEP_SECONDS;
       kept = wordsOfTokens(sequence.tokens.slice(0, last + 1), tokenBytes, whole.language).length;
     }
-    if (resumeAtSeconds < MIN_CONTINUED_SECONDS) return complete;
-    return { reliable: { ...whole, words: words.slice(0, kept), truncated: false }, resumeAtSeconds };
+    if (resumeAtSeconds < MIN_CONTINUED_SECONDS) return unchanged;
+    return { result: { ...whole, words: words.slice(0, kept), truncated: false }, resumeAtSeconds };
   }
 
   /** Adds the results for the remainders of utterances whose text exceeded the token limit. */
@@ -223,10 +226,13 @@ class Whisper implements Engine {
         );
       }
     }
-    return utterances.map((utterance) => this.#detected.get(utterance) ?? new Map());
+    return utterances.map((utterance) => this.#detected.get(utterance)!);
   }
 
-  /** Returns the requested languages, or else the most likely detected ones. Null for a monolingual model. */
+  /**
+   * Returns the requested language of each utterance, or the most likely one if none is requested or the model does not
+   * know it; null for a monolingual model.
+   */
   async #languagesOf(
     utterances: readonly Utterance[],
     requested: ReadonlyMap<Utterance, string | null>,
@@ -295,21 +301,15 @@ class Whisper implements Engine {
     return findPhraseLoop({ words: timed, truncated: sequence.stop !== "end" }) !== null;
   }
 
-  /** Encodes as many terms as fit into half of `maxTokens`, in the form of text from an earlier window. */
+  /** Encodes as many terms as fit into half of `maxTokens`, as the text of an earlier window (`<|startofprev|>`). */
   #vocabularyTokens(vocabulary: readonly string[]): number[] {
     const { tokens, tokenBytes, maxTokens } = this.#model;
     if (tokens.previous === null || vocabulary.length === 0) return [];
     const limit = Math.floor(maxTokens / 2) - 1;
     this.#tokenizer ??= new TextTokenizer(tokenBytes);
-    let encoded: number[] = [];
-    const fits = (prompt: string) => {
-      const longer = this.#tokenizer!.encode(` ${prompt}`);
-      if (longer.length > limit) return false;
-      encoded = longer;
-      return true;
-    };
-    vocabularyPrompt(vocabulary, fits);
-    return encoded.length === 0 ? [] : [tokens.previous, ...encoded];
+    const encode = (prompt: string) => this.#tokenizer!.encode(` ${prompt}`);
+    const prompt = vocabularyPrompt(vocabulary, (text) => encode(text).length <= limit);
+    return prompt === "" ? [] : [tokens.previous, ...encode(prompt)];
   }
 
   #prompt(language: string | null): number[] {
@@ -350,7 +350,7 @@ interface DecodeBatch {
 }
 
 interface WithinLimit {
-  reliable: RecognitionResult;
+  result: RecognitionResult;
   resumeAtSeconds: number | null;
 }
 
@@ -368,7 +368,10 @@ export interface BatchShape {
   storedHeads: number;
 }
 
-/** Returns the maximum size of a row of a batch: its caches, before and after a step, and its attention. */
+/**
+ * Returns the maximum memory of a row of a batch: its cross-attention cache, its self-attention cache before and after
+ * a step, and its stored attention.
+ */
 export function rowBytes(shape: BatchShape): number {
   const { decoderLayers, width, encoderFrames, maxTokens, storedHeads } = shape;
   const caches = 2 * decoderLayers * width * (encoderFrames + 2 * maxTokens);
