@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
+import type { FindingView } from "../admin/contract/system.ts";
 import type { Config } from "../config/config.ts";
 import { requireEmbeddedDatabase } from "../db/embedded/data-folder.ts";
 import { openDatabase } from "../db/open.ts";
 import type { Schema } from "../db/schema.ts";
-import { diagnose, type Finding } from "../health/doctor.ts";
+import { diagnose } from "../health/doctor.ts";
 import { systemClock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
@@ -23,7 +24,7 @@ const INSTALLATION_CHECKS = ["database", "workers", ...STORAGE_CHECKS];
  * Checks every part of the service separately. Use it if the service cannot be opened.
  * @param reason why the service cannot be opened
  */
-export async function diagnoseWithoutService(config: Config, reason: unknown): Promise<Finding[]> {
+export async function diagnoseWithoutService(config: Config, reason: unknown): Promise<FindingView[]> {
   const filesFolder = join(config.dataFolder, "files");
   const log = createLog("silent");
   const models = openModels({ config, db: null, log, clock: systemClock, terminal: null });

@@ -7,6 +7,7 @@ import { CONFIGURABLE_ENGINES } from "@subtext/speech/engines/registry";
 import { SpeechError } from "@subtext/speech/errors";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
 import { MAX_PARTS } from "@subtext/speech/processes/worker-engine";
+import type { FindingView } from "../admin/contract/system.ts";
 import { UNKNOWN_FILE_RETENTION_MS } from "../cleanup/sweep-stored-files.ts";
 import type { Config } from "../config/config.ts";
 import { settingAtFault } from "../config/config-error.ts";
@@ -23,15 +24,6 @@ import { inspectFileAccess } from "./file-access.ts";
 const LOW_SPACE_BYTES = 5 * 1024 ** 3;
 
 const COLLECTOR_TIMEOUT_MS = 5_000;
-
-export interface Finding {
-  name: string;
-  /** `missing` means that the service cannot work. */
-  status: "ok" | "warning" | "missing";
-  detail: string;
-  /** What to do; null if nothing is wrong. */
-  remedy: string | null;
-}
 
 /** Each check returns the details of its finding, or throws if the part is missing. */
 export interface HealthChecks {
@@ -71,7 +63,7 @@ export interface FilesState {
 }
 
 /** Runs all health checks independently of each other. */
-export async function diagnose(config: Config, checks: HealthChecks): Promise<Finding[]> {
+export async function diagnose(config: Config, checks: HealthChecks): Promise<FindingView[]> {
   // Worker processes check their own engine, model and memory.
   const transcribes = config.role !== "api";
   return await Promise.all([
@@ -105,7 +97,7 @@ export async function diagnose(config: Config, checks: HealthChecks): Promise<Fi
   ]);
 }
 
-async function examine(name: string, check: () => Promise<string>, remedy: string): Promise<Finding> {
+async function examine(name: string, check: () => Promise<string>, remedy: string): Promise<FindingView> {
   try {
     return ok(name, await check());
   } catch (error) {
@@ -123,7 +115,7 @@ function engineRemedy({ engine, configuredEngines, modelsFolder }: Config): stri
     : "Reinstall Subtext, which restores the bundled model.";
 }
 
-async function examineEngine(config: Config, { engine }: HealthChecks): Promise<Finding> {
+async function examineEngine(config: Config, { engine }: HealthChecks): Promise<FindingView> {
   let warnings: string[] = [];
   let isTooLarge = false;
   const check = async () => {
@@ -145,7 +137,7 @@ function lacksMemory(error: unknown): error is SpeechError {
   return error instanceof SpeechError && error.code === "insufficient_memory";
 }
 
-async function examineMemory({ memory, model }: HealthChecks): Promise<Finding> {
+async function examineMemory({ memory, model }: HealthChecks): Promise<FindingView> {
   const name = "memory";
   const raise = "Raise the memory limit of the container, or add memory to the machine";
   try {
@@ -168,7 +160,7 @@ export async function examineProcessor(
   { speechProcesses: processes, speechThreads: threads, configuredEngines }: Config,
   { model }: Pick<HealthChecks, "model">,
   cores = availableParallelism(),
-): Promise<Finding> {
+): Promise<FindingView> {
   const name = "processor";
   const counted = (count: number, one: string, more: string) => `${count} ${count === 1 ? one : more}`;
   if (configuredEngines.length > 0) return ok(name, counted(cores, "core", "cores"));
@@ -195,7 +187,7 @@ export async function examineProcessor(
 async function examineModel(
   { engine, configuredEngines, modelHubUrl }: Config,
   { model }: HealthChecks,
-): Promise<Finding> {
+): Promise<FindingView> {
   const name = "languages";
   const { state, wanted, folder, progress, error, hint } = await model();
   switch (state) {
@@ -215,14 +207,14 @@ async function examineModel(
   }
 }
 
-function examineNode(): Finding {
+function examineNode(): FindingView {
   const detail = `Node.js ${process.versions.node}`;
   if (process.features.typescript) return ok("node", detail);
   const remedy = "Start Subtext with npm or npx, which include Node.js 24.";
   return { name: "node", status: "missing", detail: `${detail} cannot run TypeScript`, remedy };
 }
 
-async function examineDecoders(config: Config): Promise<Finding> {
+async function examineDecoders(config: Config): Promise<FindingView> {
   const decoders = await describeDecoders(
     config.ffmpegPath === null ? {} : { ffmpegPath: config.ffmpegPath },
   );
@@ -240,7 +232,7 @@ async function examineDecoders(config: Config): Promise<Finding> {
   };
 }
 
-async function examineDatabase(config: Config, { database }: HealthChecks): Promise<Finding> {
+async function examineDatabase(config: Config, { database }: HealthChecks): Promise<FindingView> {
   let lacksIndex = false;
   const check = async () => {
     const { version, lacksTextIndex } = await database();
@@ -273,7 +265,7 @@ function storageRemedy({ bucket, dataFolder }: Config): string {
     : `Check that the bucket ${bucket.name} exists, that the ${settingsPatternOf(bucket)} settings are correct, and that the key may list, read, write and delete.`;
 }
 
-async function examineDataFolder(config: Config): Promise<Finding> {
+async function examineDataFolder(config: Config): Promise<FindingView> {
   const { dataFolder } = config;
   const name = "data folder";
   try {
@@ -289,7 +281,7 @@ async function examineDataFolder(config: Config): Promise<Finding> {
 }
 
 /** @param free bytes on the disk of the data folder */
-export function examineSpace({ dataFolder, bucket, role }: Config, free: number): Finding {
+export function examineSpace({ dataFolder, bucket, role }: Config, free: number): FindingView {
   const name = "data folder";
   const detail = `${dataFolder}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;
   // With a bucket, only workers need the space, for the recordings that they transcribe.
@@ -302,7 +294,7 @@ export function examineSpace({ dataFolder, bucket, role }: Config, free: number)
   return { name, status: "warning", detail, remedy: "Free up space, because recordings are stored there." };
 }
 
-async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
+async function examineFileAccess({ dataFolder }: Config): Promise<FindingView> {
   const name = "file access";
   const access = await inspectFileAccess(dataFolder).catch(nullIfAbsent);
   if (access === null) return ok(name, `${dataFolder} does not exist yet.`);
@@ -329,7 +321,7 @@ async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
 }
 
 /** Without a worker, the service accepts uploads but does not transcribe them. */
-async function examineWorkers({ workers }: HealthChecks): Promise<Finding> {
+async function examineWorkers({ workers }: HealthChecks): Promise<FindingView> {
   const name = "workers";
   const state = await workers().catch(() => null);
   if (!state)
@@ -346,7 +338,7 @@ async function examineWorkers({ workers }: HealthChecks): Promise<Finding> {
   };
 }
 
-async function examineFiles({ files }: HealthChecks): Promise<Finding> {
+async function examineFiles({ files }: HealthChecks): Promise<FindingView> {
   const name = "files";
   const state = await files().catch(() => null);
   if (!state) {
@@ -369,7 +361,7 @@ async function examineFiles({ files }: HealthChecks): Promise<Finding> {
   };
 }
 
-async function examineCleanup({ cleanup }: HealthChecks): Promise<Finding> {
+async function examineCleanup({ cleanup }: HealthChecks): Promise<FindingView> {
   const name = "cleanup";
   const state = await cleanup().catch(() => null);
   if (!state)
@@ -411,9 +403,9 @@ async function nearestExisting(folder: string): Promise<string> {
   }
 }
 
-function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
+function examinePublicUrl({ publicUrl, host, trustProxy }: Config): FindingView {
   const name = "public URL";
-  const warning = (remedy: string): Finding => ({ name, status: "warning", detail: publicUrl, remedy });
+  const warning = (remedy: string): FindingView => ({ name, status: "warning", detail: publicUrl, remedy });
   const { protocol, hostname } = new URL(publicUrl);
   if (isLoopback(hostname)) {
     if (isLoopback(host)) return ok(name, `${publicUrl}, reachable only from this machine`);
@@ -433,9 +425,9 @@ function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
 }
 
 /** Sends the collector an export request without spans. */
-async function examineTraces({ endpoint, headers }: TracesConfig): Promise<Finding> {
+async function examineTraces({ endpoint, headers }: TracesConfig): Promise<FindingView> {
   const name = "traces";
-  const warning = (detail: string): Finding => {
+  const warning = (detail: string): FindingView => {
     const remedy = "Check OTEL_EXPORTER_OTLP_…; without a collector, traces are dropped.";
     return { name, status: "warning", detail, remedy };
   };
@@ -459,7 +451,7 @@ function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
 }
 
-function ok(name: string, detail: string): Finding {
+function ok(name: string, detail: string): FindingView {
   return { name, status: "ok", detail, remedy: null };
 }
 

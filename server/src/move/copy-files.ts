@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { hashFile } from "../backup/manifest.ts";
 import type { Db } from "../db/schema.ts";
 import { nullIfAbsent, walk } from "../lib/files.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import { isStorageKey } from "../storage/key.ts";
-import type { ObjectStore, StoredObject } from "../storage/object-store.ts";
+import type { ObjectStore, StoredObject, UploadedPart } from "../storage/object-store.ts";
 import { FILES_PREFIX } from "../storage/object-transcript-store.ts";
 import {
   appendToUpload,
@@ -17,7 +17,6 @@ import {
   TAILS_PREFIX,
 } from "../storage/object-upload.ts";
 import type { CopiedFiles } from "./copied-files.ts";
-import { uploadFile } from "./upload-file.ts";
 
 /** Maximum number of concurrent uploads. */
 export const CONCURRENCY = 8;
@@ -216,4 +215,51 @@ async function forEach<T>(items: AsyncGenerator<T>, work: (item: T) => Promise<v
     for await (const item of items) await work(item);
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+}
+
+/** Larger files are uploaded in parts, of which S3 accepts at most 10,000. */
+const PART_BYTES = 8 * 1024 ** 2;
+const MAX_PARTS = 10_000;
+
+/**
+ * Uploads the first `sizeBytes` bytes of a file.
+ * @returns the ETag that most servers give the object: the MD5 of the content, or that of the parts' MD5s
+ */
+async function uploadFile(
+  objects: ObjectStore,
+  key: string,
+  { path, sizeBytes }: { path: string; sizeBytes: number },
+): Promise<string> {
+  const partBytes = Math.max(PART_BYTES, Math.ceil(sizeBytes / MAX_PARTS));
+  await using file = await open(path, "r");
+  if (sizeBytes <= partBytes) {
+    const content = await readExactly(file, 0, sizeBytes);
+    await objects.put(key, content);
+    return `"${md5(content).toString("hex")}"`;
+  }
+  const upload = { key, id: await objects.multipart.begin(key) };
+  const parts: UploadedPart[] = [];
+  const hashes: Buffer[] = [];
+  for (let start = 0; start < sizeBytes; start += partBytes) {
+    const content = await readExactly(file, start, Math.min(partBytes, sizeBytes - start));
+    hashes.push(md5(content));
+    parts.push(await objects.multipart.sendPart(upload, parts.length + 1, content));
+  }
+  await objects.multipart.complete(upload, parts);
+  return `"${md5(Buffer.concat(hashes)).toString("hex")}-${parts.length}"`;
+}
+
+async function readExactly(file: FileHandle, start: number, length: number): Promise<Buffer> {
+  const content = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(content, filled, length - filled, start + filled);
+    if (bytesRead === 0) throw new Error(`a file became shorter while it was read`);
+    filled += bytesRead;
+  }
+  return content;
+}
+
+function md5(content: Buffer): Buffer {
+  return createHash("md5").update(content).digest();
 }

@@ -2,9 +2,9 @@ import type { Delivery, WebhookEndpointWithSecret } from "@subtext/client/contra
 import { describe, expect, test } from "vitest";
 import type { ApiKeyView, NewApiKeyView } from "../../src/admin/contract/api-key.ts";
 import type { EnvironmentView } from "../../src/admin/contract/environment.ts";
+import type { FindingView } from "../../src/admin/contract/system.ts";
 import type { TranscriptionView } from "../../src/admin/contract/transcription.ts";
 import type { WebhookEndpointView } from "../../src/admin/contract/webhook.ts";
-import type { Finding } from "../../src/health/doctor.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { newJobId } from "../../src/queue/queue.ts";
 import { startAttempt } from "../../src/transcription/claim-queries.ts";
@@ -433,7 +433,7 @@ describe("transcriptions", () => {
 });
 
 test("the doctor reports on every part", async () => {
-  const { data } = (await ask("/doctor")).json<{ data: Finding[] }>();
+  const { data } = (await ask("/doctor")).json<{ data: FindingView[] }>();
   expect(data.map(({ name }) => name)).toEqual([
     "node",
     "decoder",

@@ -7,8 +7,8 @@ import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { NewApiKeyView } from "../../src/admin/contract/api-key.ts";
 import type { EnvironmentView } from "../../src/admin/contract/environment.ts";
+import type { FindingView } from "../../src/admin/contract/system.ts";
 import type { EffectiveSetting } from "../../src/config/settings-reader.ts";
-import type { Finding } from "../../src/health/doctor.ts";
 import type { RunningService } from "../../src/lib/service-file.ts";
 import { freePort } from "../support/free-port.ts";
 import { temporaryFolder, until } from "../support/service.ts";
@@ -322,7 +322,7 @@ describe("without a running service", () => {
   });
 
   test("the doctor exits with 0 if everything is fine, or with 1 and the name of what is missing", async () => {
-    type Diagnosis = { findings: Finding[]; settings: EffectiveSetting[]; next: string };
+    type Diagnosis = { findings: FindingView[]; settings: EffectiveSetting[]; next: string };
     const { findings, settings, next } = await runJson<Diagnosis>(["doctor"], options);
     expect(settings).toContainEqual({ name: "DATA_DIR", value: dataFolder, from: "environment" });
     expect(findings.find(({ name }) => name === "database")).toMatchObject({ status: "ok" });

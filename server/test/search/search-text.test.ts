@@ -1,9 +1,9 @@
 import { normalizeWords } from "@subtext/captions/words";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { cutPassages } from "../../src/search/index-transcript.ts";
 import { type Lexemes, renderVector } from "../../src/search/lexemes.ts";
 import { createMatcher, findMarks } from "../../src/search/match.ts";
-import { cutPassages } from "../../src/search/passages.ts";
 import { countTerms, parseQuery } from "../../src/search/query.ts";
 import { fold, type Token, tokenize } from "../../src/search/tokens.ts";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Finding } from "../../src/health/doctor.ts";
+import type { FindingView } from "../../src/admin/contract/system.ts";
 import { sendAsCommandLine } from "../admin/operator-requests.ts";
 import { parseMetrics } from "../support/parse-metrics.ts";
 import {
@@ -102,7 +102,7 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
     // A command also opens the service, but does not run jobs.
     await start("worker", { purpose: "command", start: false });
     const report = async () => {
-      const { data } = (await sendAsCommandLine(api, "/doctor")).json<{ data: Finding[] }>();
+      const { data } = (await sendAsCommandLine(api, "/doctor")).json<{ data: FindingView[] }>();
       const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
       const { samples } = parseMetrics(await (await fetch(`${api.url}/metrics`, { headers })).text());
       return {

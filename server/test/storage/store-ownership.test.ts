@@ -2,9 +2,9 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { FindingView } from "../../src/admin/contract/system.ts";
 import { sweep } from "../../src/cleanup/sweep.ts";
 import { readConfig } from "../../src/config/config.ts";
-import type { Finding } from "../../src/health/doctor.ts";
 import { openService } from "../../src/main.ts";
 import { sendAsCommandLine } from "../admin/operator-requests.ts";
 import { copyDatabase } from "../support/database-copies.ts";
@@ -111,7 +111,7 @@ describe("a database that was restored from an older copy", () => {
     await deleteByApi(restored, tenant, doomed.videoId);
     await sweepNow(restored);
     const findings = async (service: TestService) =>
-      (await sendAsCommandLine(service, "/doctor")).json<{ data: Finding[] }>().data;
+      (await sendAsCommandLine(service, "/doctor")).json<{ data: FindingView[] }>().data;
     const stopped = (await findings(restored)).find(({ name }) => name === "cleanup");
     expect(stopped).toMatchObject({ status: "warning", remedy: expect.stringContaining("storage accept") });
     expect(stopped?.detail).toContain(`uploads/${newer.videoId}`);

@@ -28,7 +28,8 @@ const STDOUT = 1;
 /** `AV_CHANNEL_ORDER_UNSPEC`: only the number of channels is known. */
 const ORDER_UNSPECIFIED = 0;
 
-export interface TrackRequest extends Pick<DecodeRequest, "channels" | "trackChannels"> {
+/** A track of an open container. */
+export interface Track {
   context: FormatContext;
   stream: Stream;
   codec: Codec;
@@ -36,10 +37,13 @@ export interface TrackRequest extends Pick<DecodeRequest, "channels" | "trackCha
   startSeconds: number;
 }
 
+export interface TrackRequest extends Track, Pick<DecodeRequest, "channels" | "trackChannels"> {}
+
 /** Decodes one track to standard output. Returns the number of failed packets. */
 export async function decodeTrack(request: TrackRequest): Promise<number> {
   const { context, stream } = request;
-  const decoder = openDecoder(request);
+  const decoder = createDecoder(request);
+  FFmpegError.throwIfError(decoder.open2Sync(request.codec), "open2");
   const blocks = new BlockWriter();
   const resampler = new Resampler(request, blocks);
   const packet = new Packet();
@@ -82,15 +86,21 @@ export async function decodeTrack(request: TrackRequest): Promise<number> {
   return failedPackets;
 }
 
-function openDecoder({ codec, stream }: TrackRequest): CodecContext {
+/** Returns a decoder with one thread that must still be opened. */
+export function createDecoder({ codec, stream }: Track): CodecContext {
   const decoder = new CodecContext();
   decoder.allocContext3(codec);
   FFmpegError.throwIfError(decoder.parametersToContext(stream.codecpar), "parametersToContext");
   // Needed to drop a codec's priming samples.
   decoder.pktTimebase = stream.timeBase;
   decoder.threadCount = 1;
-  FFmpegError.throwIfError(decoder.open2Sync(codec), "open2");
   return decoder;
+}
+
+/** Returns when a frame is played; null if it has no timestamp. */
+export function playbackSeconds(frame: Frame, { stream: { timeBase }, startSeconds }: Track): number | null {
+  const pts = frame.bestEffortTimestamp !== AV_NOPTS_VALUE ? frame.bestEffortTimestamp : frame.pts;
+  return pts === AV_NOPTS_VALUE ? null : (Number(pts) * timeBase.num) / timeBase.den - startSeconds;
 }
 
 /** Converts frames of any format to blocks at 16 kHz. The format may change within a track. */
@@ -112,16 +122,10 @@ class Resampler {
   }
 
   add(frame: Frame): void {
-    const { stream, startSeconds } = this.#request;
     if (frame.channelLayout.order === ORDER_UNSPECIFIED) {
       frame.channelLayout = avChannelLayoutDefault(frame.channelLayout.nbChannels);
     }
-    const pts = frame.bestEffortTimestamp !== AV_NOPTS_VALUE ? frame.bestEffortTimestamp : frame.pts;
-    const timeBase = stream.timeBase;
-    const seconds =
-      pts === AV_NOPTS_VALUE
-        ? (this.#nextSeconds ?? 0)
-        : (Number(pts) * timeBase.num) / timeBase.den - startSeconds;
+    const seconds = playbackSeconds(frame, this.#request) ?? this.#nextSeconds ?? 0;
     this.#nextSeconds = seconds + frame.nbSamples / frame.sampleRate;
 
     const format = describeFormat(frame);

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Checkpoint } from "../checkpoints/checkpoint.ts";
 import { SpeechError, type SpeechErrorCode } from "../errors.ts";
 import { lowerPriority } from "../lib/lower-priority.ts";
+import type { TranscribeOptions } from "../transcribe.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
 import { additionalBytes } from "./memory.ts";
@@ -47,19 +48,16 @@ export interface SpeechProcessOptions {
   log: (line: string) => void;
 }
 
-export interface JobOptions {
-  maxDurationSeconds: number;
-  signal: AbortSignal;
-  onProgress?: (progress: TranscribeProgress) => void;
-  /** Called at most once, when the recording is decoded, even if it fails later. */
-  onWaveform?: (waveform: Waveform) => void;
-  /** See `TranscribeOptions`; none by default. */
-  vocabulary?: readonly string[];
-  /** Checkpoints of earlier attempts at the same recording. They do not change the result. */
-  checkpoints?: readonly Checkpoint[];
-  /** Called at intervals with the results since the last call. */
-  onCheckpoint?: (checkpoint: Checkpoint) => void;
-}
+export type JobOptions = Pick<
+  TranscribeOptions,
+  | "maxDurationSeconds"
+  | "signal"
+  | "onProgress"
+  | "onWaveform"
+  | "vocabulary"
+  | "checkpoints"
+  | "onCheckpoint"
+>;
 
 interface Job {
   id: number;

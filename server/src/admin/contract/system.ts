@@ -128,5 +128,6 @@ export interface FindingView {
   /** `missing`: the service cannot work without it. */
   status: "ok" | "warning" | "missing";
   detail: string;
+  /** What to do; null if nothing is wrong. */
   remedy: string | null;
 }

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from "commander";
+import type { FindingView } from "../../admin/contract/system.ts";
 import type { Config } from "../../config/config.ts";
 import type { EffectiveSetting } from "../../config/settings-reader.ts";
-import type { Finding } from "../../health/doctor.ts";
 import { commandLine } from "../../lib/command-line.ts";
 import { configOf, print, type Terminal } from "../context.ts";
 import { connectOverHttp, findRunning, type InternalClient, openInProcess } from "../internal-client.ts";
@@ -12,7 +12,7 @@ const FIX_FIRST = "Fix the parts that are MISSING, then run this command again."
 const MARKS = { ok: "ok", warning: "warning", missing: "MISSING" };
 
 interface Diagnosis {
-  findings: Finding[];
+  findings: FindingView[];
   settings: EffectiveSetting[];
   /** The recommended next step. */
   next: string;

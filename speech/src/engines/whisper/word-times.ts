@@ -1,7 +1,6 @@
 import { alignTokens, type FrameSpan } from "../../alignment/align-tokens.ts";
 import { type FrameLayout, quietFrames } from "../../alignment/loudness.ts";
-import type { SpelledWord } from "../../alignment/timed-words.ts";
-import { timedWords } from "../../alignment/timed-words.ts";
+import { type SpelledWord, timedWords } from "../../alignment/timed-words.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
 import type { AttentionHead } from "../../onnx/seq2seq-decoder.ts";
@@ -10,7 +9,6 @@ import type { Utterance } from "../../vad/utterances.ts";
 import { candidateHeads, selectTimeHeads } from "./alignment-heads.ts";
 import { TIMESTAMP_STEP_SECONDS } from "./logits-processors.ts";
 import type { WhisperModel } from "./model-files.ts";
-import { spansByLength } from "./token-spans-by-length.ts";
 
 /** Attention leads the sound by about half a frame: the median for one model on speech with known word times. */
 const TIME_CORRECTION_SECONDS = 0.01;
@@ -77,4 +75,67 @@ export function wordTimes(model: WhisperModel, attentionLayers: readonly number[
       });
     },
   };
+}
+
+interface SpansByLengthInput {
+  /** Length of each token, or its frame if it is a timestamp. */
+  tokens: readonly { bytes: number; timestamp: number | null }[];
+  /** For each frame: 0 (speech) … 1 (silence). */
+  quiet: Float32Array;
+}
+
+/** Lower limit, so time can be distributed even if nothing is loud. */
+const MIN_LOUDNESS = 0.02;
+
+/**
+ * Estimates the frames of tokens for a decoder without attention outputs. The text between two timestamps, or the whole
+ * text, is distributed over the loud frames by the number of bytes. The result is accurate to a word or two.
+ * @returns a span for each token, in order and without overlaps
+ */
+function spansByLength({ tokens, quiet }: SpansByLengthInput): FrameSpan[] {
+  const loudUntil = new Float64Array(quiet.length + 1);
+  for (const [frame, quietness] of quiet.entries()) {
+    loudUntil[frame + 1] = (loudUntil[frame] as number) + Math.max(MIN_LOUDNESS, 1 - quietness);
+  }
+  const clamp = (frame: number) => Math.min(quiet.length, Math.max(0, frame));
+
+  const spans: FrameSpan[] = [];
+  let from = 0;
+  for (let first = 0; first < tokens.length; ) {
+    const timestamp = tokens[first]?.timestamp ?? null;
+    if (timestamp !== null) {
+      from = Math.max(from, clamp(timestamp));
+      spans.push({ start: from, end: from });
+      first++;
+      continue;
+    }
+    const next = tokens.findIndex((token, index) => index > first && token.timestamp !== null);
+    const end = next < 0 ? tokens.length : next;
+    const until = next < 0 ? quiet.length : Math.max(from, clamp(tokens[next]?.timestamp ?? 0));
+    spans.push(...distribute(tokens.slice(first, end), { start: from, end: until }, loudUntil));
+    from = until;
+    first = end;
+  }
+  return spans;
+}
+
+function distribute(
+  tokens: readonly { bytes: number }[],
+  { start, end }: FrameSpan,
+  loudUntil: Float64Array,
+): FrameSpan[] {
+  const loudBefore = loudUntil[start] as number;
+  const loud = (loudUntil[end] as number) - loudBefore;
+  const bytes = tokens.reduce((sum, token) => sum + token.bytes, 0);
+  let spelled = 0;
+  let from = start;
+  return tokens.map((token) => {
+    spelled += token.bytes;
+    const share = bytes === 0 ? 1 : spelled / bytes;
+    let until = from;
+    while (until < end && (loudUntil[until] as number) < loudBefore + share * loud - 1e-9) until++;
+    const span = { start: from, end: until };
+    from = until;
+    return span;
+  });
 }

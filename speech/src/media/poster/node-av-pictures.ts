@@ -3,7 +3,6 @@ import { setImmediate as turn } from "node:timers/promises";
 import {
   AV_CODEC_FLAG_QSCALE,
   AV_CODEC_ID_MJPEG,
-  AV_NOPTS_VALUE,
   AV_PIX_FMT_YUVJ420P,
   AV_PKT_DATA_DISPLAYMATRIX,
   AVERROR_EAGAIN,
@@ -17,7 +16,6 @@ import {
   Dictionary,
   FFmpegError,
   FilterGraph,
-  type FormatContext,
   Frame,
   Packet,
   Rational,
@@ -25,7 +23,7 @@ import {
 } from "node-av/lib";
 import type { PictureRequest } from "../backend.ts";
 import { MAX_PIXELS } from "../limits.ts";
-import { createFilter } from "../node-av-decode.ts";
+import { createDecoder, createFilter, playbackSeconds, type Track } from "../node-av-decode.ts";
 import {
   PICTURE_INTERVAL_SECONDS,
   PICTURE_QUANTIZER,
@@ -38,13 +36,7 @@ const PACKETS_PER_TURN = 50;
 const STDOUT = 1;
 const MICROSECONDS = 1e6;
 
-export interface TrackPictures extends Omit<PictureRequest, "stream" | "signal"> {
-  context: FormatContext;
-  stream: Stream;
-  codec: Codec;
-  /** Seconds on the container's clock at playback time 0. */
-  startSeconds: number;
-}
+export interface TrackPictures extends Track, Omit<PictureRequest, "stream" | "signal"> {}
 
 /** Decodes frames of one track and writes them to standard output as JPEG files. */
 export async function writePictures(request: TrackPictures): Promise<void> {
@@ -66,7 +58,7 @@ export async function writePictures(request: TrackPictures): Promise<void> {
 
   const receive = () => {
     while (!isDone && decoder.receiveFrameSync(frame) >= 0) {
-      const at = secondsOf(frame, stream) - startSeconds;
+      const at = playbackSeconds(frame, request) ?? Number.NaN;
       if (at >= fromSeconds + seconds) isDone = true;
       else if (lastSeconds === null || at - lastSeconds >= PICTURE_INTERVAL_SECONDS) {
         lastSeconds = at;
@@ -94,20 +86,10 @@ export async function writePictures(request: TrackPictures): Promise<void> {
 }
 
 /** Returns null if the codec does not support the track, or if its frames are too large. */
-function openDecoder({ codec, stream }: TrackPictures): CodecContext | null {
-  const decoder = new CodecContext();
-  decoder.allocContext3(codec);
-  FFmpegError.throwIfError(decoder.parametersToContext(stream.codecpar), "parametersToContext");
-  decoder.pktTimebase = stream.timeBase;
-  decoder.threadCount = 1;
+function openDecoder(track: Track): CodecContext | null {
+  const decoder = createDecoder(track);
   const limits = Dictionary.fromObject({ max_pixels: `${MAX_PIXELS}` });
-  return decoder.open2Sync(codec, limits) < 0 ? null : decoder;
-}
-
-/** Returns NaN if the frame has no timestamp. */
-function secondsOf(frame: Frame, { timeBase }: Stream): number {
-  const pts = frame.bestEffortTimestamp !== AV_NOPTS_VALUE ? frame.bestEffortTimestamp : frame.pts;
-  return pts === AV_NOPTS_VALUE ? Number.NaN : (Number(pts) * timeBase.num) / timeBase.den;
+  return decoder.open2Sync(track.codec, limits) < 0 ? null : decoder;
 }
 
 /** Returns the filters that rotate frames upright, as the ffmpeg program does by default. */
