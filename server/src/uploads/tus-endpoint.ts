@@ -250,6 +250,14 @@ function tusOptions(
       if (!uploader) throw new AppError("missing_api_key", "Uploads need an API key.");
       const metadata: VideoMetadata = upload.metadata ?? {};
       checkMetadata(metadata, "Upload-Metadata");
+      const contentLength = Number(request.headers.get("content-length") ?? 0);
+      // The tus server would check this after the upload exists, and its client would not learn its location.
+      if (
+        request.headers.get("content-type") === CHUNK_MEDIA_TYPE &&
+        contentLength > (upload.size ?? deps.maxUploadBytes)
+      ) {
+        throw new AppError("payload_too_large", "The content is longer than the upload may be.");
+      }
       await deps.store.requireSpace(upload.size ?? 0);
       await requireRoomForUpload(deps.db, uploader.environmentId, {
         sizeBytes: upload.size ?? 0,

@@ -35,10 +35,16 @@ const clock = new MovableClock();
 /** Accepts uploads, but has no workers. */
 const service = shareService({ start: false, clock, env: { MAX_UPLOAD_BYTES: "1000000" } });
 
-async function create(service: TestService, { key }: Tenant, headers: Record<string, string>) {
+async function create(
+  service: TestService,
+  { key }: Tenant,
+  headers: Record<string, string>,
+  content?: string,
+) {
   return await fetch(`${service.url}/api/v1/uploads`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "tus-resumable": "1.0.0", ...headers },
+    ...(content !== undefined && { body: content }),
   });
 }
 
@@ -220,8 +226,15 @@ describe("an upload over tus", () => {
 });
 
 describe("an invalid upload request", () => {
-  test.each([
+  test.each<[string, Record<string, string>, number, string, content?: string]>([
     ["without a length", {}, 400, "upload_rejected"],
+    [
+      "with content that is longer than its length",
+      { "upload-length": "1", "content-type": "application/offset+octet-stream" },
+      413,
+      "payload_too_large",
+      "ab",
+    ],
     ["with a length over the limit", { "upload-length": "1000001" }, 413, "payload_too_large"],
     ["with a negative length", { "upload-length": "-1" }, 400, "upload_rejected"],
     [
@@ -248,9 +261,9 @@ describe("an invalid upload request", () => {
       412,
       "upload_version_unsupported",
     ],
-  ])("%s gets a problem with a code and creates nothing", async (_what, headers, status, code) => {
+  ])("%s gets a problem with a code and creates nothing", async (_what, headers, status, code, content) => {
     const tenant = await createTenant(service);
-    const response = await create(service, tenant, headers);
+    const response = await create(service, tenant, headers, content);
     expect(response.headers.get("content-type")).toContain("application/problem+json");
     expect([response.status, await response.json()]).toMatchObject([status, { code, status }]);
     const open = await listOpenUploads(service.service.parts.database.kysely, {
