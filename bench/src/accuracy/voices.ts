@@ -5,7 +5,7 @@ import type { Clip, Speaker } from "./synthetic-speech.ts";
 /**
  * Training, validation and test set. Constants were fitted to `calibration`. The results of `checked` influenced which
  * constants were chosen. The results of `fresh` set no constant, but they were known when the expected duration of tokens
- * was added to the alignment.
+ * was added to the alignment and when its weights were raised.
  */
 export type VoiceSet = "calibration" | "checked" | "fresh";
 export const VOICE_SETS: readonly VoiceSet[] = ["calibration", "checked", "fresh"];
