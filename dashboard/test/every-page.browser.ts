@@ -128,6 +128,9 @@ test("this test visits every route of the router, and the server serves it", asy
   expect(routes.filter((route) => !served.some((pattern) => pattern.test(route)))).toEqual([]);
 });
 
+const HAS_NARROW_FIELD = `[...document.querySelectorAll("input[type=text], input[type=search]")]
+  .some(({ offsetWidth }) => offsetWidth > 0 && offsetWidth < 120)`;
+
 test("every page is in German for a German browser, and fits a narrow phone", async () => {
   const { page } = await dashboard.visit({ locale: "de-DE", viewport: { width: 360, height: 740 } });
   const faults: string[] = [];
@@ -144,6 +147,7 @@ test("every page is in German for a German browser, and fits a narrow phone", as
     await page.getByText(showsInGerman).filter({ visible: true }).first().waitFor();
     const found = await englishTexts(page);
     if (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) found.push("too wide");
+    if (await page.evaluate(HAS_NARROW_FIELD)) found.push("a field is too narrow");
     faults.push(...found.map((fault) => `${path}: ${fault}`));
   }
   expect(faults).toEqual([]);

@@ -79,7 +79,7 @@ test("uploads that finish while AI Transcription is off are not transcribed", as
 });
 
 test("a new environment shows its own videos in every state, in both themes and on a phone", async () => {
-  const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  const { page } = await dashboard.visit({ viewport: { width: 360, height: 740 }, hasTouch: true });
   await signIn(page, dashboard, OWNER);
   await page.getByRole("button", { name: "Menu" }).click();
   await page.getByRole("dialog").getByRole("navigation", { name: "Pages" }).waitFor();
@@ -97,6 +97,10 @@ test("a new environment shows its own videos in every state, in both themes and 
   await row(page, "customer call").getByText("42%, about 40 s left").waitFor();
   await row(page, "b-roll").getByText("was the microphone muted?").waitFor();
   expect(await row(page, "sample.mp4").count()).toBe(0);
+  const cut = await page.evaluate(`[...document.querySelectorAll("a[data-video]")]
+    .filter(({ parentElement }) => parentElement.scrollWidth > parentElement.clientWidth)
+    .map(({ textContent }) => textContent)`);
+  expect(cut).toEqual([]);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     expect(await accessibilityViolations(page)).toEqual([]);
