@@ -34,6 +34,14 @@ const WEBP_QUALITY = 0.8;
 const PLAYED_FROM_SECONDS = 22;
 const README_FOLDER = join(import.meta.dirname, "../../../docs/images");
 
+/** On touch screens, a dialog with an input field is transparent until the keyboard has had time to open. */
+const DIALOG_SHOWN = `new Promise((done) => {
+  const isShown = (dialog) => dialog.checkVisibility({ opacityProperty: true });
+  const look = () =>
+    [...document.querySelectorAll("[role=dialog]")].every(isShown) ? done() : requestAnimationFrame(look);
+  look();
+})`;
+
 interface Shot {
   name: string;
   path: string;
@@ -243,7 +251,8 @@ async function takeScreenshots(shots: Shot[], owner: typeof OWNER | null): Promi
         // A viewport as tall as the page keeps sticky elements in position.
         const height = await page.evaluate("document.documentElement.scrollHeight");
         if (!isWindow) await page.setViewportSize({ width: options.viewport.width, height: Number(height) });
-        await page.screenshot({ path: file, animations: "disabled" });
+        await page.evaluate(DIALOG_SHOWN);
+        await page.screenshot({ path: file });
         await page.setViewportSize(options.viewport);
       }
       await signedOut.context.close();
