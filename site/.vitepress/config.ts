@@ -12,6 +12,8 @@ rmSync(PAGES, { recursive: true, force: true });
 cpSync(join(import.meta.dirname, "../../docs"), PAGES, { recursive: true });
 
 const CODE_STYLES = "code.css";
+const ICON = "logo.svg";
+const DASHBOARD_ICON = join(import.meta.dirname, "../../dashboard/src/ui/theme/logo.svg");
 
 /** Replaces inline styles, which the Content-Security-Policy forbids. */
 const codeClasses = transformerStyleToClass({ classPrefix: "code-" });
@@ -34,7 +36,10 @@ export default defineConfig({
   cleanUrls: true,
   // Moves an inline script to a file, because the Content-Security-Policy forbids it. `finishBuild` moves the others.
   metaChunk: true,
-  head: [["link", { rel: "stylesheet", href: `/docs/${CODE_STYLES}` }]],
+  head: [
+    ["link", { rel: "stylesheet", href: `/docs/${CODE_STYLES}` }],
+    ["link", { rel: "icon", type: "image/svg+xml", href: `/docs/${ICON}` }],
+  ],
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     anchor: { slugify: slugOf },
@@ -65,5 +70,10 @@ export default defineConfig({
     build: { assetsInlineLimit: 0 },
   },
   buildEnd: ({ outDir, srcDir, pages }) =>
-    finishBuild(outDir, { docs: srcDir, pages, contents, files: { [CODE_STYLES]: codeClasses.getCSS() } }),
+    finishBuild(outDir, {
+      docs: srcDir,
+      pages,
+      contents,
+      files: { [CODE_STYLES]: codeClasses.getCSS(), [ICON]: readFileSync(DASHBOARD_ICON, "utf8") },
+    }),
 });

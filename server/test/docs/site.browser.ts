@@ -31,9 +31,7 @@ async function visit(options: Parameters<Browser["newContext"]>[0]): Promise<Vis
   });
   page.on("pageerror", (error) => problems.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
-    // Chromium requests an icon, which exists only with the dashboard's build.
-    if (["error", "warning"].includes(message.type()) && !message.location().url.endsWith("/favicon.ico"))
-      problems.push(`${page.url()}: ${message.text()}`);
+    if (["error", "warning"].includes(message.type())) problems.push(`${page.url()}: ${message.text()}`);
   });
   return { page, problems };
 }
