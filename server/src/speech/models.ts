@@ -330,11 +330,11 @@ export function createModels({
     }
     if (!knownModel(model))
       return `Set WHISPER_MODEL to the path of a folder with a Whisper model, or to a name from \`${commandLine("models list")}\`.`;
-    const pull = `\`${commandLine(`models pull ${model}`)}\` downloads it.`;
+    const pull = `\`${commandLine(`models pull ${model}`)}\` downloads it now.`;
     const offline =
       "Without a network, copy its folder from another machine and set WHISPER_MODEL to its path.";
     return config.modelDownload
-      ? `${pull} ${offline}`
+      ? `The service downloads it in the background, and retries if that fails. ${pull} ${offline}`
       : `MODEL_DOWNLOAD=auto lets the service download it. ${pull} ${offline}`;
   }
 
