@@ -159,11 +159,12 @@ class Whisper implements Engine {
    * If nothing is missing, returns the whole result and null. Does the same if the position would be below
    * `MIN_CONTINUED_SECONDS`, because such a text is a hallucination that would recur.
    */
-  #withinLimit(utterance: Utterance, whole: RecognitionResult, { sequence }: Attempt): WithinLimit {
+  #withinLimit(utterance: Utterance, whole: RecognitionResult, attempt: Attempt): WithinLimit {
     const { words } = whole;
+    const { sequence } = attempt;
     const { tokens, tokenBytes } = this.#model;
     const unchanged = { result: whole, resumeAtSeconds: null };
-    if (sequence.stop !== "limit") return unchanged;
+    if (sequence.stop !== "limit" || isNoSpeech(attempt)) return unchanged;
     let resumeAtSeconds = (words.at(-1)?.start ?? utterance.start) - utterance.start;
     let kept = words.length - 1;
     if (this.#timestamps) {

@@ -128,11 +128,14 @@ describe("a text longer than the token limit", () => {
   /** Three seconds with the first text, then one with the second. */
   const samples = Float32Array.of(...pitchOf(0, 2, 3), ...pitchOf(1, 2, 1));
   const speech = { samples, start: 5 };
-  const recognize = async (attention: "tensors" | "fused", first: MadeStep[]) => {
+  const recognize = async (attention: "tensors" | "fused", first: MadeStep[], noSpeech = 0) => {
     const engine = await made({
       ...(attention === "fused" ? { attention, promptTokens: 3 } : {}),
       maxTokens: 14,
-      scripts: [{ says: first }, { says: steps(attention === "fused" ? ["<|0.00|>", ...end] : end) }],
+      scripts: [
+        { says: first, ...(noSpeech > 0 && { detects: { "<|nospeech|>": noSpeech } }) },
+        { says: steps(attention === "fused" ? ["<|0.00|>", ...end] : end) },
+      ],
     });
     const [result] = await engine.recognize([speech], { signal, languages: ["es"] });
     return result as RecognitionResult;
@@ -163,6 +166,12 @@ describe("a text longer than the token limit", () => {
     expect(textOf(result)).toBe("one two the end");
     expect(result.words.map(({ start }) => start >= 7.18)).toEqual([false, false, true, true]);
     expect(result.words[2]!.start).toBeLessThan(8);
+  });
+
+  test("is not continued where nobody speaks", async () => {
+    const said = ["<|0.00|>", " one", " two", "<|2.20|>", "<|3.40|>", " three"];
+    const result = await recognize("fused", steps([...said, ...words], 0.2), 0.8);
+    expect(result.words).toEqual([]);
   });
 
   test("is not continued if it does not advance", async () => {
