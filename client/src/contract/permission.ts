@@ -29,6 +29,8 @@ export const PERMISSION_TEXTS = {
 
 export type Permission = keyof typeof PERMISSION_TEXTS;
 export const PERMISSIONS = Object.keys(PERMISSION_TEXTS) as Permission[];
+/** Permissions of a new key if none are chosen. */
+export const DEFAULT_PERMISSIONS: readonly Permission[] = ["get_video", "create_video"];
 
 interface PermissionText {
   name: string;

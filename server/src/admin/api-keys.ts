@@ -1,3 +1,4 @@
+import { DEFAULT_PERMISSIONS } from "@subtext/client/contract/permission";
 import { createApiKey } from "../api-keys/api-keys.ts";
 import { findApiKey, listApiKeys, pageOfApiKeys, revokeApiKey } from "../api-keys/queries.ts";
 import { recordAuditEvent } from "../audit/audit-events.ts";
@@ -28,7 +29,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
 
     "POST /environments/:environment/api-keys": async ({ params, body, auditActor, request }) => {
       const environment = await getEnvironment(db, params.environment);
-      const { name = "API key", permissions = ["get_video", "create_video"] } = body;
+      const { name = "API key", permissions = [...DEFAULT_PERMISSIONS] } = body;
       const expiresAt = body.expiresAt === undefined ? null : futureDate(body.expiresAt, clock);
       const { id, key } = await db.transaction().execute(async (tx) => {
         const created = await createApiKey(

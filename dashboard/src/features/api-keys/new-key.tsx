@@ -1,4 +1,4 @@
-import type { Permission } from "@subtext/client/contract/permission";
+import { DEFAULT_PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
 import type { NewApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
@@ -78,7 +78,7 @@ function KeyForm({
 }) {
   const queryClient = useQueryClient();
   const [name, setName] = useState("");
-  const [permissions, setPermissions] = useState<Permission[]>(["get_video", "create_video"]);
+  const [permissions, setPermissions] = useState<Permission[]>([...DEFAULT_PERMISSIONS]);
   const [expiry, setExpiry] = useState<SelectedTime<Expiry>>({ id: "never", custom: "" });
   const create = useMutation({
     mutationFn: () => {

@@ -1,4 +1,4 @@
-import { PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
+import { DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
 import type { Command } from "commander";
 import type { ApiKeyView } from "../../admin/contract/api-key.ts";
 import { commandLine } from "../../lib/command-line.ts";
@@ -45,7 +45,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
       .option("--name <name>", "what the key is for")
       .option(
         "--permissions <list>",
-        `comma-separated list of ${PERMISSIONS.join(", ")}; get_video and create_video by default`,
+        `comma-separated list of ${PERMISSIONS.join(", ")}; ${DEFAULT_PERMISSIONS.join(" and ")} by default`,
         parseList(PERMISSIONS),
       )
       .option("--expires-in <time>", "when the key expires, such as 90d or 12h from now", parseDuration),
