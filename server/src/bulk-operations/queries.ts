@@ -160,7 +160,7 @@ export async function recordOutcome(
 export async function countProcessed(
   tx: Tx,
   operationId: string,
-  batch?: readonly string[],
+  batch?: { first: string; last: string },
 ): Promise<BulkOperationRow | undefined> {
   const unfinished = await tx
     .selectFrom("bulk_operation")
@@ -173,7 +173,7 @@ export async function countProcessed(
   const { rows } = await sql<BulkOperationRow>`
     with processed as (
       delete from bulk_operation_item where operation_id = ${operationId} and outcome is not null
-        ${batch ? sql`and video_id between ${batch[0] ?? ""} and ${batch.at(-1) ?? ""}` : sql``} returning outcome
+        ${batch ? sql`and video_id between ${batch.first} and ${batch.last}` : sql``} returning outcome
     ), counted as (
       select count(*) filter (where outcome = 'done') as done, count(*) filter (where outcome = 'failed') as failed,
         count(*) filter (where outcome = 'skipped') as skipped

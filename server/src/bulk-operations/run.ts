@@ -70,7 +70,8 @@ async function processAll(
   let after = "";
   for (;;) {
     const batch = await listPendingItems(deps.db, operation.id, { after, limit: BATCH });
-    after = batch.at(-1) ?? after;
+    if (batch.length === 0) return;
+    after = batch.at(-1)!;
     const queue = batch.values();
     let turn = Promise.resolve();
     const work = async () => {
@@ -85,7 +86,9 @@ async function processAll(
     // Waits for all of them before it throws, so that no work continues after the job has ended.
     const results = await Promise.allSettled(Array.from({ length: CONCURRENCY }, work));
     for (const result of results) if (result.status === "rejected") throw result.reason;
-    const unfinished = await deps.db.transaction().execute((tx) => countProcessed(tx, operation.id, batch));
+    const unfinished = await deps.db
+      .transaction()
+      .execute((tx) => countProcessed(tx, operation.id, { first: batch[0]!, last: after }));
     if (!unfinished || batch.length < BATCH) return;
   }
 }

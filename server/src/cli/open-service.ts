@@ -1,3 +1,4 @@
+import { sep } from "node:path";
 import { settingAtFault } from "../config/config-error.ts";
 import { commandLine } from "../lib/command-line.ts";
 import { AppError } from "../lib/errors.ts";
@@ -30,7 +31,13 @@ const UNWRITABLE_CODES = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"];
 
 function isUnwritable(error: unknown, dataFolder: string): boolean {
   const { path } = error as NodeJS.ErrnoException;
-  return UNWRITABLE_CODES.includes(codeOf(error) ?? "") && path?.startsWith(dataFolder) === true;
+  if (path === undefined || !UNWRITABLE_CODES.includes(codeOf(error) ?? "")) return false;
+  // A parent folder is at fault if the data folder cannot be created.
+  return isWithin(path, dataFolder) || isWithin(dataFolder, path);
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
 }
 
 /** Names the setting that probably caused an error of the database or the bucket, or appends the cause. */

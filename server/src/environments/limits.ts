@@ -17,7 +17,7 @@ export const MAX_WEBHOOK_ENDPOINTS = 50;
 export const MAX_VALID_API_KEYS = 100;
 
 /**
- * @param sizeBytes size of the new upload; 0 if its length is deferred, see `requireRoomToGrow`
+ * @param sizeBytes size of the new upload, or of its first content if its length is deferred; `requireRoomToGrow` checks it later
  * @param maxUploadBytes limit of a single upload
  * @throws AppError `open_upload_limit_reached`
  */

@@ -6,8 +6,8 @@ import { AppError } from "../lib/errors.ts";
 
 /** Activity is recorded at most this often, because uploads expire after an hour or more. */
 const RECORD_EVERY_MS = 60_000;
-/** Each open upload may exceed the limit of its environment by this part of the largest allowed upload. */
-const UNRECORDED_PART = 0.01;
+/** Each open upload may exceed the limit of its environment by this fraction of the largest allowed upload. */
+const MAX_UNRECORDED_SHARE = 0.01;
 
 /** Finds a video and the time since its upload last received bytes, by the database's clock. */
 export async function findUpload(
@@ -24,7 +24,7 @@ export async function findUpload(
     .executeTakeFirst();
 }
 
-interface Arrival {
+interface ActivityOptions {
   /** Bytes that the upload had before. */
   offset: number;
   maxUploadBytes: number;
@@ -33,17 +33,17 @@ interface Arrival {
 
 /**
  * Passes on the bytes of an upload and records their arrival, immediately and then once a minute. If the upload's length
- * is deferred, also records their number before they become many. An unavailable database delays only the end of the
- * stream.
+ * is deferred, also records how many have arrived, at least every 1 % of the largest allowed upload. An unavailable
+ * database delays only the end of the stream.
  * @throws AppError `open_upload_limit_reached` during an upload with a deferred length
  */
 export async function* recordActivity(
   db: Db,
   videoId: string,
   content: AsyncIterable<Buffer>,
-  { offset, maxUploadBytes, everyMs = RECORD_EVERY_MS }: Arrival,
+  { offset, maxUploadBytes, everyMs = RECORD_EVERY_MS }: ActivityOptions,
 ): AsyncGenerator<Buffer> {
-  const everyBytes = maxUploadBytes * UNRECORDED_PART;
+  const everyBytes = maxUploadBytes * MAX_UNRECORDED_SHARE;
   let receivedBytes = offset;
   let recordedAt = Number.NEGATIVE_INFINITY;
   let recordedBytes = offset;

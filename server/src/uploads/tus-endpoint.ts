@@ -144,10 +144,10 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
       if (created) return await respondRepeated(deps, created, reply);
       const upload: UploadRequest = { uploader, log: request.log, owner, endTurn, creation };
       requests.set(request.raw, upload);
-      const passedOn = new NodeRequest({ req: request.raw, res: reply.raw });
+      const tusRequest = new NodeRequest({ req: request.raw, res: reply.raw });
       // The tus server rejects the lists that several proxies send. Relative locations do not need the header.
-      passedOn.headers.delete("x-forwarded-proto");
-      const response = await tus.handleWeb(passedOn);
+      tusRequest.headers.delete("x-forwarded-proto");
+      const response = await tus.handleWeb(tusRequest);
       const {
         "access-control-expose-headers": _exposed,
         "access-control-allow-origin": _allowed,
@@ -250,19 +250,16 @@ function tusOptions(
       if (!uploader) throw new AppError("missing_api_key", "Uploads need an API key.");
       const metadata: VideoMetadata = upload.metadata ?? {};
       checkMetadata(metadata, "Upload-Metadata");
-      const contentLength = Number(request.headers.get("content-length") ?? 0);
-      // The tus server would check this after the upload exists, and its client would not learn its location.
-      if (
-        request.headers.get("content-type") === CHUNK_MEDIA_TYPE &&
-        contentLength > (upload.size ?? deps.maxUploadBytes)
-      ) {
+      const { maxUploadBytes } = deps;
+      const hasContent = request.headers.get("content-type") === CHUNK_MEDIA_TYPE;
+      const contentBytes = hasContent ? Number(request.headers.get("content-length") ?? 0) : 0;
+      // Checked before the upload exists, because after a failure its client would not learn its location.
+      if (contentBytes > (upload.size ?? maxUploadBytes)) {
         throw new AppError("payload_too_large", "The content is longer than the upload may be.");
       }
-      await deps.store.requireSpace(upload.size ?? 0);
-      await requireRoomForUpload(deps.db, uploader.environmentId, {
-        sizeBytes: upload.size ?? 0,
-        maxUploadBytes: deps.maxUploadBytes,
-      });
+      const sizeBytes = upload.size ?? contentBytes;
+      await deps.store.requireSpace(sizeBytes);
+      await requireRoomForUpload(deps.db, uploader.environmentId, { sizeBytes, maxUploadBytes });
       const insert = (db: Db | Tx) =>
         insertVideo(db, {
           id: upload.id,

@@ -166,6 +166,12 @@ export async function disableEndpoint(tx: Db | Tx, id: string, reason: string, n
   return row !== undefined;
 }
 
+/** @returns whether an endpoint has more than `count` deliveries */
+export async function hasMoreDeliveries(db: Db, endpointId: string, count: number): Promise<boolean> {
+  const found = db.selectFrom("delivery").select("id").where("endpoint_id", "=", endpointId);
+  return (await found.offset(count).limit(1).execute()).length > 0;
+}
+
 /**
  * Deletes one batch of an endpoint's deliveries, in the order of their ids, after the delivery `after`. Locks them in the
  * order in which attempts are recorded.
@@ -188,9 +194,10 @@ export async function deleteDeliveries(
 }
 
 /**
- * Deletes an endpoint and its remaining deliveries. Locks pending deliveries first, in the order in which attempts are recorded.
+ * Deletes an endpoint and its remaining deliveries. Locks pending deliveries first, in the order in which attempts are
+ * recorded.
  */
-export async function deleteWebhookEndpoint(db: Db | Tx, id: string): Promise<boolean> {
+export async function deleteEndpointRow(db: Db | Tx, id: string): Promise<boolean> {
   const { rows } = await sql`
     with endpoint as materialized (
       select id from webhook_endpoint where id = ${id} for update

@@ -10,10 +10,11 @@ import { isPlausibleId, newId } from "../lib/ids.ts";
 import { checkMetadata } from "../lib/metadata.ts";
 import {
   deleteDeliveries,
-  deleteWebhookEndpoint,
+  deleteEndpointRow,
   disableEndpoint,
   enableEndpoint,
   findWebhookEndpoint,
+  hasMoreDeliveries,
   insertWebhookEndpoint,
   replaceSecret,
   updateWebhookEndpoint,
@@ -103,21 +104,36 @@ export async function rotateSecret(
 
 /**
  * Deletes an endpoint and its deliveries. An endpoint can have millions of them, and events wait while their endpoint is
- * being deleted, so most deliveries are deleted before it, in short transactions. Meanwhile the endpoint is disabled, so
- * that it gets no new ones. If the process crashes, it stays disabled until it is deleted again.
+ * being deleted, so many deliveries are deleted before it, in short transactions. Meanwhile the endpoint is disabled, so
+ * that it gets no new ones. If the process crashes, it stays disabled until it is deleted again or enabled.
  */
 export async function removeWebhookEndpoint(
+  deps: { db: Db; clock: Clock },
+  actor: AuditActor,
+  endpoint: WebhookEndpointRow,
+): Promise<void> {
+  const { db, clock } = deps;
+  const { id } = endpoint;
+  if (await hasMoreDeliveries(db, id, DELETE_BATCH)) {
+    await disableForDeletion(deps, actor, endpoint);
+    let last: string | null = "";
+    while (last !== null) last = await deleteDeliveries(db, id, { after: last, limit: DELETE_BATCH });
+  }
+  await db.transaction().execute(async (tx) => {
+    if (!(await deleteEndpointRow(tx, id))) return;
+    await recordEndpointEvent({ tx, clock }, actor, "webhook_endpoint.deleted", endpoint);
+  });
+}
+
+async function disableForDeletion(
   { db, clock }: { db: Db; clock: Clock },
   actor: AuditActor,
   endpoint: WebhookEndpointRow,
 ): Promise<void> {
-  const { id } = endpoint;
-  await disableEndpoint(db, id, "It is being deleted.", clock.now());
-  let last: string | null = "";
-  while (last !== null) last = await deleteDeliveries(db, id, { after: last, limit: DELETE_BATCH });
+  const reason = "It is being deleted.";
   await db.transaction().execute(async (tx) => {
-    if (!(await deleteWebhookEndpoint(tx, id))) return;
-    await recordEndpointEvent({ tx, clock }, actor, "webhook_endpoint.deleted", endpoint);
+    if (!(await disableEndpoint(tx, endpoint.id, reason, clock.now()))) return;
+    await recordEndpointEvent({ tx, clock }, actor, "webhook_endpoint.disabled", endpoint, { reason });
   });
 }
 

@@ -1,7 +1,8 @@
-import { execFile, spawnSync } from "node:child_process";
-import { chmod, copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { readOnlyFolder } from "../support/read-only-folder.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -51,13 +52,8 @@ test("`transcribe` writes captions, words and text next to a recording, and repl
 });
 
 test("`transcribe` reports a folder that it cannot write to before it transcribes", async (context) => {
-  const folder = await temporaryFolder();
-  if (process.getuid?.() === 0) {
-    // Permissions do not apply to root.
-    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "ro", "tmpfs", folder]);
-    if (mounted.status !== 0) return context.skip("no file system can be mounted here");
-    onTestFinished(() => void spawnSync("umount", [folder]));
-  } else await chmod(folder, 0o555);
+  const folder = await readOnlyFolder();
+  if (folder === null) return context.skip("no file system can be mounted here");
   expect(await transcribe(await temporaryFolder(), join(folder, "talk.mp4"))).toEqual({
     exitCode: 1,
     out: "",

@@ -8,7 +8,7 @@ import { lockEnvironmentQueue, removeQueuedJob } from "../../src/queue/fair-queu
 import { newJobId } from "../../src/queue/queue.ts";
 import { bringForward, enqueue, type TranscriptionJob } from "../../src/queue/transcription-jobs.ts";
 import { deleteVideoRows } from "../../src/videos/queries.ts";
-import { deleteWebhookEndpoint } from "../../src/webhooks/endpoint-queries.ts";
+import { deleteEndpointRow } from "../../src/webhooks/endpoint-queries.ts";
 import { createWebhookEndpoint, removeWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
 import { insertDelivery, insertEvent } from "../../src/webhooks/queries.ts";
 import { emitCompleted } from "../support/emit-completed.ts";
@@ -55,7 +55,7 @@ describe.skipIf(!isPostgres)("concurrent transactions", () => {
     const { id: deleted } = await createWebhookEndpoint({ db, clock, policy }, options);
     const { id: remaining } = await createWebhookEndpoint({ db, clock, policy }, options);
     await runDuringTransaction(
-      (tx) => deleteWebhookEndpoint(tx, deleted),
+      (tx) => deleteEndpointRow(tx, deleted),
       () => emitCompleted(subtext.service, environmentId),
     );
     const deliveries = await db
@@ -103,6 +103,11 @@ describe.skipIf(!isPostgres)("concurrent transactions", () => {
     expect(
       await db.selectFrom("webhook_endpoint").select("id").where("id", "=", endpoint.id).execute(),
     ).toEqual([]);
+    const audited = db.selectFrom("audit_event").select("action").where("subject_id", "=", endpoint.id);
+    expect((await audited.orderBy("id").execute()).map(({ action }) => action)).toEqual([
+      "webhook_endpoint.disabled",
+      "webhook_endpoint.deleted",
+    ]);
   });
 
   test("missing files are recorded for other videos, but not for one that is being deleted", async () => {
@@ -126,7 +131,7 @@ describe.skipIf(!isPostgres)("concurrent transactions", () => {
     ]
   >([
     ["a video", (tx, { environmentId, videoId }) => deleteVideoRows(tx, environmentId, videoId)],
-    ["a webhook endpoint", (tx, { endpointId }) => deleteWebhookEndpoint(tx, endpointId)],
+    ["a webhook endpoint", (tx, { endpointId }) => deleteEndpointRow(tx, endpointId)],
   ])(
     "deleting %s waits for its deliveries that are being settled, without a deadlock",
     async (_what, remove) => {

@@ -332,6 +332,29 @@ describe("an upload with a deferred length", () => {
     expect((await send(5_000)).status).toBe(204);
   });
 
+  test("is not created with content beyond the limit, which its client could not cancel", async () => {
+    const { tenant, db } = await createDeferred(20_000);
+    const countVideos = async () =>
+      (await db.selectFrom("video").select("id").where("environment_id", "=", tenant.environmentId).execute())
+        .length;
+    const before = await countVideos();
+    const refused = await fetch(`${service.url}/api/v1/uploads`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${tenant.key}`,
+        "tus-resumable": "1.0.0",
+        "upload-defer-length": "1",
+        "content-type": "application/offset+octet-stream",
+      },
+      body: Buffer.alloc(20_001),
+    });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      409,
+      { code: "open_upload_limit_reached" },
+    ]);
+    expect(await countVideos()).toBe(before);
+  });
+
   test("is broken off beyond the limit during a request of any length", async () => {
     const { db, id } = await createDeferred(20_000);
     async function* endless() {

@@ -34,9 +34,9 @@ export interface MeasuredSpeed {
 export type SpeechPriority = "auto" | "quality" | "speed";
 export const SPEECH_PRIORITIES: readonly [SpeechPriority, ...SpeechPriority[]] = ["auto", "quality", "speed"];
 
-/** With `auto`, a model recognizes clear English from this multiple of real time on. */
+/** Minimum multiple of real time at which a model recognizes clear English with `auto`. */
 const MIN_ENGLISH_SPEED = 4;
-/** It continues until it is slower than this, so that recordings do not alternate between two engines. */
+/** A model that does so continues until it is slower than this, so that recordings do not alternate between two engines. */
 const MIN_CONTINUED_ENGLISH_SPEED = 3.5;
 
 /** Estimates the speed of a model in multiples of real time, scaled from the measurement on the benchmark machine. */
@@ -56,10 +56,10 @@ export function speedOf(model: KnownModel | null, { measured, machine }: KnownSp
 
 /**
  * Returns whether a model is fast enough for clear English.
- * @param before the last result; false if there is none
+ * @param wasFastEnough the last result; false if there is none
  */
-export function isFastEnough(realTime: number, before: boolean): boolean {
-  return realTime >= (before ? MIN_CONTINUED_ENGLISH_SPEED : MIN_ENGLISH_SPEED);
+export function isFastEnough(realTime: number, wasFastEnough: boolean): boolean {
+  return realTime >= (wasFastEnough ? MIN_CONTINUED_ENGLISH_SPEED : MIN_ENGLISH_SPEED);
 }
 
 /**

@@ -20,7 +20,7 @@ export interface MeasuredWork {
   speechSeconds: number;
   /** Wall-clock seconds in which the model was busy. */
   workSeconds: number;
-  /** The last result of the function of this name. */
+  /** The last result of `isFastEnough`, which the next call needs. */
   isFastEnough: boolean;
 }
 

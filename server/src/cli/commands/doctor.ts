@@ -69,7 +69,7 @@ async function nextStep(client: InternalClient, publicUrl: string, isRunning: bo
 
 /** The running service may have other settings than this command. */
 function publicUrlOf(settings: EffectiveSetting[]): string {
-  return settings.find(({ name }) => name === "PUBLIC_URL")?.value ?? "";
+  return (settings.find(({ name }) => name === "PUBLIC_URL")?.value ?? "").replace(/\/$/, "");
 }
 
 function render({ findings, settings, next }: Diagnosis): string {

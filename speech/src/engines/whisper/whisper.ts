@@ -81,8 +81,8 @@ class Whisper implements Engine {
     this.#logMel = new LogMel(model);
     this.#wordTimes = wordTimes(model, graphs.decoder.attentionLayers);
     const hasAttention = this.#wordTimes.heads.length > 0;
-    // The alignment heads were selected for text without timestamps, which is also shorter. They are used
-    // only if the decoder has no attention outputs, or if the model has no `<|notimestamps|>` token.
+    // The alignment heads were selected for text without timestamps, which is also shorter. Timestamps
+    // are used only if the decoder has no attention outputs, or if the model has no `<|notimestamps|>` token.
     this.#timestamps = tokens.firstTimestamp !== null && (!hasAttention || tokens.noTimestamps === null);
     this.#processLogits = createLogitsProcessor(model, this.#timestamps);
     const bytes = rowBytes({

@@ -66,7 +66,9 @@ export function FindAndReplace({
       className={css.find}
       aria-label={texts.findAndReplace}
       // The fields do not let this event bubble.
-      onKeyDownCapture={({ key }) => key === "Escape" && onClose(matches[index] ?? null)}
+      onKeyDownCapture={({ key, nativeEvent: { isComposing } }) => {
+        if (key === "Escape" && !isComposing) onClose(matches[index] ?? null);
+      }}
     >
       <div className={css.fields}>
         <TextField
