@@ -68,8 +68,10 @@ export function createProgram(terminal: Terminal): Command {
 /** Appends the code with which the documentation lists the error. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const code = error instanceof AppError || error instanceof ProblemError ? ` (${error.code})` : "";
-  return `${error.message}${code}`;
+  if (!(error instanceof AppError || error instanceof ProblemError)) return error.message;
+  // A message of several lines ends with a command, which users copy.
+  const separator = error.message.includes("\n") ? "\n" : " ";
+  return `${error.message}${separator}(${error.code})`;
 }
 
 /** Commander's own exit code for usage errors is 1. */
