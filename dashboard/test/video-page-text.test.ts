@@ -105,6 +105,16 @@ test.each([
   ["كتب", "كَتَبَ الولد", ["كَتَبَ"]],
   ["字幕", "これは字幕です", ["字幕"]],
   ["istanbul", "İstanbul", ["İstanbul"]],
+  ["ΟΔΟΣ", "οδός", ["οδός"]],
+  // Vowel signs and voicing marks distinguish letters.
+  ["की", "का कि की", ["की"]],
+  ["か", "がか\u304b\u3099", ["か"]],
+  ["が", "か\u304b\u3099", ["\u304b\u3099"]],
+  ["가", "각가", ["가"]],
+  // Characters that stand for several others.
+  [".", "100… .", ["…", "."]],
+  ["af", "aﬁ", ["aﬁ"]],
+  ["(", "🄐", ["🄐"]],
   ["(.*)", "a (.*) b", ["(.*)"]],
 ])("%s is found in %s", (wanted, text, found) => {
   const search = new TranscriptSearch([

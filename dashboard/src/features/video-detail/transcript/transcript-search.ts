@@ -1,9 +1,11 @@
 import type { Paragraph } from "./transcript-model.ts";
 
-/** A range in a paragraph's text, in UTF-16 code units. */
+/** A range in the text of a paragraph. Offsets are in UTF-16 code units. */
 export interface Match {
+  /** Index of the paragraph. */
   paragraph: number;
   from: number;
+  /** Exclusive. */
   to: number;
 }
 
@@ -12,11 +14,11 @@ export const MAX_MATCHES = 2_000;
 
 interface Folded {
   text: string;
-  /** Original offset of each code unit of the folded text; null if the offsets are identical. */
+  /** Original offset of each code unit of the folded text, and of its end; null if the offsets are identical. */
   origins: Uint32Array | null;
 }
 
-/** Case- and diacritics-insensitive search. Caches the folded paragraphs. */
+/** Case- and diacritic-insensitive search. Caches the folded paragraphs. */
 export class TranscriptSearch {
   readonly #paragraphs: readonly Paragraph[];
   readonly #folded: (Folded | undefined)[] = [];
@@ -33,12 +35,13 @@ export class TranscriptSearch {
     for (let paragraph = 0; paragraph < this.#paragraphs.length; paragraph++) {
       this.#folded[paragraph] ??= fold(this.#paragraphs[paragraph]!.text);
       const { text, origins } = this.#folded[paragraph]!;
-      for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + needle.length)) {
-        const end = at + needle.length;
-        const from = origins ? origins[at]! : at;
-        // A match includes the combining marks that folding removed after its last letter.
-        matches.push({ paragraph, from, to: origins ? Math.max(origins[end]!, from + 1) : end });
+      for (let at = text.indexOf(needle); at >= 0; ) {
+        let end = at + needle.length;
+        // A match includes its last character entirely, e.g. `ﬁ` for `f`, with the marks that folding removed.
+        while (origins && origins[end] === origins[end - 1]) end++;
+        matches.push({ paragraph, from: origins ? origins[at]! : at, to: origins ? origins[end]! : end });
         if (matches.length === MAX_MATCHES) return matches;
+        at = text.indexOf(needle, end);
       }
     }
     return matches;
@@ -50,11 +53,11 @@ function fold(text: string): Folded {
   const parts: string[] = [];
   const origins: number[] = [];
   let offset = 0;
-  // Fold entire runs of ASCII, which make up the bulk of most texts.
-  for (const [run] of text.matchAll(/[\0-\x7f]+|[^\0-\x7f]/gu)) {
-    const isPlain = run.charCodeAt(0) < 0x80;
-    const part = isPlain ? run.toLowerCase() : foldCharacter(run);
-    for (let unit = 0; unit < part.length; unit++) origins.push(isPlain ? offset + unit : offset);
+  // Fold entire runs of ASCII, which make up the bulk of most texts, and other characters together with their marks.
+  for (const [run] of text.matchAll(/[\0-\x7f]+(?!\p{M})|.\p{M}*/gsu)) {
+    const isAscii = /^[\0-\x7f]+$/.test(run);
+    const part = isAscii ? run.toLowerCase() : foldCharacter(run);
+    for (let unit = 0; unit < part.length; unit++) origins.push(isAscii ? offset + unit : offset);
     parts.push(part);
     offset += run.length;
   }
@@ -62,6 +65,17 @@ function fold(text: string): Folded {
   return { text: parts.join(""), origins: Uint32Array.from(origins) };
 }
 
+/**
+ * Accents of Latin, Greek and Cyrillic, Hebrew points, Arabic vowel signs and tatweel, and variation selectors. In other
+ * scripts, such as Devanagari, marks distinguish letters.
+ */
+const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]|[\ufe00-\ufe0f]/g;
+
 function foldCharacter(character: string): string {
-  return character.normalize("NFKD").toLowerCase().replace(/\p{M}/gu, "");
+  return character
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(OPTIONAL_MARKS, "")
+    .replace("ς", "σ")
+    .normalize("NFC");
 }
