@@ -68,6 +68,10 @@ test("a restored draft leaves nothing behind when other words become its base", 
   await browserDrafts("operator", "video").save({ ...draft, words: words("1", "two", "three") });
   const drafts = browserDrafts("operator", "video");
   await drafts.load();
-  await drafts.save({ ...draft, id: "b", base: words("new"), words: words("newer") });
+  const changed = { ...draft, base: words("new"), words: words("newer") };
+  isFull = true;
+  await drafts.save({ ...changed, id: "b" });
+  isFull = false;
+  await drafts.save({ ...changed, id: "c" });
   expect(stored.size).toBe(2);
 });

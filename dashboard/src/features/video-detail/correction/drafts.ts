@@ -68,8 +68,8 @@ export function browserDrafts(operatorId: string, videoId: string): DraftStore {
         await storeEntries(entries);
         if (isNewBase && previous && previous.baseKey !== baseKey) await del(previous.baseKey, STORE);
       } catch {
-        // The next draft stores its base again.
-        if (stored === current) stored = null;
+        // The next draft stores its base again, and then removes the one that is stored now.
+        if (isNewBase && stored === current) stored = previous;
       }
     },
     async remove(id) {
