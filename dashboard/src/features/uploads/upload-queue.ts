@@ -26,8 +26,9 @@ interface UploadItem {
   file: File;
   /** Key in local storage. Identifies the file and its environment across tabs and reloads. */
   key: string;
-  /** Stops sending; `terminate` also deletes the upload on the server. Null if nothing is being sent. */
+  /** Stops sending; `terminate` also deletes the upload on the server. Null if nothing has been sent yet. */
   abort: ((terminate: boolean) => Promise<void>) | null;
+  isCanceled: boolean;
 }
 
 /**
@@ -70,7 +71,7 @@ export class UploadQueue {
         state: "waiting",
         problem: null,
       };
-      this.#items.push({ view, file, key, abort: null });
+      this.#items.push({ view, file, key, abort: null, isCanceled: false });
     }
     this.#startNext();
   }
@@ -82,14 +83,17 @@ export class UploadQueue {
     this.#startNext();
   }
 
-  /** Also deletes what the server has received. */
+  /** Also deletes what the server has received from this page. */
   async cancel(id: string): Promise<void> {
     const item = this.#find(id);
     if (!item) return;
+    item.isCanceled = true;
     this.#items = this.#items.filter((other) => other !== item);
     this.#notify();
-    if (item.view.state === "done") return;
-    writeLocal(item.key, null);
+    const { state } = item.view;
+    if (state === "done") return;
+    // An upload that this page has not started may be one that another tab is sending.
+    if (item.abort || state === "uploading") writeLocal(item.key, null);
     await item.abort?.(true);
     this.#startNext();
   }
@@ -164,7 +168,8 @@ export class UploadQueue {
   async #sendTo(uploadUrl: string, item: UploadItem): Promise<void> {
     const { Upload } = await import("tus-js-client");
     if (!this.#items.includes(item)) {
-      // Canceled before the server had created the upload.
+      // Canceled or stopped before the server had created the upload.
+      if (!item.isCanceled) return;
       await Upload.terminate(new URL(uploadUrl, location.origin).href);
       writeLocal(item.key, null);
       return;
@@ -226,8 +231,8 @@ function errorMessage(error: unknown): string {
   if (!originalRequest) return messageOf(error);
   if (!originalResponse) return new UnreachableError(error).message;
   try {
-    const { code, detail } = JSON.parse(originalResponse.getBody()) as { code: string; detail: string };
-    return problems[code] ?? detail;
+    const { code = "", detail } = JSON.parse(originalResponse.getBody()) as Partial<Record<string, string>>;
+    return problems[code] ?? detail ?? texts.rejected(originalResponse.getStatus());
   } catch {
     return texts.rejected(originalResponse.getStatus());
   }
