@@ -47,7 +47,7 @@ test("videos are selected with the keyboard and by range, and downloaded", async
   await box(page, "first.mp4").click({ modifiers: ["Shift"] });
   await bar(page).getByText("3 selected").waitFor();
   // None of them has failed.
-  expect(await page.getByRole("button", { name: "Retry failed" }).isDisabled()).toBe(true);
+  expect(await page.getByRole("button", { name: "Retry failed videos" }).isDisabled()).toBe(true);
   const downloaded = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download transcripts" }).click();
   const archive = await downloaded;
@@ -67,7 +67,7 @@ test("all that match are deleted after a typed confirmation, and vanish", async 
   await page.getByRole("link", { name: /^Failed/ }).click();
   await page.getByRole("link", { name: "third.mp4" }).waitFor({ state: "detached" });
   await page.getByRole("checkbox", { name: "Select all loaded videos" }).click();
-  await page.getByRole("button", { name: "Select all 120 that match" }).click();
+  await page.getByRole("button", { name: "Select all 120 matching videos" }).click();
   await page.getByRole("button", { name: "Delete…" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete 120 videos?" });
   const confirm = dialog.getByRole("button", { name: "Delete" });
@@ -89,15 +89,15 @@ test("a retry on a phone is shown and canceled", async () => {
   await page.getByRole("link", { name: /^Failed/ }).click();
   await page.getByRole("link", { name: "third.mp4" }).waitFor({ state: "detached" });
   await box(page, "broken 100.mp4").click();
-  await page.getByRole("button", { name: "Select all 101 that match" }).click();
-  await bar(page).getByText("All 101 videos that match").waitFor();
+  await page.getByRole("button", { name: "Select all 101 matching videos" }).click();
+  await bar(page).getByText("All 101 matching videos selected").waitFor();
   expect(await accessibilityViolations(page)).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
 
   // The operation waits until it is canceled.
   await dashboard.service.parts.queue.pause();
-  await page.getByRole("button", { name: "Retry failed" }).click();
-  const running = page.getByRole("region", { name: "Running operations" });
+  await page.getByRole("button", { name: "Retry failed videos" }).click();
+  const running = page.getByRole("region", { name: "Bulk actions in progress" });
   await running.getByText("Retrying 101 videos").waitFor();
   expect(await accessibilityViolations(page)).toEqual([]);
   await running.getByRole("button", { name: "Cancel: Retrying 101 videos" }).click();

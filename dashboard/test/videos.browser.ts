@@ -125,11 +125,11 @@ test("the address holds the order and the filters; a search by name, metadata or
   await expect.poll(async () => (await names())[0]).toBe("entrevista con la directora.mov");
   expect(page.url()).toContain("?sort=words&order=asc");
 
-  await page.getByText("Filters and order").click();
+  await page.getByText("Filters and sorting").click();
   await page.getByLabel("Failure").selectOption("This isn't a valid media file.");
   await expect.poll(names).toEqual(["notes.pdf.mp4"]);
   expect(await accessibilityViolations(page)).toEqual([]);
-  await page.getByLabel("Failure").selectOption("Any or none");
+  await page.getByLabel("Failure").selectOption("All videos");
   await page.getByLabel("Language").selectOption("Spanish");
   await expect.poll(names).toEqual(["entrevista con la directora.mov"]);
   await page.reload();

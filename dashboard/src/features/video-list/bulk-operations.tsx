@@ -11,14 +11,14 @@ import { useToast } from "../../ui/toasts/toasts.tsx";
 import css from "./bulk-operations.module.css";
 import { bulkOperationsQuery, isUnfinished } from "./bulk-queries.ts";
 
-/** The running operations of an environment. Announces their end. */
+/** The unfinished operations of an environment. Announces their end. */
 export function BulkOperations({ environmentId }: { environmentId: string }) {
   const { data: operations = [] } = useQuery(bulkOperationsQuery(environmentId));
   useAnnounceEnd(environmentId, operations);
   const unfinished = operations.filter(isUnfinished);
   if (unfinished.length === 0) return null;
   return (
-    <section className={css.panel} aria-label={texts.runningOperations}>
+    <section className={css.panel} aria-label={texts.unfinishedOperations}>
       <ul>
         {unfinished.map((operation) => (
           <li key={operation.id} className={css.operation}>
@@ -42,13 +42,13 @@ function Operation({ operation }: { operation: BulkOperationView }) {
     onSettled: () => queryClient.invalidateQueries(bulkOperationsQuery(environmentId)),
   });
   const title = kind === "delete" ? texts.deleting(matched) : texts.retryingVideos(matched);
-  const processed = operation.done + operation.failed + operation.skipped;
+  const processed = countProcessed(operation);
   return (
     <>
       <div className={css.line}>
         <span className={css.title}>{title}</span>
         <span className={css.count}>
-          {state === "queued" ? texts.waiting : texts.processed(processed, matched)}
+          {state === "queued" ? texts.queued : texts.processed(processed, matched)}
         </span>
         {canCancel && (
           <Button
@@ -86,15 +86,25 @@ function useAnnounceEnd(environmentId: string, operations: readonly BulkOperatio
   }, [operations, environmentId, queryClient, showToast]);
 }
 
+function countProcessed({ done, failed, skipped }: BulkOperationView): number {
+  return done + failed + skipped;
+}
+
 /** Returns e.g. `Deleted 12 videos, 1 failed`. */
-function endText({ kind, state, matched, done, failed, skipped }: BulkOperationView): string {
+function endText(operation: BulkOperationView): string {
+  const { kind, state, matched, done, failed, skipped } = operation;
   const isDeletion = kind === "delete";
   const parts = [
     state === "completed"
       ? isDeletion
         ? texts.deleted(done)
         : texts.retried(done)
-      : texts.endedEarly(isDeletion, state === "canceled", { done, matched }),
+      : texts.endedEarly({
+          isDeletion,
+          isCanceled: state === "canceled",
+          processed: countProcessed(operation),
+          matched,
+        }),
     failed > 0 && texts.failedVideos(failed),
     skipped > 0 && texts.skippedVideos(skipped),
   ];

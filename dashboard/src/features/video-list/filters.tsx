@@ -91,7 +91,7 @@ export function MoreFilters({
   return (
     <details className={css.more} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        {texts.filtersAndOrder}
+        {texts.filtersAndSorting}
         {count > 0 && <span className={css.count}> {count}</span>}
       </summary>
       <div className={css.fields}>
@@ -110,7 +110,7 @@ export function MoreFilters({
         <Day label={texts.uploadedFrom} value={from} onChange={(value) => set("from", value)} />
         <Day label={texts.uploadedUntil} value={to} onChange={(value) => set("to", value)} />
         <Select
-          label={texts.order}
+          label={texts.sortBy}
           options={texts.orders}
           value={`${sort} ${order}`}
           onChange={(value) => {

@@ -113,7 +113,7 @@ function Outdated({ environmentId, view }: { environmentId: string; view: VideoL
   return (
     <div className={css.outdated}>
       <Notice tone="plain">
-        {texts.newerChanges} <Button onPress={reload}>{texts.reload}</Button>
+        {texts.outdated} <Button onPress={reload}>{texts.reload}</Button>
       </Notice>
     </div>
   );

@@ -70,7 +70,7 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
         {wordCount !== null && (
           <>
             {formatNumber(wordCount)}
-            <span className={css.unit}> {texts.wordUnit}</span>
+            <span className={css.unit}> {texts.wordUnit(wordCount)}</span>
           </>
         )}
       </td>

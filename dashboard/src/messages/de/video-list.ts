@@ -1,5 +1,5 @@
 import type { videoList as english } from "../en/video-list.ts";
-import { formatNumber, plural } from "../numbers.ts";
+import { formatNumber, plural, pluralForm } from "../numbers.ts";
 import { parts } from "../parts.ts";
 
 export const videoList: typeof english = {
@@ -12,16 +12,16 @@ export const videoList: typeof english = {
   filterVideos: "Videos filtern",
   findVideos: "Videos suchen",
   findPlaceholder: "Name, ID oder Metadaten",
-  clear: "Leeren",
+  clear: "Suche leeren",
   all: "Alle",
-  filtersAndOrder: "Filter und Reihenfolge",
+  filtersAndSorting: "Filter und Sortierung",
   language: "Sprache",
   allLanguages: "Alle Sprachen",
   failure: "Fehler",
-  anyFailure: "Beliebig oder keiner",
+  anyFailure: "Alle Videos",
   uploadedFrom: "Hochgeladen ab",
   uploadedUntil: "Hochgeladen bis",
-  order: "Reihenfolge",
+  sortBy: "Sortieren nach",
   orders: {
     "uploaded desc": "Neueste zuerst",
     "uploaded asc": "Älteste zuerst",
@@ -40,7 +40,7 @@ export const videoList: typeof english = {
     words: "Wörter",
     uploaded: "Hochgeladen",
   },
-  wordUnit: "Wörter",
+  wordUnit: (count) => pluralForm(count, "Wort", "Wörter"),
   retrying: "Wird wiederholt.",
   noMatching: "Keine passenden Videos",
   clearFilters: "Filter zurücksetzen",
@@ -55,7 +55,7 @@ export const videoList: typeof english = {
     untranscribed: "Keine Videos ohne Transkript",
   },
   howToUpload: "Ziehen Sie Dateien hierher oder laden Sie sie über die API hoch.",
-  newerChanges: "Es gibt neuere Änderungen.",
+  outdated: "Diese Liste ist nicht mehr aktuell.",
   reload: "Neu laden",
   shortcuts: {
     next: "Nächstes Video",
@@ -73,8 +73,8 @@ export const videoList: typeof english = {
   selectedVideos: "Ausgewählte Videos",
   selected: (count) => `${formatNumber(count)} ausgewählt`,
   allMatching: (count) =>
-    count === 1 ? "1 passendes Video" : `Alle ${formatNumber(count)} passenden Videos`,
-  selectAllMatching: (count) => `Alle ${formatNumber(count)} passenden auswählen`,
+    count === 1 ? "1 passendes Video ausgewählt" : `Alle ${formatNumber(count)} passenden Videos ausgewählt`,
+  selectAllMatching: (count) => `Alle ${formatNumber(count)} passenden Videos auswählen`,
   clearSelection: "Auswahl aufheben",
   retryFailed: "Fehlgeschlagene wiederholen",
   download: "Herunterladen",
@@ -86,17 +86,17 @@ export const videoList: typeof english = {
     count === 1
       ? "Das Video wird mit Transkript und Untertiteln endgültig gelöscht."
       : "Die Videos werden mit Transkripten und Untertiteln endgültig gelöscht.",
-  runningOperations: "Laufende Vorgänge",
+  unfinishedOperations: "Laufende Aktionen für viele Videos",
   deleting: (count) => `${plural(count, "Video wird", "Videos werden")} gelöscht`,
   retryingVideos: (count) => `${plural(count, "Video wird", "Videos werden")} erneut eingereiht`,
-  waiting: "Wartet",
+  queued: "Eingereiht",
   processed: (count, matched) => `${formatNumber(count)} von ${formatNumber(matched)}`,
   cancel: "Abbrechen",
   cancelOperation: (title) => `Abbrechen: ${title}`,
   deleted: (count) => `${plural(count, "Video", "Videos")} gelöscht`,
   retried: (count) => `${plural(count, "Video", "Videos")} erneut eingereiht`,
-  endedEarly: (isDeletion, isCanceled, { done, matched }) =>
-    `${isDeletion ? "Löschung" : "Wiederholung"} nach ${formatNumber(done)} von ${plural(matched, "Video", "Videos")} ${isCanceled ? "abgebrochen" : "fehlgeschlagen"}`,
+  endedEarly: ({ isDeletion, isCanceled, processed, matched }) =>
+    `${isDeletion ? "Löschung" : "Wiederholung"} nach ${formatNumber(processed)} von ${plural(matched, "Video", "Videos")} ${isCanceled ? "abgebrochen" : "fehlgeschlagen"}`,
   failedVideos: (count) => `${formatNumber(count)} fehlgeschlagen`,
   skippedVideos: (count) => `${formatNumber(count)} übersprungen`,
 };

@@ -1,7 +1,14 @@
 import type { ReactNode } from "react";
-import { formatNumber, plural } from "../numbers.ts";
+import { formatNumber, plural, pluralForm } from "../numbers.ts";
 import { parts } from "../parts.ts";
 import { translated } from "../translated.ts";
+
+interface EarlyEnd {
+  isDeletion: boolean;
+  isCanceled: boolean;
+  processed: number;
+  matched: number;
+}
 
 export const videoList = translated("videoList", {
   title: "Videos",
@@ -13,16 +20,16 @@ export const videoList = translated("videoList", {
   filterVideos: "Filter videos",
   findVideos: "Find videos",
   findPlaceholder: "Name, ID or metadata",
-  clear: "Clear",
+  clear: "Clear search",
   all: "All",
-  filtersAndOrder: "Filters and order",
+  filtersAndSorting: "Filters and sorting",
   language: "Language",
   allLanguages: "All languages",
   failure: "Failure",
-  anyFailure: "Any or none",
-  uploadedFrom: "Uploaded from",
-  uploadedUntil: "Uploaded until",
-  order: "Order",
+  anyFailure: "All videos",
+  uploadedFrom: "Uploaded on or after",
+  uploadedUntil: "Uploaded on or before",
+  sortBy: "Sort by",
   orders: {
     "uploaded desc": "Newest first",
     "uploaded asc": "Oldest first",
@@ -41,7 +48,7 @@ export const videoList = translated("videoList", {
     words: "Words",
     uploaded: "Uploaded",
   },
-  wordUnit: "words",
+  wordUnit: (count: number) => pluralForm(count, "word", "words"),
   retrying: "Retrying.",
   noMatching: "No matching videos",
   clearFilters: "Clear filters",
@@ -56,7 +63,7 @@ export const videoList = translated("videoList", {
     untranscribed: "No untranscribed videos",
   },
   howToUpload: "Drag and drop files here, or upload with the API.",
-  newerChanges: "There are newer changes.",
+  outdated: "This list is out of date.",
   reload: "Reload",
   shortcuts: {
     next: "Next video",
@@ -73,10 +80,11 @@ export const videoList = translated("videoList", {
   selectLoaded: "Select all loaded videos",
   selectedVideos: "Selected videos",
   selected: (count: number) => `${formatNumber(count)} selected`,
-  allMatching: (count: number) => `All ${plural(count, "video", "videos")} that match`,
-  selectAllMatching: (count: number) => `Select all ${formatNumber(count)} that match`,
+  allMatching: (count: number) =>
+    count === 1 ? "1 matching video selected" : `All ${formatNumber(count)} matching videos selected`,
+  selectAllMatching: (count: number) => `Select all ${formatNumber(count)} matching videos`,
   clearSelection: "Clear selection",
-  retryFailed: "Retry failed",
+  retryFailed: "Retry failed videos",
   download: "Download",
   downloadTranscripts: "Download transcripts",
   deleteSelected: "Delete…",
@@ -86,21 +94,17 @@ export const videoList = translated("videoList", {
     count === 1
       ? "This permanently deletes the video with its transcript and captions."
       : "This permanently deletes the videos with their transcripts and captions.",
-  runningOperations: "Running operations",
+  unfinishedOperations: "Bulk actions in progress",
   deleting: (count: number) => `Deleting ${plural(count, "video", "videos")}`,
   retryingVideos: (count: number) => `Retrying ${plural(count, "video", "videos")}`,
-  waiting: "Waiting",
+  queued: "Queued",
   processed: (count: number, matched: number) => `${formatNumber(count)} of ${formatNumber(matched)}`,
   cancel: "Cancel",
   cancelOperation: (title: string) => `Cancel: ${title}`,
   deleted: (count: number) => `Deleted ${plural(count, "video", "videos")}`,
-  retried: (count: number) => `Retried ${plural(count, "video", "videos")}`,
-  endedEarly: (
-    isDeletion: boolean,
-    isCanceled: boolean,
-    { done, matched }: { done: number; matched: number },
-  ) =>
-    `${isDeletion ? "Deletion" : "Retry"} ${isCanceled ? "canceled" : "failed"} after ${formatNumber(done)} of ${plural(matched, "video", "videos")}`,
+  retried: (count: number) => `Queued ${plural(count, "video", "videos")} for retry`,
+  endedEarly: ({ isDeletion, isCanceled, processed, matched }: EarlyEnd) =>
+    `${isDeletion ? "Deletion" : "Retry"} ${isCanceled ? "canceled" : "failed"} after ${formatNumber(processed)} of ${plural(matched, "video", "videos")}`,
   failedVideos: (count: number) => `${formatNumber(count)} failed`,
   skippedVideos: (count: number) => `${formatNumber(count)} skipped`,
 });
