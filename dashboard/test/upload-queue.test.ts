@@ -1,6 +1,11 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { UploadQueue } from "../src/features/uploads/upload-queue.ts";
 
+declare global {
+  /** Tests are compiled without the browser's types. */
+  var location: { origin: string };
+}
+
 const stored = new Map<string, string>();
 /** The response to an upload's requests; null if they stay without one. */
 let response: { status: number; body: string } | null = null;
