@@ -83,10 +83,14 @@ function useStart(environmentId: string, view: VideoListView, selection: Selecti
   return useMutation({
     mutationFn: (kind: "retry" | "delete") =>
       startBulkOperation(environmentId, { kind, videos: toVideos(selection, view) }),
-    onSuccess: ({ matched, kind }) => {
+    onSuccess: (operation) => {
+      const { matched, kind } = operation;
       selection.clear();
       showToast(kind === "delete" ? texts.deleting(matched) : texts.retryingVideos(matched));
-      void queryClient.invalidateQueries(bulkOperationsQuery(environmentId));
+      const query = bulkOperationsQuery(environmentId);
+      // If the operation ends before the list is loaded again, its end is announced, too.
+      queryClient.setQueryData(query.queryKey, (operations = []) => [operation, ...operations]);
+      void queryClient.invalidateQueries(query);
     },
   });
 }
