@@ -40,7 +40,11 @@ export function TranscriptSearchField({
   useEffect(() => controller?.showMatch(matches[index] ?? null), [controller, matches, index]);
 
   const step = (by: number) => {
-    if (matches.length > 0) setSelected({ matches, index: (index + by + matches.length) % matches.length });
+    if (matches.length === 0) return;
+    const next = (index + by + matches.length) % matches.length;
+    setSelected({ matches, index: next });
+    // The only match may have been scrolled out of view.
+    if (next === index) controller?.showMatch(matches[next]!);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
