@@ -112,7 +112,7 @@ export class TranscriptController {
     const start = offsetIn(from, range.startContainer, range.startOffset, 0);
     const end = offsetIn(to, range.endContainer, range.endOffset, paragraphs[to]!.text.length);
     const first = firstWordEndingAfter(paragraphs[from]!, start);
-    const last = wordAtOffset(paragraphs[to]!, end - 1);
+    const last = end === 0 ? paragraphs[to]!.firstWord - 1 : wordAtOffset(paragraphs[to]!, end - 1);
     return first <= last ? { first, last } : null;
   }
 
