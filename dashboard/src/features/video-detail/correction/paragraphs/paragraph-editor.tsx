@@ -39,7 +39,7 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
   const { index, paragraph, isNewSpeaker, language, actions } = props;
   const element = useRef<HTMLDivElement>(null);
   const typed = useRef("");
-  /** The words for which the element's text stands. */
+  /** The words that the element's text shows. */
   const shown = useRef(paragraph);
   const isComposing = useRef(false);
   const unmark = useRef(() => {});
@@ -192,8 +192,10 @@ function selectedWords(element: HTMLElement, paragraph: Paragraph): { from: numb
   if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null;
   const range = selection.getRangeAt(0);
   if (!element.contains(range.startContainer) || !element.contains(range.endContainer)) return null;
+  const start = textOffset(element, range.startContainer, range.startOffset);
+  const end = textOffset(element, range.endContainer, range.endOffset);
   const places = locateWords(element.textContent ?? "", paragraph);
-  const from = places.findIndex((place) => place !== null && place.end > range.startOffset);
-  const to = places.findLastIndex((place) => place !== null && place.start < range.endOffset) + 1;
+  const from = places.findIndex((place) => place !== null && place.end > start);
+  const to = places.findLastIndex((place) => place !== null && place.start < end) + 1;
   return from < 0 || to <= from ? null : { from, to };
 }

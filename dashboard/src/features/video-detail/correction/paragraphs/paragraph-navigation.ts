@@ -1,5 +1,5 @@
 import { needsSpace } from "@subtext/captions/script";
-import { createTextRange } from "../../transcript/text-ranges.ts";
+import { createTextRange, textOffset } from "../../transcript/text-ranges.ts";
 import type { EditedTranscript, WordPosition } from "../edited-transcript.ts";
 import { locateWords } from "./paragraph-editor.tsx";
 
@@ -46,8 +46,10 @@ export function crossBoundary(event: React.KeyboardEvent<HTMLElement>, { join }:
   if (!(target instanceof HTMLElement) || !target.isContentEditable || altKey || shiftKey) return;
   const selection = getSelection();
   const direction = directionOf(key, target);
-  if (!selection?.isCollapsed || direction === undefined || event.nativeEvent.isComposing) return;
-  if (selection.focusOffset !== (direction === 1 ? (target.textContent ?? "").length : 0)) return;
+  if (!selection?.focusNode || !selection.isCollapsed) return;
+  if (direction === undefined || event.nativeEvent.isComposing) return;
+  const offset = textOffset(target, selection.focusNode, selection.focusOffset);
+  if (offset !== (direction === 1 ? (target.textContent ?? "").length : 0)) return;
   const index = indexOf(target);
   const next = elementOf(currentTarget, index + direction);
   if (!next) return;
