@@ -234,7 +234,7 @@ function canTranscribeAsNew({ state, media, transcription }: VideoDetailView): b
   return state === "failed" && LANGUAGE_FAILURES.includes(transcription?.failure?.code ?? "");
 }
 
-/** Keeps the cached video up to date. Calls `onChange` when the video changes. */
+/** Keeps the cached video up to date. Calls `onChange` when the video changes, but not when it is deleted. */
 function useLiveVideo(address: VideoAddress, onChange: (video: VideoView) => void): void {
   const { environmentId, videoId } = address;
   const queryClient = useQueryClient();

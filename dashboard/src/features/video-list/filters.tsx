@@ -37,7 +37,7 @@ export function StateFilter({ environmentId, view }: { environmentId: string; vi
   );
   return (
     <nav aria-label={texts.filterVideos}>
-      {/* The counts make the names move, which nobody should see. */}
+      {/* Hidden until the counts are loaded, because they move the names. */}
       <ul className={css.filters} data-loading={isPending || undefined}>
         {[undefined, ...VIDEO_STATES].map(link)}
       </ul>
@@ -114,9 +114,9 @@ export function MoreFilters({
           options={texts.orders}
           value={`${sort} ${order}`}
           onChange={(value) => {
-            const [by, direction] = value.split(" ");
-            const valid = VIDEO_SORTS.find((each) => each === by)!;
-            onChange(withSort(view, valid, SORT_DIRECTIONS.find((each) => each === direction)!));
+            const [name, direction] = value.split(" ");
+            const newSort = VIDEO_SORTS.find((each) => each === name)!;
+            onChange(withSort(view, newSort, SORT_DIRECTIONS.find((each) => each === direction)!));
           }}
         />
       </div>

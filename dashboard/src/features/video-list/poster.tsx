@@ -7,10 +7,10 @@ const AUDIO_NAME = /\.(aac|flac|m4a|m4b|mp3|oga|ogg|opus|wav)$/i;
 const MAX_LEVEL = 15;
 const BAR_WIDTH = 2;
 const HEIGHT = 40;
-/** Silence is a dot. */
+/** Shows silence as a dot. */
 const MIN_BAR = 0.5;
 
-/** A frame of a video, or the loudness of a recording without video. Until it is made, shows an icon. */
+/** Shows a frame of a video, or the loudness of a recording without video. Until the poster exists, shows an icon. */
 export function Poster({ video }: { video: VideoView }) {
   const { id, environmentId, filename, poster } = video;
   const isAudio = AUDIO_NAME.test(filename ?? "");

@@ -2,25 +2,25 @@ import { useCallback, useMemo, useState } from "react";
 
 interface Picked {
   ids: ReadonlySet<string>;
-  /** Start of the next range. */
+  /** The video that was toggled last, where the next range starts. */
   anchor: string | null;
 }
 
 /** All videos that match the view, whether they are loaded or not. */
 interface AllMatching {
   count: number;
-  /** Videos that were added later are not included. */
+  /** Videos that were uploaded later are not included. */
   countedAt: string;
 }
 
 export interface Selection {
-  /** Loaded videos that are selected, in the order of the list. */
+  /** The loaded videos that are selected, in the order of the list. */
   ids: readonly string[];
   /** Null if only `ids` are selected. */
   all: AllMatching | null;
   count: number;
   has(id: string): boolean;
-  /** Toggles a video, or with `isRange` gives all from the last toggled one to this the same state. */
+  /** Toggles a video. With `isRange`, gives the videos from the last toggled one to this one its state. */
   toggle(id: string, isRange: boolean): void;
   selectLoaded(): void;
   selectAll(all: AllMatching): void;

@@ -62,21 +62,21 @@ export interface DiffPart {
 /** Number of unchanged words shown before and after each change. */
 const CONTEXT_WORDS = 6;
 
-/** Describes what changed between two revisions. Unchanged text that is far from a change is omitted. */
+/** Describes what changed between two revisions; empty if nothing did. Omits unchanged text that is far from a change. */
 export function describeChanges(before: readonly EditableWord[], after: readonly EditableWord[]): DiffPart[] {
   const parts: DiffPart[] = [];
   let [unchanged, changeCount] = [0, 0];
-  const push = (kind: DiffPart["kind"], texts: readonly string[]) => {
-    if (texts.length > 0) parts.push({ kind, text: joinTexts(texts) });
+  const push = (kind: DiffPart["kind"], words: readonly string[]) => {
+    if (words.length > 0) parts.push({ kind, text: joinTexts(words) });
   };
   const pushUnchanged = (to: number, isLast: boolean) => {
-    const texts = after.slice(unchanged, to).map(({ word }) => word);
-    if (texts.length <= 2 * CONTEXT_WORDS) {
-      push("same", texts);
+    const words = after.slice(unchanged, to).map(({ word }) => word);
+    if (words.length <= 2 * CONTEXT_WORDS) {
+      push("same", words);
       return;
     }
-    const head = parts.length === 0 ? [] : texts.slice(0, CONTEXT_WORDS);
-    push("same", [...head, "…", ...(isLast ? [] : texts.slice(-CONTEXT_WORDS))]);
+    const head = parts.length === 0 ? [] : words.slice(0, CONTEXT_WORDS);
+    push("same", [...head, "…", ...(isLast ? [] : words.slice(-CONTEXT_WORDS))]);
   };
   for (const change of withSpeakers(compareWords(before, after), before, after)) {
     pushUnchanged(change.after.from, false);
@@ -96,7 +96,7 @@ export function describeChanges(before: readonly EditableWord[], after: readonly
   return parts;
 }
 
-/** Scripts such as Thai have no spaces between words. */
+/** Joins words with spaces, except in scripts without them, such as Thai. */
 export function joinTexts(texts: readonly string[]): string {
   return joinWords(texts.map((word) => ({ word })));
 }
@@ -114,7 +114,7 @@ function withSpeakers(
 ): Change[] {
   const changes: Change[] = [];
   let [i, j] = [0, 0];
-  /** The new speaker of the word before; undefined if its speaker did not change. */
+  /** The new speaker of the previous word; undefined if its speaker did not change. */
   let named: string | null | undefined;
   const end = { from: before.length, to: before.length };
   for (const difference of [

@@ -17,12 +17,12 @@ export interface WordPosition {
 /** Words below this confidence are highlighted and offered for review. */
 export const LOW_CONFIDENCE = 0.5;
 
-/** Maximum duration of each word inserted into a pause. */
+/** Maximum average duration of words inserted into a pause. */
 const MAX_INSERTED_SECONDS = 0.5;
 
 /**
- * Starts a new paragraph where the plain text does, where the speaker or the channel changes, and where a paragraph would become
- * too long.
+ * Starts a new paragraph where the plain text does, where the speaker or the channel changes, and where a paragraph
+ * would become too long.
  */
 export function splitIntoParagraphs(words: readonly EditableWord[]): EditedTranscript {
   const paragraphs: EditableWord[][] = [];
@@ -280,7 +280,7 @@ export function findLowConfidenceWord(
   return null;
 }
 
-/** Returns the position of the word spoken at a time; null during pauses. */
+/** Returns the position of the word spoken at a time; null in pauses. */
 export function findSpokenWord(transcript: EditedTranscript, seconds: number): WordPosition | null {
   const paragraph = transcript.findLastIndex((words) => words.length > 0 && words[0]!.start <= seconds);
   const word = transcript[paragraph]?.findLastIndex(({ start }) => start <= seconds) ?? -1;

@@ -41,11 +41,14 @@ export interface SessionState {
   error: unknown;
   canUndo: boolean;
   canRedo: boolean;
-  /** Passages that this user and someone else changed in different ways. The transcript keeps the changes made in this session. */
+  /**
+   * Passages that this user and someone else changed in different ways. The transcript keeps the changes made in this
+   * session.
+   */
   conflicts: readonly Conflict[];
   /** Number of times that other people's changes were merged into the transcript. */
   merges: number;
-  /** Whether unsaved changes from an earlier visit were restored. */
+  /** Whether unsaved changes from an earlier visit were restored and are not saved yet. */
   wasRestored: boolean;
 }
 
@@ -58,8 +61,8 @@ interface SessionOptions {
 }
 
 /**
- * One user's editing session: undo, autosave, drafts, and merging of other users' changes. Changes stay
- * in the draft until the server has saved them.
+ * One user's editing session: undo, autosave, drafts, and merging of other users' changes. Changes stay in the draft until
+ * the server has saved them.
  */
 export class EditingSession {
   readonly #options: Required<SessionOptions>;
@@ -74,12 +77,12 @@ export class EditingSession {
   #draftTimer: ReturnType<typeof setTimeout> | undefined;
   /** ID of the draft that contains the unsaved changes. */
   #draftId: string | null = null;
-  /** When the oldest unsaved change was made. */
+  /** When the oldest unsaved change was made, in milliseconds since the epoch. */
   #unsavedSince = 0;
   #isClosed = false;
   #running: Promise<void> | null = null;
 
-  /** Loads the words and the draft. */
+  /** Loads the words, and restores the draft if there is one. */
   static async open(options: SessionOptions): Promise<EditingSession> {
     const [loaded, draft] = await Promise.all([options.api.load(), options.drafts.load()]);
     const session = new EditingSession(options, loaded);

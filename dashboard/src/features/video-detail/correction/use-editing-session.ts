@@ -9,7 +9,8 @@ import { EditingSession, type SessionState, type WordsApi } from "./editing-sess
 import { draftQuery } from "./unsaved-changes.tsx";
 
 /**
- * Opens an editing session. Closing the editor saves unsaved changes. Closing the page keeps them in the draft.
+ * Opens an editing session. Closing the editor saves unsaved changes. Closing the page asks first, and keeps them in the
+ * draft.
  * @returns null while the words are loading
  */
 export function useEditingSession({ environmentId, videoId }: VideoAddress): {

@@ -37,13 +37,14 @@ export function computeBars({ duration, peaksPerSecond, peaks, speech }: Wavefor
     const to = Math.max(from + 1, Math.floor(end * peaksPerSecond));
     while (next < speech.length && speech[next]![1] <= start) next++;
     let spoken = 0;
-    for (let index = next; index < speech.length && speech[index]![0] < end; index++) {
-      spoken += Math.min(end, speech[index]![1]) - Math.max(start, speech[index]![0]);
+    for (let segment = next; segment < speech.length && speech[segment]![0] < end; segment++) {
+      spoken += Math.min(end, speech[segment]![1]) - Math.max(start, speech[segment]![0]);
     }
     return { height: maximum(peaks, from, to) / loudest, isSpeech: spoken * 2 >= seconds && spoken > 0 };
   });
 }
 
+/** Returns the share of speech in the duration, and the number of pauses of at least one second between segments. */
 export function speechShare({ duration, speech }: Waveform): { share: number; pauses: number } {
   let seconds = 0;
   let pauses = 0;

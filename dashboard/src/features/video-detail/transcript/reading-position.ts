@@ -1,7 +1,7 @@
 import { type RefObject, useLayoutEffect } from "react";
 import { type TranscriptView, visibleArea } from "./scroll-into-view.ts";
 
-/** Where an operator reads or edits a transcript. */
+/** The part of a transcript that an operator reads or edits. */
 export interface ReadingPosition {
   /** Start of the first visible paragraph; null until the transcript has been shown. */
   seconds: number | null;
@@ -11,7 +11,7 @@ export interface ReadingPosition {
   isFollowing: boolean;
 }
 
-/** A restored paragraph moves when the paragraphs above it are laid out. */
+/** Each correction waits for a frame, because a restored paragraph moves when the paragraphs above it are laid out. */
 const MAX_CORRECTIONS = 4;
 
 /** Keeps the position when the transcript and its editor replace each other. Paragraphs have a `data-start`. */

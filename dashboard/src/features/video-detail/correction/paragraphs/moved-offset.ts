@@ -2,13 +2,13 @@ import { compareWords } from "../compare-words.ts";
 import { type Paragraph, paragraphText } from "../edited-transcript.ts";
 
 interface Change {
-  /** Where the words are in the element's text; null for a word that is not found. */
+  /** Where the words of `before` are in the element's text; null for a word that is not found. */
   places: readonly ({ start: number; end: number } | null)[];
   before: Paragraph;
   after: Paragraph;
 }
 
-/** Returns the offset of a caret after someone else changed words: it stays in its word, or in the one that replaced it. */
+/** Returns the offset of a caret after its paragraph changed: it stays in its word, or in the one that replaced it. */
 export function movedOffset(offset: number, { places, before, after }: Change): number {
   const word = places.findLastIndex((place) => place !== null && place.start <= offset);
   if (word < 0) return 0;
