@@ -115,7 +115,7 @@ export const videoState: typeof english = {
       remedy: "Laden Sie sie erneut hoch.",
     },
     worker_lost: {
-      problem: "Der Server wurde bei der Arbeit an diesem Video mehrmals beendet.",
+      problem: "Worker sind bei der Verarbeitung dieses Videos mehrmals abgestürzt.",
       remedy: "Details stehen im Serverprotokoll.",
     },
     canceled: {
