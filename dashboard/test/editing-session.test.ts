@@ -216,6 +216,21 @@ describe("a session that is closed", () => {
   });
 });
 
+test("a draft that is stored while an earlier one is being removed is removed, too", async () => {
+  const server = new Fake();
+  const session = await server.open();
+  type(session, "cat", "dog");
+  await session.storeDraft();
+  vi.spyOn(server.drafts, "remove").mockImplementationOnce(async () => {
+    type(session, "mat", "rug");
+    await session.storeDraft();
+  });
+  await session.save();
+  await session.save();
+  expect(server.text).toBe("the dog sat on the rug");
+  expect(server.draft).toBeNull();
+});
+
 describe("unsaved changes of an earlier visit", () => {
   async function leaveDraft(server: Fake): Promise<void> {
     const session = await server.open();

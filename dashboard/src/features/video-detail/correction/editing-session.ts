@@ -284,8 +284,10 @@ export class EditingSession {
 
   /** Removes this session's draft. Does not remove one that another session stored later. */
   async #removeDraft(): Promise<void> {
-    if (this.#draftId !== null) await this.#options.drafts.remove(this.#draftId);
+    const id = this.#draftId;
+    // Another draft may be stored during the removal.
     this.#draftId = null;
+    if (id !== null) await this.#options.drafts.remove(id);
   }
 
   async #merge({ isOwn }: { isOwn: boolean }): Promise<void> {
