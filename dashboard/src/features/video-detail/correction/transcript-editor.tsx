@@ -3,6 +3,7 @@ import type { VideoDetailView } from "@subtext/server/admin/contract/video-detai
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { correction as texts } from "../../../messages/en/correction.ts";
+import { ui } from "../../../messages/en/ui.ts";
 import { videoDetail } from "../../../messages/en/video-detail.ts";
 import { Button, ErrorNotice } from "../../../ui/forms/controls.tsx";
 import { FollowIcon, HistoryIcon, RedoIcon, SearchIcon, UndoIcon } from "../../../ui/icons.tsx";
@@ -74,7 +75,16 @@ interface EditorProps {
 /** An editor for correcting the transcript while the video plays. */
 export function TranscriptEditor(props: EditorProps) {
   const { session, error } = useEditingSession(props.address);
-  if (error) return <ErrorNotice error={error} />;
+  if (error) {
+    return (
+      <>
+        <ErrorNotice error={error} />
+        <p>
+          <Button onPress={props.onDone}>{ui.close}</Button>
+        </p>
+      </>
+    );
+  }
   return session ? <Editor session={session} {...props} /> : <Loading />;
 }
 
