@@ -6,7 +6,7 @@ export interface SearchParams {
   language?: string;
 }
 
-/** The router has already parsed queries such as `2026` and `true` as JSON. */
+/** Ignores invalid search parameters. The router has already parsed queries such as `2026` and `true` as JSON. */
 export function parseSearchParams({ q, language }: Record<string, unknown>): SearchParams {
   const text = typeof q === "string" || typeof q === "number" || typeof q === "boolean" ? String(q) : "";
   return {

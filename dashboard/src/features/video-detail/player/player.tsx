@@ -13,6 +13,8 @@ import css from "./player.module.css";
 const TRANSPORT_STREAM = "video/mp2t";
 const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 
+type Fault = keyof typeof texts.faults;
+
 interface PlayerProps {
   name: string;
   media: MediaView;
@@ -38,7 +40,7 @@ export function Player({
   help,
 }: PlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
-  const [fault, setFault] = useState(() => knownFault(media));
+  const [fault, setFault] = useState<Fault | null>(() => knownFault(media));
   const [isSoundOnly, setSoundOnly] = useState(hasSoundOnly);
   const [speed, setSpeed] = useState(1);
 
@@ -58,7 +60,7 @@ export function Player({
   if (fault !== null) {
     return (
       <Notice tone="plain">
-        {FAULT_TEXTS[fault] ?? texts.faults.unplayable}
+        {texts.faults[fault]}
         {hasTranscript && ` ${texts.transcriptAvailable}`}{" "}
         <a href={`${media.url}?download`} download={name}>
           {texts.downloadRecording}
@@ -114,15 +116,13 @@ export function Player({
 }
 
 /** Returns why the recording cannot be played, if that is known before the browser loads it. */
-function knownFault({ contentType }: MediaView): string | null {
+function knownFault({ contentType }: MediaView): Fault | null {
   if (contentType === null) return "unknown";
   // Chromium mistakes a transport stream for an MP3 and plays noise. For other types, `canPlayType` is unreliable.
   return contentType === TRANSPORT_STREAM && document.createElement("video").canPlayType(contentType) === ""
     ? "unplayable"
     : null;
 }
-
-const FAULT_TEXTS: Partial<Record<string, string>> = texts.faults;
 
 const SHORTCUTS: readonly Shortcut[] = [
   { keys: [texts.keys.space, "k"], action: texts.shortcuts.playOrPause },
