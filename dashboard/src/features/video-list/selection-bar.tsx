@@ -36,6 +36,8 @@ export function SelectionBar({
   const start = useStart(environmentId, view, selection);
   const download = useMutation({
     mutationFn: () => prepareDownload(environmentId, toVideos(selection, view)),
+    // Only the error of the latest action is shown.
+    onMutate: () => start.reset(),
     onSuccess: (url) => {
       save(url);
       selection.clear();
