@@ -2,7 +2,7 @@ import { useCallback, useMemo, useState } from "react";
 
 interface Picked {
   ids: ReadonlySet<string>;
-  /** The video that was toggled last, where the next range starts. */
+  /** The video that was last toggled on its own, where the next range starts. */
   anchor: string | null;
 }
 

@@ -3,6 +3,7 @@ import { needsSpace } from "@subtext/captions/script";
 import { beginsParagraph, isLongParagraph } from "@subtext/captions/text";
 import { normalizeWords } from "@subtext/captions/words";
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
+import { LOW_CONFIDENCE_PERCENT } from "../transcript/transcript-model.ts";
 
 export type Paragraph = readonly EditableWord[];
 /** The words of a transcript, in paragraphs. Never mutated, so unchanged paragraphs keep their identity. */
@@ -15,7 +16,7 @@ export interface WordPosition {
 }
 
 /** Words below this confidence are highlighted and offered for review. */
-export const LOW_CONFIDENCE = 0.5;
+export const LOW_CONFIDENCE = LOW_CONFIDENCE_PERCENT / 100;
 
 /** Maximum average duration of words inserted into a pause. */
 const MAX_INSERTED_SECONDS = 0.5;

@@ -2,6 +2,7 @@ import type { TranscriptWordsView } from "@subtext/server/admin/contract/video-d
 import { formatClock } from "../../../ui/format.ts";
 import { formatRange, speakerLabel } from "../texts.ts";
 
+/** Words below this confidence are highlighted. */
 export const LOW_CONFIDENCE_PERCENT = 50;
 
 /** A word stays highlighted this long after its end, unless the next word starts. */
