@@ -357,6 +357,14 @@ describe("merging", () => {
     expect(mergeWords(base, change(base, 1, "dog"), change(base, 1, "dog")).conflicts).toEqual([]);
   });
 
+  test("keeps the speaker that another person named after the same change", () => {
+    const joined = edit("an other day", "another day");
+    const named = joined.map((word) => ({ ...word, speaker: "Ada" }));
+    const { words, conflicts } = mergeWords(speak("an other day"), joined, named);
+    expect(words.map(({ word, speaker }) => `${speaker} ${word}`)).toEqual(["Ada another", "Ada day"]);
+    expect(conflicts).toEqual([]);
+  });
+
   test("of any two edits loses no change silently and keeps the order", () => {
     const word = fc.constantFrom("the", "cat", "x", "on");
     const changes = fc.array(fc.record({ index: fc.nat(5), word }), { maxLength: 4 });

@@ -68,8 +68,13 @@ function mergeChanged({ base, mine, theirs }: Versions, merge: Merge): void {
     }
   } else if (isEqual(base, theirs)) merge.words.push(...withSpeakers(mine, base, theirs));
   else if (isEqual(base, mine)) merge.words.push(...withSpeakers(theirs, base, mine));
-  else {
-    if (!isEqual(mine, theirs)) addConflict(merge, textOf(mine), textOf(theirs));
+  else if (isEqual(mine, theirs)) {
+    const speaker = base[0]?.speaker ?? null;
+    for (const [index, word] of mine.entries()) {
+      merge.words.push(mergeDetails({ ...word, speaker }, word, theirs[index]!, merge));
+    }
+  } else {
+    addConflict(merge, textOf(mine), textOf(theirs));
     merge.words.push(...mine);
   }
 }
