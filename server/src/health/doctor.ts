@@ -13,13 +13,13 @@ import type { Config } from "../config/config.ts";
 import { settingAtFault } from "../config/config-error.ts";
 import type { TracesConfig } from "../config/telemetry.ts";
 import { commandLine } from "../lib/command-line.ts";
-import { nullIfAbsent } from "../lib/files.ts";
+import { isAbsence, nullIfAbsent } from "../lib/files.ts";
 import type { ModelsState } from "../speech/models.ts";
 import type { MemoryDescription } from "../speech/speech.ts";
 import { settingsPatternOf } from "../storage/backends.ts";
 import { hasSpace, RESERVED_BYTES } from "../storage/disk/disk-space.ts";
 import type { OwnershipState } from "../storage/ownership/store-ownership.ts";
-import { inspectFileAccess } from "./file-access.ts";
+import { type FileAccess, inspectFileAccess } from "./file-access.ts";
 
 const LOW_SPACE_BYTES = 5 * 1024 ** 3;
 
@@ -296,7 +296,17 @@ export function examineSpace({ dataFolder, bucket, role }: Config, free: number)
 
 async function examineFileAccess({ dataFolder }: Config): Promise<FindingView> {
   const name = "file access";
-  const access = await inspectFileAccess(dataFolder).catch(nullIfAbsent);
+  let access: FileAccess | null;
+  try {
+    access = await inspectFileAccess(dataFolder).catch(nullIfAbsent);
+  } catch (error) {
+    return {
+      name,
+      status: "warning",
+      detail: `Not checked: ${messageOf(error)}`,
+      remedy: "See data folder.",
+    };
+  }
   if (access === null) return ok(name, `${dataFolder} does not exist yet.`);
   const { uid, exposed, foreign } = access;
   const problems = [
@@ -398,7 +408,7 @@ async function nearestExisting(folder: string): Promise<string> {
       await access(candidate, constants.F_OK);
       return candidate;
     } catch (error) {
-      if (candidate === dirname(candidate)) throw error;
+      if (!isAbsence(error) || candidate === dirname(candidate)) throw error;
     }
   }
 }

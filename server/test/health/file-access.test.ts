@@ -110,6 +110,15 @@ test("the doctor names files that other users can access or that belong to anoth
   execFileSync("chmod", ["-R", "go=", folder]);
   expect(await inspectFileAccess(folder)).toEqual({ uid, exposed: [], foreign: [] });
 
+  // Longer than a file system allows.
+  const inaccessible = readConfig({ DATA_DIR: join(folder, "x".repeat(300)), ENGINE: "moonshine" });
+  expect((await diagnose(inaccessible, HEALTHY_CHECKS)).map(({ name, status }) => [name, status])).toEqual(
+    expect.arrayContaining([
+      ["data folder", "missing"],
+      ["file access", "warning"],
+    ]),
+  );
+
   // Only root can change the owner of a file.
   if (uid !== 0) return;
   await chown(join(folder, "files"), 12345, 12345);
