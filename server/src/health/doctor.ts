@@ -162,7 +162,6 @@ export async function examineProcessor(
   cores = availableParallelism(),
 ): Promise<FindingView> {
   const name = "processor";
-  const counted = (count: number, one: string, more: string) => `${count} ${count === 1 ? one : more}`;
   if (configuredEngines.length > 0) return ok(name, counted(cores, "core", "cores"));
   const isBundledOnly = (await model()).wanted === null;
   const usefulThreads = isBundledOnly ? Math.min(threads, MAX_PARTS) : threads;
@@ -285,13 +284,18 @@ export function examineSpace({ dataFolder, bucket, role }: Config, free: number)
   const name = "data folder";
   const detail = `${dataFolder}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;
   // With a bucket, only workers need the space, for the recordings that they transcribe.
-  if (!hasSpace(free, 0) && (bucket === null || role !== "api")) {
+  const needsSpace = bucket === null || role !== "api";
+  if (needsSpace && !hasSpace(free, 0)) {
     const stopped = bucket === null ? "Uploads are refused" : "Recordings cannot be fetched from the bucket";
     const limit = `${RESERVED_BYTES / 1024 ** 3} GiB`;
     return { name, status: "missing", detail, remedy: `${stopped} below ${limit}. Free up space.` };
   }
-  if (free >= LOW_SPACE_BYTES) return ok(name, detail);
-  return { name, status: "warning", detail, remedy: "Free up space, because recordings are stored there." };
+  if (free >= LOW_SPACE_BYTES || !needsSpace) return ok(name, detail);
+  const use =
+    bucket === null
+      ? "recordings are stored there"
+      : "workers download the recordings there to transcribe them";
+  return { name, status: "warning", detail, remedy: `Free up space, because ${use}.` };
 }
 
 async function examineFileAccess({ dataFolder }: Config): Promise<FindingView> {
@@ -311,10 +315,14 @@ async function examineFileAccess({ dataFolder }: Config): Promise<FindingView> {
   const { uid, exposed, foreign } = access;
   const problems = [
     ...(exposed.length > 0
-      ? [`Other users can access ${exposed.length} files or folders such as ${exposed[0]}.`]
+      ? [
+          `Other users can access ${counted(exposed.length, "file or folder", "files or folders")} such as ${exposed[0]}.`,
+        ]
       : []),
     ...(foreign.length > 0
-      ? [`${foreign.length} files or folders such as ${foreign[0]} belong to another user.`]
+      ? [
+          `Another user owns ${counted(foreign.length, "file or folder", "files or folders")} such as ${foreign[0]}.`,
+        ]
       : []),
   ];
   if (problems.length === 0) return ok(name, "Only the user of the service can access the data folder.");
@@ -338,8 +346,8 @@ async function examineWorkers({ workers }: HealthChecks): Promise<FindingView> {
     return { name, status: "warning", detail: "Not checked: the database did not respond.", remedy: null };
   const { running, waiting } = state;
   if (running === null) return ok(name, "A single process runs everything.");
-  if (running > 0) return ok(name, `${running} ${running === 1 ? "runs" : "run"}.`);
-  const queue = waiting === 0 ? "" : ` Waiting: ${waiting} ${waiting === 1 ? "video" : "videos"}.`;
+  if (running > 0) return ok(name, `${counted(running, "runs", "run")}.`);
+  const queue = waiting === 0 ? "" : ` Waiting: ${counted(waiting, "video", "videos")}.`;
   return {
     name,
     status: waiting === 0 ? "warning" : "missing",
@@ -357,8 +365,8 @@ async function examineFiles({ files }: HealthChecks): Promise<FindingView> {
   }
   const { missing, examples, checkedAt } = state;
   const counts = [
-    missing.recording > 0 && `the recordings of ${missing.recording}`,
-    missing.transcript > 0 && `the transcripts of ${missing.transcript}`,
+    missing.recording > 0 && `the recordings of ${counted(missing.recording, "video", "videos")}`,
+    missing.transcript > 0 && `the transcripts of ${counted(missing.transcript, "video", "videos")}`,
   ].filter(Boolean);
   const when =
     checkedAt === null ? "not all files were checked yet" : `checked by ${checkedAt.toISOString()}`;
@@ -366,7 +374,7 @@ async function examineFiles({ files }: HealthChecks): Promise<FindingView> {
   return {
     name,
     status: "warning",
-    detail: `Missing: ${counts.join(", ")} videos, including ${examples.join(", ")}; ${when}.`,
+    detail: `Missing: ${counts.join(", ")}, including ${examples.join(", ")}; ${when}.`,
     remedy: `Restore the files from a backup under the same names, or delete the videos. Then run \`${commandLine("doctor --files")}\`.`,
   };
 }
@@ -381,7 +389,7 @@ async function examineCleanup({ cleanup }: HealthChecks): Promise<FindingView> {
   const found =
     files === 0
       ? "The database has a record of every stored file."
-      : `${files} stored ${files === 1 ? "file is" : "files are"} not recorded in the database ` +
+      : `${counted(files, "stored file is", "stored files are")} not recorded in the database ` +
         `(${(bytes / 1024 ** 2).toFixed(1)} MiB), including ${examples.join(", ")}.`;
   if (!ownership.isOwner && ownership.reason !== "unclaimed") {
     return {
@@ -463,6 +471,10 @@ function isLoopback(host: string): boolean {
 
 function ok(name: string, detail: string): FindingView {
   return { name, status: "ok", detail, remedy: null };
+}
+
+function counted(count: number, one: string, more: string): string {
+  return `${count} ${count === 1 ? one : more}`;
 }
 
 function messageOf(error: unknown): string {

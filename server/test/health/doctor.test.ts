@@ -112,6 +112,20 @@ test("the doctor does not report that files are fine while the database does not
   }
 });
 
+test("the doctor counts the videos with missing files", async () => {
+  const config = readConfig({ DATA_DIR: await temporaryFolder() });
+  const detailOf = async (recording: number, transcript: number) => {
+    const missing = { recording, transcript };
+    const files = async () => ({ missing, examples: ["video_1"], checkedAt: null });
+    const findings = await diagnose(config, { ...HEALTHY_CHECKS, files });
+    return findings.find(({ name }) => name === "files")?.detail;
+  };
+  expect(await detailOf(1, 0)).toMatch(/^Missing: the recordings of 1 video, including video_1; /);
+  expect(await detailOf(2, 1)).toMatch(
+    /^Missing: the recordings of 2 videos, the transcripts of 1 video, including video_1; /,
+  );
+});
+
 test("the doctor says how to create the index for the text search if the role was not allowed to", async () => {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
   const database = async () => ({ version: "PostgreSQL 17", lacksTextIndex: true });
@@ -173,6 +187,22 @@ test("the doctor reports an error if the service refuses uploads for lack of spa
   };
   const remedy = "Uploads are refused below 1 GiB. Free up space.";
   expect(refusal(1023)).toEqual({ status: "missing", remedy, refused: true });
-  expect(refusal(1024)).toMatchObject({ status: "warning", refused: false });
+  expect(refusal(1024)).toMatchObject({
+    status: "warning",
+    remedy: "Free up space, because recordings are stored there.",
+    refused: false,
+  });
   expect(refusal(5 * 1024)).toMatchObject({ status: "ok", refused: false });
+});
+
+test("the doctor says what needs the space if recordings are stored in a bucket", () => {
+  const bucket = { S3_BUCKET: "recordings", S3_REGION: "eu-central-1" };
+  const warning = (role: string) => {
+    const config = readConfig({ ...bucket, ROLE: role, DATABASE_URL: "postgresql://localhost/subtext" });
+    const { status, remedy } = examineSpace(config, 2 * 1024 ** 3);
+    return { status, remedy };
+  };
+  const remedy = "Free up space, because workers download the recordings there to transcribe them.";
+  expect(warning("worker")).toEqual({ status: "warning", remedy });
+  expect(warning("api")).toEqual({ status: "ok", remedy: null });
 });
