@@ -4,6 +4,7 @@ import type { DiskUseView, EngineView, HourView, SystemView } from "../admin/con
 import type { Config } from "../config/config.ts";
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
+import { logLevelOf } from "../lib/outages.ts";
 import { describeProcesses } from "../lib/processes.ts";
 import { countEndedInLastDay, type EndedGroup } from "../queue/throughput.ts";
 import { uploadedFileName } from "../resources/serializers.ts";
@@ -42,11 +43,13 @@ export function openSystem(deps: SystemDeps): System {
   let expiresAt = 0;
   const query = async () => {
     const startedMs = performance.now();
-    expiresAt = startedMs + MIN_INTERVAL_MS;
-    const view = await readSystem(deps, startedAt, readDiskUse());
-    const tookMs = performance.now() - startedMs;
-    expiresAt = startedMs + Math.max(MIN_INTERVAL_MS, tookMs / MAX_TIME_SHARE);
-    return view;
+    expiresAt = Number.POSITIVE_INFINITY;
+    try {
+      return await readSystem(deps, startedAt, readDiskUse());
+    } finally {
+      const tookMs = performance.now() - startedMs;
+      expiresAt = startedMs + Math.max(MIN_INTERVAL_MS, tookMs / MAX_TIME_SHARE);
+    }
   };
   return {
     read() {
@@ -162,7 +165,9 @@ function createDiskUseReader({ db, config, clock, log }: SystemDeps): () => Disk
     const at = performance.now();
     if (at - lastAt >= MEASURE_DISK_INTERVAL_MS) {
       lastAt = at;
-      measure().catch((error) => log.warn({ err: error }, "the disk usage could not be measured"));
+      measure().catch((error) =>
+        log[logLevelOf(error, "warn")]({ err: error }, "the disk usage could not be measured"),
+      );
     }
     return known;
   };
