@@ -1,19 +1,20 @@
 import type { Db } from "../db/schema.ts";
+import { Poller } from "../lib/poller.ts";
 import type { Job } from "../queue/job.ts";
 import { isCurrentJob } from "./claim-queries.ts";
 
 interface RunningAttempt {
   jobId: string;
-  cancel: AbortController;
+  controller: AbortController;
   ended: Promise<unknown>;
 }
 
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * Tracks the attempts that run in this process, and cancels those of canceled transcriptions and deleted videos:
- * immediately if this process cancels or deletes, otherwise at the next check. Identifies an attempt by its job, because a transcription's job can
- * be replaced.
+ * Tracks the attempts that run in this process. Aborts an attempt if its transcription is canceled, its video is deleted
+ * or its job is replaced: immediately on `cancel`, otherwise at the next check. Identifies an attempt by its job, because
+ * the job of a transcription can be replaced.
  */
 export class RunningAttempts {
   readonly #running = new Set<RunningAttempt>();
@@ -23,35 +24,38 @@ export class RunningAttempts {
     this.#db = db;
   }
 
-  /** Runs an attempt with a job whose signal `cancel` aborts. */
+  /** Runs an attempt until it ends. `cancel` and the checks abort the signal of the job that the attempt receives. */
   async run(job: Job, attempt: (job: Job) => Promise<void>): Promise<void> {
-    const cancel = new AbortController();
-    const signal = AbortSignal.any([job.signal, cancel.signal]);
+    const controller = new AbortController();
+    const signal = AbortSignal.any([job.signal, controller.signal]);
     const ended = attempt({ ...job, signal });
-    const running = { jobId: job.id, cancel, ended };
+    const running = { jobId: job.id, controller, ended };
     this.#running.add(running);
-    const check = setInterval(() => {
-      isCurrentJob(this.#db, job.id).then(
-        (named) => named || end(running),
-        // A failed check does not mean that the transcription was canceled. The attempt detects an outage itself.
-        () => {},
-      );
-    }, CHECK_INTERVAL_MS);
+    const checks = new Poller(async () => {
+      // A failed check does not mean that the transcription was canceled. The attempt detects an outage itself.
+      const isCurrent = await isCurrentJob(this.#db, job.id).catch(() => true);
+      if (!isCurrent) abort(running);
+      return CHECK_INTERVAL_MS;
+    });
+    checks.within(CHECK_INTERVAL_MS);
     try {
       await ended;
     } finally {
-      clearInterval(check);
+      void checks.stop();
       this.#running.delete(running);
     }
   }
 
+  /** Aborts the attempts of a job, and waits until they have ended. Does nothing if none runs in this process. */
   async cancel(jobId: string): Promise<void> {
     const attempts = [...this.#running].filter((running) => running.jobId === jobId);
-    for (const running of attempts) end(running);
+    for (const running of attempts) abort(running);
     await Promise.allSettled(attempts.map(({ ended }) => ended));
   }
 }
 
-function end({ cancel }: RunningAttempt): void {
-  cancel.abort(new Error("the transcription was canceled, deleted or taken over"));
+function abort({ controller }: RunningAttempt): void {
+  controller.abort(
+    new Error("the transcription was canceled, its video was deleted, or its job was replaced"),
+  );
 }
