@@ -40,11 +40,11 @@ export async function findWaitsForModel(
     .execute();
 }
 
-/** Makes the transcription due. Returns false if it has changed in the meantime. */
+/** Makes the transcription due and removes the failure. Returns false if it has changed in the meantime. */
 export async function endWaitForModel(tx: Tx, { id, jobId }: NamedJob): Promise<boolean> {
   const row = await tx
     .updateTable("transcription")
-    .set({ due_at: null })
+    .set({ due_at: null, failure_code: null, failure_message: null })
     .where("id", "=", id)
     .where("job_id", "=", jobId)
     .where("status", "=", "PENDING")

@@ -39,7 +39,8 @@ describe("an attempt", () => {
     const { db } = first!;
     const { queue, log } = service.service.parts;
     await wakeWaiting({ db, queue, log }, new AbortController().signal);
-    for (const { read } of [first!, second!]) {
+    for (const { read, view } of [first!, second!]) {
+      expect(await view()).toMatchObject({ state: "pending", waitsFor: null });
       const { job_id } = await read();
       const { rows } = await sql<{ due: boolean }>`
         select start_after <= now() as due from pgboss.job where id = ${job_id}`.execute(db);
