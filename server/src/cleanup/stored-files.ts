@@ -116,16 +116,15 @@ function stateByRow(
   { attempt, prefix }: { attempt: number; prefix: string },
   row: TranscriptionRow,
 ): FileState {
-  if (key === posterKey(prefix)) {
-    const isBeingMade = row.poster_ended_at === null && row.attempt === attempt;
-    return row.poster_prefix === prefix || isBeingMade ? "needed" : "obsolete";
-  }
-  // A row references a waveform separately, so a waveform can be obsolete although the files next to it are needed.
-  const isReferenced =
-    key === waveformKey(prefix)
-      ? row.waveform_prefix === prefix
-      : row.status === "COMPLETED" && row.file_prefix === prefix;
-  if (isReferenced || (row.status === "PROCESSING" && row.attempt === attempt)) return "needed";
+  const isBeingMade = row.poster_ended_at === null && row.attempt === attempt;
+  // A row references the poster and the waveform separately, so they can be obsolete although the transcript is needed.
+  const isNeeded =
+    key === posterKey(prefix)
+      ? row.poster_prefix === prefix || isBeingMade
+      : key === waveformKey(prefix)
+        ? row.waveform_prefix === prefix
+        : row.status === "COMPLETED" && row.file_prefix === prefix;
+  if (isNeeded || (row.status === "PROCESSING" && row.attempt === attempt)) return "needed";
   // A higher attempt number means that a newer copy of this database wrote the file.
   return attempt <= row.attempt ? "obsolete" : "unknown";
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sweepStoredFiles } from "../../src/cleanup/sweep-stored-files.ts";
 import { summarizeUnknownFiles } from "../../src/cleanup/unknown-file-queries.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
+import { fileKey, filePrefix, posterKey } from "../../src/storage/transcript-files.ts";
 import { deleteVideoRows } from "../../src/videos/queries.ts";
 import { seedTranscript } from "../support/seed-transcript.ts";
 import { createTenant, MovableClock, startService, type TestService } from "../support/service.ts";
@@ -55,13 +55,14 @@ test("files of a lost attempt are removed at once, and those of an attempt unkno
   const [lost, named, later] = [1, 2, 3].map((attempt) =>
     fileKey(filePrefix(transcriptionId, attempt), "json"),
   );
-  for (const key of [named!, later!]) await transcripts.put(key, Buffer.from("[]"));
+  const laterPoster = posterKey(filePrefix(transcriptionId, 3));
+  for (const key of [named!, laterPoster, later!]) await transcripts.put(key, Buffer.from("[]"));
   await sweep();
   const left = (await Array.fromAsync(transcripts.list("transcripts/"))).sort();
-  expect(left).toEqual([named, later]);
+  expect(left).toEqual([named, laterPoster, later]);
   expect(left).not.toContain(lost);
   const { examples } = await summarizeUnknownFiles(db);
-  expect(examples).toEqual([`files/${later}`]);
+  expect(examples).toEqual([`files/${laterPoster}`, `files/${later}`]);
 });
 
 test("an unknown file is reported with its size and kept for 7 days", async () => {
