@@ -86,8 +86,9 @@ async function findMissing(
   { videoId, recording, transcript }: StoredParts,
 ): Promise<MissingFile[]> {
   const missing: MissingFile[] = [];
-  // Reads the row again, because the video may have been deleted in the meantime.
-  if (recording && (await recordings.inspect(videoId)) === null) {
+  const hasRecording = recording && (await recordings.inspect(videoId)) !== null;
+  if (recording && !hasRecording) {
+    // Reads the row again, because the video may have been deleted in the meantime.
     if ((await videosWithRecording(db, [videoId])).has(videoId)) missing.push({ videoId, part: "recording" });
   }
   if (transcript) {
@@ -99,8 +100,9 @@ async function findMissing(
       missing.push({ videoId, part: "transcript" });
     }
     const { id, posterPrefix } = transcript;
-    // Not reported, because the poster is made again. If all files are missing, the storage may just be unmounted.
-    if (isComplete && posterPrefix !== null && !found.includes(posterKey(posterPrefix))) {
+    // Not reported, because the poster is made again. If no file is found, the storage may just be unmounted.
+    const isMounted = found.length > 0 || hasRecording;
+    if (isMounted && isComplete && posterPrefix !== null && !found.includes(posterKey(posterPrefix))) {
       const jobId = newJobId();
       await db.transaction().execute(async (tx) => {
         if (!(await recreatePoster(tx, { transcriptionId: id, jobId }, posterPrefix))) return;

@@ -225,6 +225,28 @@ describe("the job", { timeout: 120_000 }, () => {
     expect(files?.folders).toEqual([`files/${filePrefix(transcriptionId, 1)}`]);
   });
 
+  test("is not repeated for a video without a transcript while none of its files is found", async () => {
+    const recording = await media("poster-portrait.webm");
+    const { videoId, transcriptionId, deps, row, run, key } = await waiting(recording);
+    const skipped = deps.db.updateTable("transcription").set({ status: "SKIPPED", file_prefix: null });
+    await skipped.where("id", "=", transcriptionId).execute();
+    await run();
+    const before = await row();
+    // As if the storage were not mounted.
+    for (const file of await Array.fromAsync(deps.transcripts.list(`transcripts/${transcriptionId}/`)))
+      await deps.transcripts.remove(file);
+    await deps.recordings.remove(videoId);
+    await checkAllFiles(deps, never);
+    expect(await row()).toEqual(before);
+
+    await writeRecording(subtext.service, videoId, recording);
+    await checkAllFiles(deps, never);
+    const { poster_job_id: next } = (await row())!;
+    expect(next).not.toBe(before!.poster_job_id);
+    await run(0, never, next!);
+    expect(await deps.transcripts.inspect(key)).not.toBeNull();
+  });
+
   test("retention deletes the frame with the recording, and ends a running job", async () => {
     const { environmentId } = await createTenant(subtext, { clock });
     const made = await waiting(await media("poster-portrait.webm"), environmentId);
