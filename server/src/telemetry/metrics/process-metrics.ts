@@ -84,10 +84,11 @@ export function watchProcess(
         statfs(dataFolder).catch(() => null),
         describeChildren(),
       ]);
+      // Without a value, a gauge would report 0, which means a full disk.
       if (disk) freeDisk.set(disk.bavail * disk.bsize);
-      // Without a value, the gauge would report 0, which means a full disk.
       else freeDisk.remove();
       if (files) openFiles.set(files.length);
+      else openFiles.remove();
       for (const kind of ["speech", "decoder"] as const) {
         const ofKind = running.filter(({ role }) => role === kind);
         children.set({ kind }, ofKind.length);
