@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Logger } from "pino";
 import type { Db, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
+import { logLevelOf } from "../lib/outages.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 
 /** As in TCP slow start, the number of requests doubles with each successful round. */
@@ -39,7 +40,7 @@ export async function bringWaitingForward(
     }
   } catch (error) {
     // Only a warning, because waiting deliveries still follow their schedule.
-    log.warn({ err: error }, "could not bring waiting deliveries forward");
+    log[logLevelOf(error, "warn")]({ err: error }, "could not bring waiting deliveries forward");
   }
 }
 
