@@ -270,7 +270,7 @@ async function withAttempts(
 
 export type EventWithDeliveries = EventRow & { deliveries: DeliveryRow[] };
 
-/** In chronological order. */
+/** Lists events and their deliveries in chronological order. */
 export async function listTranscriptionEvents(
   db: Db,
   transcriptionId: string,
@@ -292,6 +292,7 @@ export async function listTranscriptionEvents(
       events.map(({ id }) => id),
     )
     .orderBy("created_at")
+    .orderBy("id")
     .execute();
   const deliveriesByEvent = Map.groupBy(deliveries, (delivery) => delivery.event_id);
   return events.map((event) => ({ ...event, deliveries: deliveriesByEvent.get(event.id) ?? [] }));
