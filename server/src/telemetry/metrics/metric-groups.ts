@@ -21,7 +21,7 @@ export function createWorkMetrics(registry: Registry) {
   const onDelivery = createDeliveryMetrics(registry);
   const itemErrors = new Counter({
     name: "subtext_item_errors_total",
-    help: "Rows, files and jobs that could not be processed. The log identifies them. Processing continued with the others. `task`: `open_uploads`, `lost_jobs`, `retention`, `stored_files` and `missing_files` are tasks of the sweep; `model_waits` are transcriptions that could not be resumed after a model was installed; `bulk` counts videos of a bulk operation, and jobs of one that were returned to the queue; `transcribe`, `deliver`, `index` and `poster` are jobs that were returned to the queue.",
+    help: "Rows, files and jobs that could not be processed. The log identifies them. Processing continued with the others. `task`: `open_uploads`, `lost_jobs`, `retention`, `stored_files` and `missing_files` are tasks of the sweep; `model_waits` are transcriptions that could not be resumed after a model was installed; `bulk` counts videos of a bulk operation, and jobs of one that were returned to the queue; `transcribe`, `deliver`, `index`, `announce` and `poster` are jobs that were returned to the queue.",
     labelNames: ["task"],
     registers: [registry],
   });
