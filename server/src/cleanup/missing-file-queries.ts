@@ -8,7 +8,7 @@ export interface StoredParts {
   videoId: string;
   /** Whether the recording should exist. */
   recording: boolean;
-  /** Null if the video has no transcript. */
+  /** Null if the video has neither a transcript nor a poster. Without a transcript, `versions` is empty. */
   transcript: { id: string; versions: StoredVersion[]; posterPrefix: string | null } | null;
 }
 

@@ -9,9 +9,9 @@ export interface DeletionGroup {
 
 /** What the sweep would delete if deletions were allowed. */
 export interface DeletionReview {
-  /** Files of deleted videos and lost attempts. */
+  /** Obsolete files; see `FileState`. */
   atOnce: DeletionGroup;
-  /** Files that have no row. They are deleted after 7 days. */
+  /** Unknown files. Each is deleted after 7 days. */
   later: DeletionGroup;
 }
 

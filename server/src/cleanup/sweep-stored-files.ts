@@ -25,9 +25,9 @@ const TOMBSTONE_RETENTION_MS = 30 * DAY_MS;
 const MAX_LOGGED_KEYS = 5;
 
 /**
- * Checks every stored file. Files of deleted videos and lost attempts are removed immediately. Unknown files are
- * recorded, and removed only after `UNKNOWN_FILE_RETENTION_MS`, because the database may be an older copy that will be
- * replaced. Nothing is removed if the store belongs to another database.
+ * Checks every stored file. Obsolete files are removed immediately. Unknown files are recorded, and removed only after
+ * `UNKNOWN_FILE_RETENTION_MS`, because the database may be an older copy that will be replaced. Nothing is removed if this
+ * database does not own the store.
  */
 export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: AbortSignal): Promise<void> {
   const { db, clock, log, ownership } = deps;
@@ -37,7 +37,7 @@ export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: Abort
   for await (const files of listStoredFiles(deps)) {
     if (signal.aborted) return;
     for (const file of files.filter(({ state }) => isOwner && state === "obsolete")) {
-      if (await remove(deps, file, "the file of a deleted video or a lost attempt was removed")) continue;
+      if (await remove(deps, file, "an obsolete file was removed")) continue;
       failures += 1;
     }
     const unknown = files.filter(({ state }) => state === "unknown");

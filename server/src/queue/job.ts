@@ -4,7 +4,7 @@ import type { JobTag } from "./fair-queueing.ts";
 export interface Job {
   /** Only the job whose id is in a row's `job_id` may change the row. */
   id: string;
-  /** Id of the transcription or delivery. */
+  /** Id of the transcription, delivery or bulk operation. */
   subjectId: string;
   /** Aborted if another worker claims the job. */
   signal: AbortSignal;

@@ -9,7 +9,7 @@ export interface NamedJob {
 
 /** A row whose job no longer exists. */
 export interface LostJob extends NamedJob {
-  /** Time until the row's next job is due; null if it is due now. */
+  /** Time until the row's next job is due; null, 0 or negative if it is due now. */
   delayMs: number | null;
   /** Id of a transcription's environment or a delivery's endpoint. */
   group: string | null;

@@ -24,7 +24,7 @@ export interface AttemptReport {
   transcript: { engine: string; duration: number; wordCount: number; stages: StageSeconds } | null;
 }
 
-/** `dropped`: the transcription was canceled, deleted or taken over. */
+/** `dropped`: the transcription was canceled or taken over, or its video was deleted. */
 export type ReportedOutcome =
   | "completed"
   | "skipped"

@@ -6,8 +6,9 @@ const MAX_MS = 60_000;
 
 /**
  * Keeps a process from claiming one transcription after another while the storage is unavailable or its own disk is
- * full. After outages in two different transcriptions, the process claims nothing for a while, longer each time.
- * Repeated outages of one transcription do not count, because it may be the cause itself.
+ * full. After outages in two different transcriptions, the process claims nothing for a while, and after each further
+ * outage for longer, until an attempt ends without one. Before the first pause, repeated outages of one transcription do
+ * not count, because it may be the cause itself.
  */
 export class OutagePause {
   #lengthMs = 0;

@@ -184,7 +184,7 @@ async function nextStep(
   { delivery }: DueDelivery,
   { attemptedAt, dueAt, outcome }: { attemptedAt: Date; dueAt: Date | null; outcome: AttemptOutcome },
 ): Promise<NextStep> {
-  // A manual redelivery restarts the schedule, so it counts only later attempts. It never counts early ones.
+  // The schedule counts only the attempts since the last manual redelivery, without those that were brought forward.
   const { attempts, attempts_before: before, early_attempts: early } = delivery;
   const isFirst = attempts === before;
   return nextAttempt({

@@ -56,8 +56,8 @@ export function constantHeaders(version: string): Record<string, string> {
 /**
  * Sends a webhook. Does not follow redirects. Only the status counts, even if the body breaks off or never ends.
  *
- * Each attempt uses its own connection, so a receiver costs at most a socket and a few 64 KiB buffers for the duration
- * of `timeoutMs`.
+ * Each attempt uses its own connection, so a receiver costs at most a socket and a few 64 KiB buffers for twice
+ * `timeoutMs`.
  *
  * @throws the reason of `signal`, or `InvalidArgumentError` for an error of the caller
  */

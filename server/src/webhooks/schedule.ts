@@ -34,7 +34,7 @@ export const MAX_FAILING_DAYS = 5;
 const MAX_FAILING_MS = MAX_FAILING_DAYS * DAY;
 
 export interface FinishedAttempt {
-  /** From 1. */
+  /** From 1, since the last manual redelivery and without earlier attempts that were brought forward. */
   attempt: number;
   outcome: AttemptOutcome;
   firstAttemptAt: Date;
