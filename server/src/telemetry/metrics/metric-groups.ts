@@ -158,7 +158,7 @@ function createDeliveryMetrics(registry: Registry): (delivery: DeliveryReport) =
   });
   const seconds = new Histogram({
     name: "subtext_webhook_attempt_seconds",
-    help: "Duration of webhook attempts, until the response or the failure. `outcome`: `delivered`, `failed`.",
+    help: "Duration of webhook attempts, until the response headers or the failure. `outcome`: `delivered`, `failed`.",
     labelNames: ["outcome"],
     buckets: ATTEMPT_BUCKETS,
     registers,
