@@ -24,6 +24,8 @@ export class CopiedFiles {
   private constructor(path: string, files: Map<string, CopiedFile>) {
     this.#files = files;
     this.#output = createWriteStream(path, { flags: "a", mode: 0o600 });
+    // Without a listener, an error such as ENOSPC would end the process. `add` and `close` report it.
+    this.#output.on("error", () => {});
     // A process that was killed may have left half a line.
     this.#output.write("\n");
   }
@@ -36,11 +38,14 @@ export class CopiedFiles {
     return this.#files.get(key);
   }
 
+  /** @throws Error if an earlier entry could not be written, for example because the disk is full */
   add(file: CopiedFile): void {
+    if (this.#output.errored) throw this.#output.errored;
     this.#files.set(file.key, file);
     this.#output.write(`${JSON.stringify(file)}\n`);
   }
 
+  /** @throws Error if an entry could not be written */
   async close(): Promise<void> {
     this.#output.end();
     await finished(this.#output);

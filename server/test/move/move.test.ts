@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { SETTING_NAMES } from "../../src/config/settings.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import type { Schema } from "../../src/db/schema.ts";
@@ -343,6 +343,13 @@ describe.skipIf(!s3 || !server)("subtext move", () => {
     expect(await keysOf(objects)).toEqual([]);
     expect(await rowsOf({ databaseUrl: database.DATABASE_URL!, folder: "" })).toEqual({});
   });
+});
+
+test("a list of copied files that cannot be written is an error, and does not end the process", async () => {
+  const copied = await CopiedFiles.open(join(await newFolder(), "missing", "copied.jsonl"));
+  const file = { key: "uploads/video_1", sizeBytes: 1, modifiedNs: "1", etag: '"1"' };
+  await vi.waitFor(() => expect(() => copied.add(file)).toThrow("ENOENT"));
+  await expect(copied.close()).rejects.toThrow("ENOENT");
 });
 
 describe.skipIf(!s3)("a copy of files", () => {
