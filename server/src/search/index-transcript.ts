@@ -61,6 +61,8 @@ export async function indexTranscript(
   } catch (error) {
     if (signal.aborted || isOutage(error) || job.retryCount + 1 < MAX_TRIES) throw error;
     log.error({ err: error, transcriptionId }, "could not index a transcript; it will not be searchable");
+    // Deletes its previous passages too. Some of them may have been replaced already.
+    passageCount = 0;
   }
   const finished = { number: document.number, jobId: document.job_id };
   await db.transaction().execute((tx) => finishDocument(tx, finished, { passageCount, now: clock.now() }));

@@ -4,6 +4,8 @@ import type { SearchPageView } from "../../src/admin/contract/search.ts";
 import { sweep } from "../../src/cleanup/sweep.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { databaseUnavailable } from "../../src/lib/lost-connection.ts";
+import { newJobId } from "../../src/queue/queue.ts";
+import { reindexTranscript } from "../../src/search/document-queries.ts";
 import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
 import { deleteVideoRows } from "../../src/videos/queries.ts";
 import { codeOf, sendAsCommandLine } from "../admin/operator-requests.ts";
@@ -329,6 +331,25 @@ describe("a transcript", () => {
     await tryFor(19);
     expect(await isIndexed(seeded.transcriptionId)).toBe(true);
     expect(linesOf(seeded.transcriptionId)).toContain("could not index a transcript");
+  });
+
+  test("whose changed words cannot be indexed is not found by its previous words either", async () => {
+    const { environmentId } = await createTenant(subtext);
+    const { transcriptionId } = await seedSearchable(subtext.service, {
+      environmentId,
+      language: "en",
+      text: "Outdated.",
+    });
+    const jobId = newJobId();
+    await subtext.service.parts.database.kysely
+      .transaction()
+      .execute((tx) => reindexTranscript(tx, { transcriptionId, environmentId, jobId }));
+    expect(await found(environmentId, "outdated")).toEqual(["[Outdated]."]);
+    const db = atTransaction(1, () => {
+      throw new Error("it never works");
+    });
+    await indexSeeded(subtext.service, { transcriptionId, jobId }, { db, retryCount: 19 });
+    expect(await found(environmentId, "outdated")).toEqual([]);
   });
 
   test("never fails because of an outage", async () => {
