@@ -60,6 +60,24 @@ describe("the claim of a store", () => {
     }
   });
 
+  test("whose record was inserted although the database then failed is completed by the next start", async () => {
+    const { db, location } = await setUp();
+    let isInserted = false;
+    const failing = new Proxy(db, {
+      get(target, property) {
+        const value = Reflect.get(target, property);
+        if (typeof value !== "function") return value;
+        return (...parameters: unknown[]) => {
+          if (property === "selectFrom" && isInserted) throw new Error("the connection was lost");
+          isInserted ||= property === "insertInto" && parameters[0] === "store_record";
+          return value.apply(target, parameters);
+        };
+      },
+    });
+    await expect(start(failing, location)).rejects.toThrow("the connection was lost");
+    expect(await (await start(db, location)).state()).toEqual({ isOwner: true });
+  });
+
   test("an advance that is killed between the database and the store stops nothing", async () => {
     const { db, location } = await setUp();
     const ownership = await start(db, location);

@@ -67,7 +67,10 @@ export async function claimStore({ db, location, home, log }: ClaimDeps): Promis
     });
     if (inserted.store_id !== mark.store) throw otherStore(location);
   } catch (error) {
-    for (const file of written) await location.remove(file);
+    // Only after a refusal. After another failure, the database may have the record already, and the next start completes
+    // the claim.
+    if (error instanceof AppError && error.code === "data_folder_mismatch")
+      for (const file of written) await location.remove(file);
     throw error;
   }
 }
