@@ -1,4 +1,6 @@
 const MAX_NAME_LENGTH = 150;
+/** Limit of Linux file systems. A name of Chinese characters reaches it before `MAX_NAME_LENGTH`. */
+const MAX_NAME_BYTES = 255;
 
 /** Media types that a browser may display or play. Other files are downloaded. */
 const SHOWN_TYPES = /^(?:text\/vtt|text\/plain|application\/json|(?:audio|video)\/[\w-]+)$/;
@@ -7,8 +9,9 @@ const SHOWN_TYPES = /^(?:text\/vtt|text\/plain|application\/json|(?:audio|video)
 export const DOWNLOAD_TYPE = "application/octet-stream";
 
 /**
- * Converts a file name to one that is valid on every file system: at most 150 UTF-16 units, not empty, without path
- * separators, control characters or bidirectional overrides. Keeps the extension.
+ * Converts a file name to one that can be saved: at most 150 UTF-16 units and 255 bytes, not empty, without path
+ * separators, control characters, bidirectional overrides or characters that Windows refuses. Keeps the extension. May
+ * return a name that Windows reserves, such as `con.vtt`.
  */
 export function safeFileName(name: string): string {
   const clean = name
@@ -19,13 +22,15 @@ export function safeFileName(name: string): string {
     // The lookbehind keeps the time linear: a run of spaces within the name is tried only once.
     .replace(/^[\s.]+|(?<![\s.])[\s.]+$/g, "");
   if (clean === "") return "file";
-  if (clean.length <= MAX_NAME_LENGTH) return clean;
+  if (clean.length <= MAX_NAME_LENGTH && Buffer.byteLength(clean) <= MAX_NAME_BYTES) return clean;
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(clean)?.[0] ?? "";
   const kept: string[] = [];
   let length = extension.length;
+  let bytes = extension.length;
   for (const { segment } of new Intl.Segmenter().segment(clean.slice(0, clean.length - extension.length))) {
     length += segment.length;
-    if (length > MAX_NAME_LENGTH) break;
+    bytes += Buffer.byteLength(segment);
+    if (length > MAX_NAME_LENGTH || bytes > MAX_NAME_BYTES) break;
     kept.push(segment);
   }
   return `${kept.join("").trimEnd() || "file"}${extension}`;

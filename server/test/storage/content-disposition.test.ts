@@ -6,6 +6,7 @@ test.each([
   ["a  .  b", "a  .  b"],
   ["...", "file"],
   ["../../etc/passwd", "_.._etc_passwd"],
+  [`${"議".repeat(100)}.mp4`, `${"議".repeat(83)}.mp4`],
 ])("the file name %j becomes %j", (name, safe) => {
   expect(safeFileName(name)).toBe(safe);
 });
