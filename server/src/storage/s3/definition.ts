@@ -129,7 +129,11 @@ function readPrefix(settings: SettingsSource): string {
   const given = settings.text("S3_PREFIX") ?? "";
   const prefix = given === "" || given.endsWith("/") ? given : `${given}/`;
   if (!PREFIX.test(prefix) || prefix.length > MAX_PREFIX) {
-    settings.reportInvalid("S3_PREFIX", given, "it may contain only A-Z, a-z, 0-9, _, ., - and /");
+    settings.reportInvalid(
+      "S3_PREFIX",
+      given,
+      `it must be a path such as a/b/, with at most ${MAX_PREFIX} characters of A-Z, a-z, 0-9, _, ., - and /`,
+    );
   }
   return prefix;
 }
