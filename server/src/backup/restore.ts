@@ -86,7 +86,10 @@ export function assertRestored(dataFolder: string): void {
   );
 }
 
-/** @throws AppError `database_version_mismatch` if the tables are from a version that is too old to upgrade */
+/**
+ * @throws Error if the backup needs another version of Subtext; AppError `database_version_mismatch` if its tables are
+ *   from a version that is too old to upgrade
+ */
 function requireCompatible({ postgresMajor, migrations, version }: Manifest): void {
   const unknown = areEarlyMigrations(migrations)
     ? undefined

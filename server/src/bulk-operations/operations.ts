@@ -15,7 +15,10 @@ interface OperationDeps {
   clock: Clock;
 }
 
-/** Fixes the videos of a new operation. A retry or deletion starts as a job, and a download when it is requested. */
+/**
+ * Inserts an operation for the videos that are in the selection now. Enqueues the job of a retry or deletion; a download
+ * starts when the client requests its file.
+ */
 export async function requestOperation(
   { db, queue, clock }: OperationDeps,
   {

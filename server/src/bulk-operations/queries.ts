@@ -87,7 +87,7 @@ export async function startOperation(db: Db, { id, jobId }: NamedJob): Promise<B
     .executeTakeFirst();
 }
 
-/** Marks a download as running. Returns undefined if it was started before. */
+/** Marks a download as running. Returns undefined if it was started or canceled before, or does not exist. */
 export async function startDownload(
   db: Db,
   environmentId: string,

@@ -102,7 +102,7 @@ export async function prepareRestore(
   });
 }
 
-/** @throws AppError `revision_not_found` */
+/** @throws AppError `revision_not_found`, storage errors */
 export async function readRevision(
   { db, transcripts }: Pick<CorrectionDeps, "db" | "transcripts">,
   row: CorrectedTranscription,

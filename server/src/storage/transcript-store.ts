@@ -15,7 +15,7 @@ export interface PresignOptions {
 
 /**
  * Stores transcript files. Keys are relative paths of `[A-Za-z0-9_.-]` and `/`, and are never reused for other content.
- * All implementations pass the same test suite.
+ * Methods throw the errors of `RecordingStore`. All implementations pass the same test suite.
  */
 export interface TranscriptStore {
   /** Writes an object atomically and durably. */
@@ -24,7 +24,10 @@ export interface TranscriptStore {
   read(key: string): Promise<Readable>;
   /** Returns null if the object does not exist. */
   inspect(key: string): Promise<{ sizeBytes: number } | null>;
-  /** Succeeds if the object does not exist. */
+  /**
+   * Succeeds if the object does not exist.
+   * @throws AppError `storage_deletions_stopped` while this database does not own the store
+   */
   remove(key: string): Promise<void>;
   /** Lists the keys that begin with the prefix, in no particular order. */
   list(prefix: string): AsyncIterable<string>;

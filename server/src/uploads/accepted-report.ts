@@ -4,7 +4,7 @@ export interface AcceptedReport {
   sizeBytes: number;
   /** When the upload started. */
   createdAt: Date;
-  /** When its last byte was stored durably. */
+  /** When its acceptance began: after its last byte was stored durably, or when the sweep found it complete. */
   uploadedAt: Date;
   acceptedAt: Date;
 }

@@ -36,7 +36,8 @@ export function readCreation(
 }
 
 /**
- * Finds the upload that the first request with this key created. Returns undefined if it was deleted.
+ * Finds the upload that the first request with this key created. Returns undefined if this is the first request, or if
+ * the upload was deleted.
  * @throws AppError `idempotency_key_reused`
  */
 export async function findCreated(db: Db | Tx, creation: UploadCreation): Promise<VideoRow | undefined> {

@@ -10,7 +10,8 @@ const RECHECK_INTERVAL_MS = 1_000;
  * lock in the database decides, and waiting processes notify the holder to release it. A process that loses its
  * database connection loses its locks, so it aborts its writers.
  *
- * `lock` rejects with AppError `upload_locked` after the timeout, or with the reason of its signal.
+ * `lock` waits first for the requests of this process, then for those of others. It rejects with AppError
+ * `upload_locked` if one of the two waits exceeds the timeout, or with the reason of its signal.
  */
 export function createSharedUploadLocker({
   local,

@@ -21,7 +21,7 @@ export interface NewVideoDeps extends AcceptDeps {
  * uploads accepts a complete copy and removes an incomplete one.
  * @param inTransaction runs in the transaction that inserts the new video
  * @throws AppError `ai_transcription_off`, `recording_deleted`, `video_not_finished`, `video_not_found`,
- *   `open_upload_limit_reached`, `storage_full`, `storage_unavailable`, `storage_object_missing`
+ *   `open_upload_limit_reached`; the errors of `RecordingStore`
  */
 export async function transcribeAsNewVideo(
   deps: NewVideoDeps,

@@ -20,6 +20,7 @@ export interface DeleteVideoDeps {
  * Deletes a video and all of its data. One transaction deletes the rows first, so that a crash leaves only files, which
  * the sweep removes. Then stops a running upload, and an attempt in this process. An attempt in another process stops
  * within two seconds.
+ * @param inTransaction runs in the transaction that deletes the rows
  * @returns false if the environment has no such video
  */
 export async function deleteVideo(

@@ -18,7 +18,7 @@ export interface QueuePosition {
 
 /** Later queue positions are not computed. */
 const MAX_POSITION = 1_000;
-/** If a job is due for longer while a slot is free, workers claim nothing, for example during an outage. */
+/** If a job has been due for longer although a slot is free, workers are claiming nothing: there may be an outage. */
 const CLAIM_SECONDS = 15;
 
 interface WaitingRow {
@@ -63,7 +63,7 @@ export async function queuePositions(db: Db, capacity: QueueCapacity): Promise<M
   );
 }
 
-/** @returns no estimates if they cannot be known */
+/** Returns the estimated seconds until each job starts, or an empty array if nothing can be estimated. */
 async function startsOf(
   db: Db,
   waiting: readonly WaitingRow[],

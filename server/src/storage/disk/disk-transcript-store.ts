@@ -25,7 +25,7 @@ export interface DiskTranscriptStore extends TranscriptStore, FileReader {}
 export interface DiskTranscriptStoreOptions {
   /** Created if it does not exist. */
   folder: string;
-  /** The service's public URL: `https://captions.example.com`, with or without a path. */
+  /** The service's public URL, such as `https://captions.example.com`. */
   baseUrl: string;
   /** Signs file URLs. At least 32 bytes, the same in all processes that share the folder. */
   secret: Uint8Array;
