@@ -2,6 +2,9 @@ const MAX_NAME_LENGTH = 150;
 /** Limit of Linux file systems. A name of Chinese characters reaches it before `MAX_NAME_LENGTH`. */
 const MAX_NAME_BYTES = 255;
 
+/** An extension, with a language before it if there is one: `.mp4`, `.en.vtt`. */
+const EXTENSION = /(?:\.[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})?)?\.[A-Za-z0-9]{1,10}$/;
+
 /** Media types that a browser may display or play. Other files are downloaded. */
 const SHOWN_TYPES = /^(?:text\/vtt|text\/plain|application\/json|(?:audio|video)\/[\w-]+)$/;
 
@@ -10,8 +13,8 @@ export const DOWNLOAD_TYPE = "application/octet-stream";
 
 /**
  * Converts a file name to one that can be saved: at most 150 UTF-16 units and 255 bytes, not empty, without path
- * separators, control characters, bidirectional overrides or characters that Windows refuses. Keeps the extension. May
- * return a name that Windows reserves, such as `con.vtt`.
+ * separators, control characters, bidirectional overrides or characters that Windows refuses. Keeps the extension and
+ * a language before it. May return a name that Windows reserves, such as `con.vtt`.
  */
 export function safeFileName(name: string): string {
   const clean = name
@@ -23,7 +26,7 @@ export function safeFileName(name: string): string {
     .replace(/^[\s.]+|(?<![\s.])[\s.]+$/g, "");
   if (clean === "") return "file";
   if (clean.length <= MAX_NAME_LENGTH && Buffer.byteLength(clean) <= MAX_NAME_BYTES) return clean;
-  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(clean)?.[0] ?? "";
+  const extension = EXTENSION.exec(clean)?.[0] ?? "";
   const kept: string[] = [];
   let length = extension.length;
   let bytes = extension.length;

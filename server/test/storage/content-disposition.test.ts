@@ -7,6 +7,8 @@ test.each([
   ["...", "file"],
   ["../../etc/passwd", "_.._etc_passwd"],
   [`${"議".repeat(100)}.mp4`, `${"議".repeat(83)}.mp4`],
+  [`${"議".repeat(100)}.ja.vtt`, `${"議".repeat(82)}.ja.vtt`],
+  [`${"a".repeat(200)}.zh-Hant.json`, `${"a".repeat(137)}.zh-Hant.json`],
 ])("the file name %j becomes %j", (name, safe) => {
   expect(safeFileName(name)).toBe(safe);
 });
