@@ -22,8 +22,8 @@ import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./
  */
 const PARTS = ["uploads", "files", "installation", "database"];
 const UNFINISHED = "restore.unfinished";
-/** Entries that the target may already contain. Backups do not contain them. */
-const ALLOWED_ENTRIES = new Set(["models", "scratch", "service.lock", "database.lock"]);
+/** Entries that the target may already contain. Backups do not contain them. A new disk contains `lost+found`. */
+const ALLOWED_ENTRIES = new Set(["models", "scratch", "service.lock", "database.lock", "lost+found"]);
 
 export interface RestoreProgress {
   doneBytes: number;
@@ -33,7 +33,7 @@ export interface RestoreProgress {
 /**
  * Restores a data folder from a backup and verifies every file's checksum. After an interruption, no service starts on
  * the folder, and the restore can be repeated.
- * @param dataFolder empty or nonexistent; may contain downloaded models
+ * @param dataFolder nonexistent, or empty except for downloaded models and other `ALLOWED_ENTRIES`
  * @throws Error with a readable message
  */
 export async function restoreBackup(

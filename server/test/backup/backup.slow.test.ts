@@ -238,6 +238,7 @@ test.skipIf(isElsewhere)(
     newer.migrations.push("9999_later");
     await writeFile(manifestPath, JSON.stringify(newer));
     const folder = await temporaryFolder();
+    await mkdir(join(folder, "lost+found"));
     await expect(restoreBackup(target, folder, () => {})).rejects.toThrow("created by a newer version");
     await writeFile(manifestPath, JSON.stringify({ ...newer, migrations: ["0001_first", "0002_operators"] }));
     await expect(restoreBackup(target, folder, () => {})).rejects.toThrow("0023_file_formats once");
