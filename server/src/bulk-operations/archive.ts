@@ -43,7 +43,8 @@ export function streamArchive(deps: ArchiveDeps, operation: BulkOperationRow): R
   const closed = new AbortController();
   output.once("close", () => closed.abort());
   void writeArchive(deps, operation, zip, closed.signal).catch(async (error) => {
-    const hasLeft = closed.signal.aborted;
+    // The output also closes after the client has received all of it.
+    const hasLeft = closed.signal.aborted && !output.readableEnded;
     if (!hasLeft) deps.log.error({ err: error, operationId: operation.id }, "a download failed");
     output.destroy(error);
     await finishOperation(deps, operation.id, { state: hasLeft ? "canceled" : "failed" }).catch((failure) =>

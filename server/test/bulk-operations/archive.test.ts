@@ -140,6 +140,37 @@ test("a download whose videos were deleted from it breaks off, so that no client
   await expect(archive.toArray()).rejects.toThrow("the download ended before all its videos");
 });
 
+test("a download that cannot be recorded after the client has received it is logged, not canceled", async () => {
+  const { environmentId } = await createTenant(subtext);
+  await seedFiles(environmentId, "first.mp4");
+  const path = await prepare(environmentId, { matching: {} });
+  const { database, clock, transcripts } = subtext.service.parts;
+  const operation = (await findOperation(database.kysely, environmentId, path.split("/").at(-1)!))!;
+  const received = Promise.withResolvers<void>();
+  const execute = async () => {
+    await received.promise;
+    throw new Error("the connection was lost");
+  };
+  const db = new Proxy(database.kysely, {
+    get(target, property) {
+      if (property === "updateTable") return () => ({ set: () => ({ where: () => ({ execute }) }) });
+      const value = Reflect.get(target, property);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const logged: string[] = [];
+  const log = { info() {}, error: (_context: object, message: string) => void logged.push(message) };
+  const archive = streamArchive({ db, clock, transcripts, log }, operation);
+  archive.once("close", () => received.resolve());
+  expect(readZip(Buffer.concat(await archive.toArray())).size).toBe(3);
+  const ended = await until(async () => {
+    const row = await findOperation(database.kysely, environmentId, operation.id);
+    return row?.state !== "queued" && row;
+  });
+  expect(ended.state).toBe("failed");
+  expect(logged).toEqual(["a download failed"]);
+});
+
 test("a client that disconnects cancels the download", async () => {
   const { environmentId } = await createTenant(subtext);
   const letters = Array.from({ length: 400_000 }, () => Math.random().toString(36).slice(2)).join(" ");
