@@ -18,6 +18,11 @@ export function requireDuration(value: number | undefined, name: string): void {
   requireArgument(value === undefined || isDuration, name, "a positive number of milliseconds");
 }
 
+export function requireChunkSize(value: number | undefined): void {
+  const isSize = typeof value === "number" && value >= 1;
+  requireArgument(value === undefined || isSize, "maxChunkBytes", "a positive number of bytes");
+}
+
 export function requireSignal(value: AbortSignal | undefined): void {
   requireArgument(
     value === undefined || typeof value?.throwIfAborted === "function",

@@ -3,7 +3,9 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Returns a signal that aborts after the delay, or never if the delay is longer than `MAX_TIMER_MS`. */
 export function abortAfter(durationMs: number): AbortSignal {
-  return durationMs > MAX_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(durationMs);
+  if (durationMs > MAX_TIMER_MS) return new AbortController().signal;
+  // Node.js accepts only whole milliseconds.
+  return AbortSignal.timeout(Math.ceil(durationMs));
 }
 
 /** @throws the signal's reason if it is aborted */

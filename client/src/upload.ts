@@ -1,6 +1,8 @@
 import {
   type FileInput,
   readRetryPolicy,
+  requireChunkSize,
+  requireDuration,
   requireHttpUrl,
   requireObject,
   requireSignal,
@@ -56,6 +58,8 @@ export async function uploadTo(
   const file = toBlob(input);
   requireObject(options, "options");
   requireSignal(options.signal);
+  requireDuration(options.timeoutMs, "timeoutMs");
+  requireChunkSize(options.maxChunkBytes);
   const { onProgress, signal, timeoutMs, isNew = false, maxChunkBytes = MAX_CHUNK_BYTES } = options;
   const retry = readRetryPolicy(options.retry);
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));

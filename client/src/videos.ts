@@ -1,4 +1,4 @@
-import { type FileInput, requireObject, toBlob } from "./arguments.ts";
+import { type FileInput, requireChunkSize, requireObject, toBlob } from "./arguments.ts";
 import { type Page, PagedList } from "./paged-list.ts";
 import type { CreatedVideo, Video } from "./states.ts";
 import type { PostOptions, RequestOptions, Transport } from "./transport.ts";
@@ -63,6 +63,7 @@ export class Videos {
     requireObject(options, "options");
     const { filename = nameOf(file), metadata, expiresInSeconds, onCreated, ...rest } = options;
     const { onProgress, maxChunkBytes, ...post } = rest;
+    requireChunkSize(maxChunkBytes);
     const created = await this.create(
       {
         sizeBytes: file.size,
@@ -74,7 +75,9 @@ export class Videos {
     );
     onCreated?.(created);
     const { fetch, retry, timeoutMs } = this.#transport.options;
-    await uploadTo(created.upload.url, file, {
+    // Without its name, which `uploadTo` would compare with `filename` or with the name in `metadata`.
+    const content = file.slice(0, file.size);
+    await uploadTo(created.upload.url, content, {
       fetch,
       retry,
       isNew: true,

@@ -333,10 +333,10 @@ describe("the wait for a transcription", () => {
     expect(requests.map(({ url }) => url.split("/").at(-1))).toEqual(["transcription", "endpoint_1"]);
   });
 
-  test("may have a longer timeout than timers support", async () => {
+  test("may have a longer timeout than timers support, or a fraction of a millisecond", async () => {
     const { subtext } = await serve(skipped);
-    for (const longMs of [2 ** 31, Number.POSITIVE_INFINITY]) {
-      const options = { waitTimeoutMs: longMs, timeoutMs: longMs };
+    for (const givenMs of [2 ** 31, Number.POSITIVE_INFINITY, 9_999.5]) {
+      const options = { waitTimeoutMs: givenMs, timeoutMs: givenMs };
       expect(await subtext.transcriptions.wait("video_1", options)).toMatchObject({ status: "SKIPPED" });
     }
   });
@@ -406,6 +406,9 @@ describe("an invalid argument", () => {
     ["uploadUrl", () => uploadTo("/api/v1/uploads/v", file)],
     ["file", () => uploadTo(baseUrl, undefined as never)],
     ["options", () => uploadTo(baseUrl, file, nothing)],
+    ["timeoutMs", () => uploadTo(baseUrl, file, { timeoutMs: -1 })],
+    ["maxChunkBytes", () => uploadTo(baseUrl, file, { maxChunkBytes: 0 })],
+    ["maxChunkBytes", () => videos.upload(file, { maxChunkBytes: 0.5 })],
     ["webhook", () => verifyWebhook(undefined as never, [])],
     ["webhook.headers", () => verifyWebhook({ headers: nothing, body: "" }, [])],
     [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { uploadTo } from "../src/index.ts";
+import { Subtext, uploadTo } from "../src/index.ts";
 import { problem, type Step, startScriptedServer } from "./scripted-server.ts";
 
 const file = new Blob(["0123456789"]);
@@ -43,6 +43,16 @@ describe("uploadTo", () => {
     expect((await upload([named("mine.mp4")], {}, sent)).outcome).toBe("uploaded");
     expect((await upload([named("theirs.mp4")], {}, sent)).outcome).toBe("upload_file_differs");
     expect((await upload([offset(11, 11)])).outcome).toBe("upload_file_differs");
+  });
+
+  test("resumes a video that was created with another name than its file has", async () => {
+    const created = { status: 201, body: { video: { id: "video_1" }, upload: { url: "" } } };
+    const named = offset(10, 10, { "upload-metadata": `filename ${btoa("Talk.mp4")}` });
+    const { url } = await startScriptedServer(created, "cut", named);
+    created.body.upload.url = `${url}/api/v1/uploads/video_1`;
+    const { videos } = new Subtext({ baseUrl: url, apiKey: "k", retry: quick });
+    const sent = new File(["0123456789"], "IMG_0001.mp4");
+    expect(await videos.upload(sent, { filename: "Talk.mp4" })).toEqual({ videoId: "video_1" });
   });
 
   test("completes a new empty upload by asking for its offset", async () => {
