@@ -55,7 +55,10 @@ export function registerDocs(
   app.get("/docs/*", async (request, reply) => {
     const { "*": path } = request.params as { "*": string };
     // Loaded on the first request, because most processes never get one.
-    site ??= readSite(siteFolder);
+    site ??= readSite(siteFolder).catch((error: unknown) => {
+      site = undefined;
+      throw error;
+    });
     const files = await site;
     const name = [path, `${path}.html`, `${path}index.html`].find((each) => files.has(each)) ?? "";
     const file = files.get(name);
@@ -72,7 +75,7 @@ export function registerDocs(
   });
 }
 
-/** Reads the built site. Without a build, returns the Markdown files and pages that explain how to build the site. */
+/** Reads the built site. Without a build, returns the Markdown files and a page that explains how to build the site. */
 async function readSite(folder: string): Promise<Map<string, StaticFile>> {
   const site = await readStaticFiles(folder);
   if (site.size > 0) return site;

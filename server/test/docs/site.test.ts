@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -110,6 +110,17 @@ describe("without a built site", () => {
     expect(markdown.headers["content-type"]).toBe("text/markdown; charset=utf-8");
     expect(markdown.payload).toMatch(/^# Errors/);
   });
+});
+
+test("the documentation is served once it can be read, even if the first attempt failed", async () => {
+  const site = join(await temporaryFolder(), "dist");
+  await writeFile(site, "not a folder");
+  const app = await serve(site);
+  expect((await app.inject({ url: "/docs/" })).statusCode).toBe(500);
+  await rm(site);
+  await mkdir(site);
+  await writeFile(join(site, "index.html"), "<h1>Subtext</h1>");
+  expect((await app.inject({ url: "/docs/" })).payload).toBe("<h1>Subtext</h1>");
 });
 
 test("only files of the documentation are served", async () => {
