@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { gunzip, gzipSync } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { acceptsEncoding } from "./accepts-encoding.ts";
+import { matchesEtag } from "./send-file.ts";
 
 const MEDIA_TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -29,6 +30,7 @@ const ENCODINGS = [
 /** A built file in memory. At least one of `plain` and `encoded.gzip` exists. */
 export interface StaticFile {
   mediaType: string;
+  /** Without quotes and encoding. */
   etag: string;
   plain?: Buffer;
   encoded: Partial<Record<string, Buffer>>;
@@ -78,7 +80,7 @@ export async function sendStaticFile(
   );
   const etag = encoding ? `"${hash}-${encoding.name}"` : `"${hash}"`;
   reply.headers({ etag, vary: "Accept-Encoding" });
-  if (request.headers["if-none-match"] === etag) return await reply.code(304).send();
+  if (matchesEtag(request.headers["if-none-match"], etag)) return await reply.code(304).send();
   if (encoding) reply.header("content-encoding", encoding.name);
   const body = (encoding && encoded[encoding.name]) ?? plain ?? (await promisify(gunzip)(encoded.gzip ?? ""));
   return await reply.type(mediaType).send(body);
