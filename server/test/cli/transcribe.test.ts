@@ -48,7 +48,9 @@ test("`transcribe` writes captions, words and text next to a recording, and repl
     err: "subtext: talk.vtt already exists. To replace it, use --force.\n",
   });
   const twins = await transcribe(folder, "a.mp4", "a.mov");
-  expect(twins.err).toBe("subtext: Two of the recordings would be transcribed to a.vtt.\n");
+  const twinsError = "subtext: Two of the recordings would be transcribed to a.vtt.\n";
+  expect(twins.err).toBe(twinsError);
+  expect((await transcribe(folder, "--force", "a.mp4", "a.mov")).err).toBe(twinsError);
 });
 
 test("`transcribe` reports a folder that it cannot write to before it transcribes", async (context) => {

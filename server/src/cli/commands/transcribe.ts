@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { access, writeFile } from "node:fs/promises";
-import { basename, dirname, extname } from "node:path";
+import { basename, dirname, extname, resolve } from "node:path";
 import { renderSrt } from "@subtext/captions/srt";
 import { normalizeWords } from "@subtext/captions/words";
 import { FILE_FORMATS } from "@subtext/client/contract/transcription";
@@ -28,7 +28,7 @@ export function addTranscribe(program: Command, terminal: Terminal): void {
     .option("--force", "replace files that exist")
     .action(async (files: string[], { force = false }: { force?: boolean }, command: Command) => {
       const { engine, configuredEngines, whisperModel, modelsFolder, ...config } = configOf(terminal);
-      if (!force) await requireNoConflict(files.flatMap(transcriptPaths));
+      await requireNoConflict(files.flatMap(transcriptPaths), { force });
       await requireWritable(new Set(files.map((file) => dirname(file))));
       const settings = {
         program: "subtext",
@@ -67,16 +67,20 @@ function transcriptPaths(file: string): string[] {
   return FORMATS.map((format) => `${stem}.${format}`);
 }
 
-/** @throws Error if a file exists, or if two recordings would be transcribed to the same file */
-async function requireNoConflict(paths: readonly string[]): Promise<void> {
-  for (const [index, path] of paths.entries()) {
+/**
+ * @throws Error if two recordings would be transcribed to the same file, or if a file exists and `force` is false
+ */
+async function requireNoConflict(paths: readonly string[], { force }: { force: boolean }): Promise<void> {
+  const seen = new Set<string>();
+  for (const path of paths) {
+    if (seen.has(resolve(path))) throw new Error(`Two of the recordings would be transcribed to ${path}.`);
+    seen.add(resolve(path));
+    if (force) continue;
     const exists = await access(path).then(
       () => true,
       () => false,
     );
     if (exists) throw new Error(`${path} already exists. To replace it, use --force.`);
-    if (paths.indexOf(path) !== index)
-      throw new Error(`Two of the recordings would be transcribed to ${path}.`);
   }
 }
 
