@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
 import type { Problem } from "@subtext/client/contract/problem";
 import { pino } from "pino";
 import { type Arguments, type InputOf, pathOf, type ResponseOf } from "../admin/contract/operation.ts";
@@ -48,15 +51,17 @@ export function connectOverHttp({ url, token }: RunningService): InternalClient 
   return {
     async send(operation, ...input) {
       const { method, path, body } = buildRequest(operation, input[0] as AnyInput);
-      const response = await fetch(`${url}/internal${path}`, {
+      // `fetch` waits at most 5 minutes for a response. Some operations take longer, such as a check of all files.
+      const outgoing = request(`${url}/internal${path}`, {
         method,
         headers: {
           authorization: `Bearer ${token}`,
           ...(body !== undefined && { "content-type": "application/json" }),
         },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      return parseResponse(response.status, await response.text());
+      outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+      return parseResponse(response.statusCode ?? 0, await text(response));
     },
     async close() {},
   };
@@ -99,8 +104,8 @@ function buildRequest(operation: OperationKey, input: AnyInput = {}) {
   return { method, path: pathOf(operation, input), body: input.body };
 }
 
-function parseResponse<T>(status: number, text: string): T {
-  const parsed = text === "" ? undefined : JSON.parse(text);
+function parseResponse<T>(status: number, body: string): T {
+  const parsed = body === "" ? undefined : JSON.parse(body);
   if (status >= 400) throw new ProblemError(parsed as Problem);
   return parsed as T;
 }
