@@ -13,31 +13,32 @@ const OVERLAP_MS = 10_000;
 const MAX_CHANGES = 200;
 /** Minimum interval between requests to reload, because a reload is expensive and every client does it. */
 const RELOAD_INTERVAL_MS = 5_000;
-const WATCHED_UPLOADS = 50;
-/** Only changes of the first queue positions are sent. */
-const WATCHED_POSITIONS = 50;
+/** Per environment, only the progress of the newest uploads is sent. */
+const MAX_UPLOADS = 50;
+/** Per environment, only changes to the first queue positions are sent. */
+const MAX_POSITIONS = 50;
 
 /** Receives null if there are too many changes to send. */
 export type OnChanges = (changes: VideoChangesView | null) => void;
 
-/** State of polling one environment, shared by all subscribers. */
+/** Polling state of an environment, shared by all of its subscribers. */
 interface Watch {
-  listeners: Set<OnChanges>;
+  subscribers: Set<OnChanges>;
   /** The first poll. It sends nothing and is the baseline for the next one. */
   firstPoll: Promise<void>;
   /** Time of the last poll by the database's clock; null until the first poll completes. */
   queriedAt: Date | null;
-  /** The last state sent for each video that the next poll may return again. */
-  sent: Map<string, string>;
-  /** Deletions that were sent and that polls will return again. */
-  gone: Set<string>;
+  /** JSON of each video in the last poll, keyed by id. The next poll may return the same videos. */
+  lastViews: Map<string, string>;
+  /** Ids of the deleted videos in the last poll. */
+  lastDeleted: Set<string>;
   /** When subscribers were last asked to reload, in milliseconds of `performance.now()`. */
   reloadedAt: number;
-  /** Subscribers have missed changes and must be asked to reload. */
+  /** Whether subscribers have missed changes and must be asked to reload. */
   needsReload: boolean;
 }
 
-/** Publishes changes to videos. A single query per second covers all environments that have subscribers. */
+/** Publishes changes to videos. Polls once per second for all environments that have subscribers. */
 export class VideoChanges {
   readonly #deps: VideoListDeps & { log: Logger };
   readonly #watched = new Map<string, Watch>();
@@ -51,12 +52,12 @@ export class VideoChanges {
    * Subscribes to an environment. Every change after the promise resolves is sent.
    * @returns a function that unsubscribes
    */
-  async listen(environmentId: string, onChanges: OnChanges): Promise<() => void> {
+  async subscribe(environmentId: string, onChanges: OnChanges): Promise<() => void> {
     const watch = this.#watched.get(environmentId) ?? this.#watch(environmentId);
-    watch.listeners.add(onChanges);
-    const end = () => {
-      watch.listeners.delete(onChanges);
-      if (watch.listeners.size > 0 || this.#watched.get(environmentId) !== watch) return;
+    watch.subscribers.add(onChanges);
+    const unsubscribe = () => {
+      watch.subscribers.delete(onChanges);
+      if (watch.subscribers.size > 0 || this.#watched.get(environmentId) !== watch) return;
       this.#watched.delete(environmentId);
       if (this.#watched.size > 0) return;
       clearTimeout(this.#timer);
@@ -65,19 +66,19 @@ export class VideoChanges {
     try {
       await watch.firstPoll;
     } catch (error) {
-      end();
+      unsubscribe();
       throw error;
     }
-    return end;
+    return unsubscribe;
   }
 
   #watch(environmentId: string): Watch {
     const watch: Watch = {
-      listeners: new Set(),
+      subscribers: new Set(),
       firstPoll: Promise.resolve(),
       queriedAt: null,
-      sent: new Map(),
-      gone: new Set(),
+      lastViews: new Map(),
+      lastDeleted: new Set(),
       reloadedAt: Number.NEGATIVE_INFINITY,
       needsReload: false,
     };
@@ -94,7 +95,7 @@ export class VideoChanges {
         if (ready.size > 0) await this.#query(ready);
       } catch (error) {
         if (this.#watched.size > 0) {
-          this.#deps.log[logLevelOf(error, "warn")]({ err: error }, "changed videos could not be read");
+          this.#deps.log[logLevelOf(error, "warn")]({ err: error }, "could not query the changes to videos");
         }
       }
       // If all subscribers left in the meantime, the timer was removed or replaced.
@@ -106,24 +107,24 @@ export class VideoChanges {
   async #query(watches: ReadonlyMap<string, Watch>): Promise<void> {
     const { db, capacity } = this.#deps;
     const now = await databaseTime(db);
-    const queriedAt = [...watches.values()].map((watch) => (watch.queriedAt ?? now).getTime());
-    const since = new Date(Math.min(...queriedAt) - OVERLAP_MS);
+    const lastPollTimes = [...watches.values()].map((watch) => (watch.queriedAt ?? now).getTime());
+    const since = new Date(Math.min(...lastPollTimes) - OVERLAP_MS);
     const found = await findVideoChanges(db, [...watches.keys()], {
       since,
       maxChanged: MAX_CHANGES + 1,
-      maxUploading: WATCHED_UPLOADS,
+      maxUploading: MAX_UPLOADS,
     });
     const positions = await queuePositions(db, capacity);
-    const seen = Map.groupBy(found, ({ environmentId }) => environmentId);
-    const ids = new Set<string>();
-    for (const changes of seen.values()) {
-      for (const { kind, id } of changes) if (kind !== "deleted") ids.add(id);
-    }
+    const ids = new Set(found.filter(({ kind }) => kind !== "deleted").map(({ id }) => id));
     for (const id of watchedPositions(positions, watches)) ids.add(id);
     const views = await toVideoViews(this.#deps, await findVideos(db, [...ids]), positions);
-    const viewed = Map.groupBy(views, ({ environmentId }) => environmentId);
+    const changesByEnvironment = Map.groupBy(found, ({ environmentId }) => environmentId);
+    const viewsByEnvironment = Map.groupBy(views, ({ environmentId }) => environmentId);
     for (const [environmentId, watch] of watches) {
-      publishChanges(watch, { seen: seen.get(environmentId) ?? [], views: viewed.get(environmentId) ?? [] });
+      publishChanges(watch, {
+        changes: changesByEnvironment.get(environmentId) ?? [],
+        views: viewsByEnvironment.get(environmentId) ?? [],
+      });
       watch.queriedAt = now;
     }
   }
@@ -136,31 +137,36 @@ function watchedPositions(
   const counts = new Map<string, number>();
   return [...positions].flatMap(([videoId, { environmentId }]) => {
     const count = counts.get(environmentId) ?? 0;
-    if (!watches.has(environmentId) || count >= WATCHED_POSITIONS) return [];
+    if (!watches.has(environmentId) || count >= MAX_POSITIONS) return [];
     counts.set(environmentId, count + 1);
     return [videoId];
   });
 }
 
-function publishChanges(watch: Watch, { seen, views }: { seen: FoundChange[]; views: VideoView[] }): void {
-  const deleted = seen.filter(({ kind }) => kind === "deleted").map(({ id }) => id);
-  const sent = new Map(views.map((view) => [view.id, JSON.stringify(view)]));
+function publishChanges(
+  watch: Watch,
+  { changes, views }: { changes: FoundChange[]; views: VideoView[] },
+): void {
+  const deleted = changes.filter(({ kind }) => kind === "deleted").map(({ id }) => id);
+  const currentViews = new Map(views.map((view) => [view.id, JSON.stringify(view)]));
   const unsent = {
-    videos: views.filter((view) => watch.sent.get(view.id) !== sent.get(view.id)),
-    deleted: deleted.filter((id) => !watch.gone.has(id)),
+    videos: views.filter((view) => watch.lastViews.get(view.id) !== currentViews.get(view.id)),
+    deleted: deleted.filter((id) => !watch.lastDeleted.has(id)),
   };
   const isFirst = watch.queriedAt === null;
-  watch.sent = sent;
-  watch.gone = new Set(deleted);
+  watch.lastViews = currentViews;
+  watch.lastDeleted = new Set(deleted);
   if (isFirst) return;
-  const changed = seen.filter(({ kind }) => kind === "changed");
+  // Counts a burst again as long as polls overlap with it, so clients reload up to three more times. The last reload also
+  // returns the changes that were committed late.
+  const changed = changes.filter(({ kind }) => kind === "changed");
   const exceedsLimit = Math.max(changed.length, deleted.length) > MAX_CHANGES;
   watch.needsReload ||= exceedsLimit;
   if (watch.needsReload && performance.now() - watch.reloadedAt >= RELOAD_INTERVAL_MS) {
     watch.reloadedAt = performance.now();
     watch.needsReload = false;
-    for (const send of watch.listeners) send(null);
+    for (const send of watch.subscribers) send(null);
   } else if (!exceedsLimit && (unsent.videos.length > 0 || unsent.deleted.length > 0)) {
-    for (const send of watch.listeners) send(unsent);
+    for (const send of watch.subscribers) send(unsent);
   }
 }

@@ -33,7 +33,7 @@ export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps) {
         else stream.write(text);
       };
       // Subscribes before the stream opens, so that no change is missed before the client's first read.
-      const stop = await changes.listen(environment.id, (changed) =>
+      const stop = await changes.subscribe(environment.id, (changed) =>
         send(changed ? `event: change\ndata: ${JSON.stringify(changed)}\n\n` : "event: reload\ndata: {}\n\n"),
       );
       reply.hijack();
