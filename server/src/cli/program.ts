@@ -24,7 +24,8 @@ const USAGE_ERROR = 2;
 
 /**
  * @param args without the paths of Node.js and the program
- * @returns the exit code: 0 for success, 1 if the command failed, 2 for a usage error
+ * @returns the exit code: 0 for success, 1 if the command failed, 2 for a usage error, 130 or 143 if a signal stopped
+ * `transcribe`
  */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
@@ -39,7 +40,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
 
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("subtext")
-    .description("Transcribes every uploaded video on your own machine.")
+    .description("Self-hosted transcription for applications that take video uploads.")
     .version(packageJson.version)
     .option("--json", "print JSON instead of text")
     .configureHelp({ showGlobalOptions: true })
@@ -65,7 +66,7 @@ export function createProgram(terminal: Terminal): Command {
   return program;
 }
 
-/** Appends the code with which the documentation lists the error. */
+/** Returns the message followed by the error's code, which docs/errors.md explains. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!(error instanceof AppError || error instanceof ProblemError)) return error.message;
@@ -74,7 +75,7 @@ function describe(error: unknown): string {
   return `${error.message}${separator}(${error.code})`;
 }
 
-/** Commander's own exit code for usage errors is 1. */
+/** Commander exits with 1 for usage errors. Commands throw their own CommanderErrors to set other exit codes. */
 function exitCodeOf({ code, exitCode }: CommanderError): number {
   if (exitCode === 0) return 0;
   return code.startsWith("commander.") ? USAGE_ERROR : exitCode;
