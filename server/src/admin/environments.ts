@@ -11,11 +11,10 @@ import type { Clock } from "../lib/clock.ts";
 import { getWeight, listWeights, setWeight } from "../queue/fair-queueing.ts";
 import { countDue } from "../videos/retention-queries.ts";
 import { roleIn } from "./access.ts";
+import { MAX_COUNTED_DUE } from "./contract/environment.ts";
 import { VIEWERS } from "./contract/operations/callers.ts";
 import { defineHandlers } from "./operation.ts";
 import { toEnvironmentSummary, toEnvironmentView } from "./serializers.ts";
-
-const MAX_COUNTED_DUE = 10_000;
 
 export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {
   return defineHandlers({

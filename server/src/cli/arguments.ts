@@ -44,6 +44,14 @@ export function parseJsonObject(text: string): Record<string, unknown> {
   throw new InvalidArgumentError(`Enter a JSON object, such as '{"team": "video"}'.`);
 }
 
+/** Prefers the id, because an environment's name may equal the id of another environment. */
+export function findByIdOrName<Row extends { id: string; name: string }>(
+  rows: readonly Row[],
+  idOrName: string,
+): Row | undefined {
+  return rows.find(({ id }) => id === idOrName) ?? rows.find(({ name }) => name === idOrName);
+}
+
 /**
  * Resolves an environment's id or name to the path parameter of its routes.
  * @param wanted undefined selects the only environment
@@ -62,7 +70,7 @@ export async function environmentParams(
     );
   }
   if (wanted === undefined && others.length === 0) return { environment: first.id };
-  const found = data.find(({ id, name }) => id === wanted || name === wanted);
+  const found = wanted === undefined ? undefined : findByIdOrName(data, wanted);
   if (found) return { environment: found.id };
   const names = data.map(({ name }) => name).join(", ");
   throw new AppError(

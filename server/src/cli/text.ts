@@ -27,6 +27,11 @@ export function length(seconds: number | null): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
+/** Formats a number with its noun: `1 video`, `2,000 videos`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 export function onOff(on: boolean): string {
   return on ? "on" : "off";
 }

@@ -1,4 +1,4 @@
-import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import { type EnvironmentView, MAX_COUNTED_DUE } from "@subtext/server/admin/contract/environment";
 import { MAX_RETENTION_DAYS, type RetentionPolicy } from "@subtext/server/db/enums";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -17,9 +17,6 @@ const OPTIONS = [
   { value: "recording", ...texts.retentionOptions.recording },
   { value: "video", ...texts.retentionOptions.video },
 ] as const;
-
-/** The server stops counting here. */
-const MAX_COUNTED = 10_000;
 
 interface Preview {
   retention: RetentionPolicy;
@@ -127,5 +124,5 @@ function isValidDays(text: string): boolean {
 
 function previewText({ retention: { days, deletes }, videos }: Preview): string {
   if (videos === 0) return texts.noneAffected[deletes](days);
-  return texts.affected[deletes](videos, videos >= MAX_COUNTED, days);
+  return texts.affected[deletes](videos, videos >= MAX_COUNTED_DUE, days);
 }

@@ -20,7 +20,10 @@ export interface EnvironmentView extends EnvironmentSummaryView {
   vocabulary: string[];
 }
 
+/** Counting stops at this number of videos. */
+export const MAX_COUNTED_DUE = 10_000;
+
 export interface RetentionEffectView {
-  /** Number of videos that the policy would affect immediately; at most 10,000. */
+  /** Number of videos that the policy would affect immediately; at most `MAX_COUNTED_DUE`. */
   videos: number;
 }

@@ -6,7 +6,7 @@ import { commandLine } from "../../lib/command-line.ts";
 import { actAsOwner } from "../act-as-owner.ts";
 import { configOf, print, type Terminal, withService } from "../context.ts";
 import type { InternalClient } from "../internal-client.ts";
-import { properties, time } from "../text.ts";
+import { counted, properties, time } from "../text.ts";
 
 const POLL_INTERVAL_MS = 200;
 
@@ -96,14 +96,14 @@ function describe({ folder, manifest }: BackupView): string {
     ["created", time(madeAt)],
     [
       "contains",
-      `${fileCount.toLocaleString("en")} files, ${(bytes / 1024 ** 2).toFixed(1)} MiB; all were read back and verified`,
+      `${counted(fileCount, "file")}, ${(bytes / 1024 ** 2).toFixed(1)} MiB; all were read back and verified`,
     ],
     ["excludes", files === "bucket" ? "recordings and transcripts, which are in the bucket" : null],
     [
       "missing",
       missingCount === 0
         ? null
-        : `files of ${missingCount} videos, which were missing before the backup; see ${commandLine("doctor")}`,
+        : `files of ${counted(missingCount, "video")}, which were missing before the backup; see ${commandLine("doctor")}`,
     ],
     ["note", "It contains every secret of the service, including signing secrets. Protect it accordingly."],
   ]);

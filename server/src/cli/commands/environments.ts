@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { EnvironmentView } from "../../admin/contract/environment.ts";
+import { type EnvironmentView, MAX_COUNTED_DUE } from "../../admin/contract/environment.ts";
 import { MAX_RETENTION_DAYS, MAX_WEIGHT, RETENTION_DELETES, type RetentionPolicy } from "../../db/enums.ts";
 import { commandLine } from "../../lib/command-line.ts";
 import { environmentParams, transcriptionSwitch } from "../arguments.ts";
 import { runOnService, type Terminal } from "../context.ts";
 import type { InternalClient } from "../internal-client.ts";
-import { onOff, properties, table, time } from "../text.ts";
+import { counted, onOff, properties, table, time } from "../text.ts";
 
 type Switch = { transcription: "on" | "off" };
 type Change = Partial<Switch> & {
@@ -132,8 +132,9 @@ async function requireNoDeletions(
   });
   if (videos === 0) return;
   const what = deletes === "recording" ? "The recordings of" : "All data of";
+  const count = `${videos >= MAX_COUNTED_DUE ? "at least " : ""}${counted(videos, "video")}`;
   throw new Error(
-    `${what} ${videos} videos would be permanently deleted within minutes. Nothing was changed. To set the retention anyway, add --yes.`,
+    `${what} ${count} would be permanently deleted within minutes. Nothing was changed. To set the retention anyway, add --yes.`,
   );
 }
 
@@ -152,7 +153,7 @@ function describe(environment: EnvironmentView): string {
 function describeRetention(retention: RetentionPolicy | null): string {
   if (!retention) return "forever";
   const { days, deletes } = retention;
-  return `${deletes === "recording" ? "recordings" : "videos with their transcripts"} for ${days} days`;
+  return `${deletes === "recording" ? "recordings" : "videos with their transcripts"} for ${counted(days, "day")}`;
 }
 
 function parseOrigins(list: string): string[] {

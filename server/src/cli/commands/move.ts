@@ -9,7 +9,7 @@ import type { MovePreview } from "../../move/preview.ts";
 import { actAsOwner } from "../act-as-owner.ts";
 import { configOf, print, type Terminal } from "../context.ts";
 import { explainError } from "../open-service.ts";
-import { length, properties } from "../text.ts";
+import { counted, length, properties } from "../text.ts";
 
 /** Interval of progress lines if there is no terminal to draw on. */
 const LINE_INTERVAL_MS = 5_000;
@@ -100,13 +100,13 @@ function describeResult(
       ],
     ]);
   }
-  const rows = tables?.reduce((sum, table) => sum + table.rows, 0);
+  const rows = tables?.reduce((sum, table) => sum + table.rows, 0) ?? 0;
   const left = [databaseUrl !== null && "database", ...(bucket ? ["uploads", "files"] : [])].filter(Boolean);
   return properties([
     [
       "database",
       tables &&
-        `${tables.length} tables, ${rows?.toLocaleString("en")} rows → PostgreSQL at ${places.database}; counts and checksums match`,
+        `${counted(tables.length, "table")}, ${counted(rows, "row")} → PostgreSQL at ${places.database}; counts and checksums match`,
     ],
     ["files", copied],
     ["next", `Start the service with these settings: ${commandLine("serve")}`],
@@ -115,7 +115,7 @@ function describeResult(
 }
 
 function count({ files, bytes }: FileCount): string {
-  return `${files.toLocaleString("en")} files, ${mebibytes(bytes)}`;
+  return `${counted(files, "file")}, ${mebibytes(bytes)}`;
 }
 
 function mebibytes(bytes: number): string {

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { OPERATOR_ROLES, type OperatorAccess, type OperatorRole } from "../../db/enums.ts";
 import { AppError } from "../../lib/errors.ts";
 import { type AccessRequest, describeAccess } from "../../operators/access.ts";
+import { findByIdOrName } from "../arguments.ts";
 import { runOnService, type Terminal } from "../context.ts";
 import { properties, table, time } from "../text.ts";
 
@@ -149,8 +150,7 @@ function changedAccess(
   }
   const roles = new Map(operator.environments.map((each) => [each.id, each.role]));
   for (const idOrName of named) {
-    const environment =
-      environments.find(({ id }) => id === idOrName) ?? environments.find(({ name }) => name === idOrName);
+    const environment = findByIdOrName(environments, idOrName);
     if (!environment) {
       throw new AppError("environment_not_found", `There is no environment ${idOrName}.`);
     }

@@ -4,7 +4,7 @@ import type { DeletionGroup } from "../../cleanup/review-deletions.ts";
 import { BUCKET_SETTING, createBucket, openObjectStore } from "../../storage/backends.ts";
 import { configOf, print, runOnService, type Terminal } from "../context.ts";
 import { explainError } from "../open-service.ts";
-import { properties } from "../text.ts";
+import { counted, properties } from "../text.ts";
 
 interface Outcome extends StoreReview {
   accepted: boolean;
@@ -55,9 +55,9 @@ function describe({ stopped, atOnce, later, accepted }: Outcome): string {
   if (stopped === null) return "The store belongs to this database, so there is nothing to accept.";
   return properties([
     ["stopped because", stopped],
-    ["deleted immediately", summary(atOnce, "files of deleted videos and lost attempts")],
+    ["deleted immediately", summary(atOnce, "of deleted videos and lost attempts")],
     ...names(atOnce),
-    ["deleted in 7 days", summary(later, "files that this database has no record of")],
+    ["deleted in 7 days", summary(later, "that this database has no record of")],
     ...names(later),
     [
       "note",
@@ -69,7 +69,7 @@ function describe({ stopped, atOnce, later, accepted }: Outcome): string {
 }
 
 function summary({ files, bytes }: DeletionGroup, what: string): string {
-  return files === 0 ? "nothing" : `${files} ${what}, ${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return files === 0 ? "nothing" : `${counted(files, "file")} ${what}, ${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }
 
 function names({ files, keys }: DeletionGroup): [string, string][] {

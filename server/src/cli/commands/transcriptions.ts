@@ -5,7 +5,7 @@ import type { QueueView, TranscriptionView } from "../../admin/contract/transcri
 import type { TranscriptionSummaryView } from "../../admin/contract/video.ts";
 import { environmentOption, environmentParams } from "../arguments.ts";
 import { runOnService, type Terminal } from "../context.ts";
-import { length, properties, table, time } from "../text.ts";
+import { counted, length, properties, table, time } from "../text.ts";
 
 export function addTranscriptions(program: Command, terminal: Terminal): void {
   const group = program.command("transcriptions").description("show and cancel transcriptions");
@@ -121,7 +121,7 @@ function segmentText(segment: LanguageSegment): string {
   const { start, end, language, probability, engine, words, hasEstimatedTimes } = segment;
   const sure = `${Math.round(probability * 100)}%`;
   const times = hasEstimatedTimes ? " with estimated times" : "";
-  return `${length(start)} – ${length(end)} ${language} (${sure}) by ${engine}, ${words} words${times}`;
+  return `${length(start)} – ${length(end)} ${language} (${sure}) by ${engine}, ${counted(words, "word")}${times}`;
 }
 
 function deliveryText({
@@ -129,5 +129,5 @@ function deliveryText({
   status,
   attempts,
 }: TranscriptionView["events"][number]["deliveries"][number]) {
-  return `${status} to ${endpointId} (${attempts} ${attempts === 1 ? "attempt" : "attempts"})`;
+  return `${status} to ${endpointId} (${counted(attempts, "attempt")})`;
 }
