@@ -22,8 +22,8 @@ export interface EffectiveSetting {
 /** Reads settings one by one. Collects all errors instead of stopping at the first one. */
 export class SettingsReader {
   readonly faults: SettingFault[] = [];
-  /** Settings whose `_FILE` could not be read. Further errors about them are not reported. */
-  readonly #unreadable = new Set<SettingName>();
+  /** Settings whose `_FILE` is unusable or ambiguous. Further errors about them are not reported. */
+  readonly #rejected = new Set<SettingName>();
   readonly #given = new Map<SettingName, { value: string; from: string }>();
 
   constructor(env: Readonly<Record<string, string | undefined>>, file: EnvFile | null) {
@@ -32,6 +32,8 @@ export class SettingsReader {
       const path = isSecret(name) ? env[`${name}_FILE`]?.trim() || null : null;
       if (value !== null && path !== null) {
         this.reportInvalid(name, value, `${name}_FILE is also set; set only one of them`);
+        this.#rejected.add(name);
+        this.#given.set(name, { value, from: "environment" });
       } else if (path !== null) {
         const secret = this.#readSecret(name, path);
         if (secret !== null) this.#given.set(name, { value: secret, from: path });
@@ -48,7 +50,7 @@ export class SettingsReader {
   }
 
   reportInvalid(name: SettingName, value: string, expected: string): void {
-    if (this.#unreadable.has(name)) return;
+    if (this.#rejected.has(name)) return;
     this.faults.push({ name, value: isSecret(name) ? maskSecret(value) : hidePassword(value), expected });
   }
 
@@ -116,7 +118,7 @@ export class SettingsReader {
       const reason = (error as NodeJS.ErrnoException).code ?? "unknown error";
       this.#rejectFile(name, path, `the file cannot be read (${reason})`);
     }
-    this.#unreadable.add(name);
+    this.#rejected.add(name);
     this.#given.set(name, { value: "", from: path });
     return null;
   }

@@ -369,6 +369,10 @@ describe("a secret in a file", () => {
   test("is rejected if the variable is set too", () => {
     const env = { METRICS_TOKEN: "0123456789abcdef", METRICS_TOKEN_FILE: secretFile("0123456789abcdef") };
     expect(() => readConfig(env)).toThrow("METRICS_TOKEN=… is invalid: METRICS_TOKEN_FILE is also set");
+    const database = { DATABASE_URL: "postgres://db/subtext", DATABASE_URL_FILE: secretFile("x") };
+    expect(() => readConfig({ ROLE: "api", S3_BUCKET: "captions", ...database })).toThrow(
+      /^DATABASE_URL=.*only one of them\.$/,
+    );
   });
 
   test("that is missing or empty is reported by its path, without follow-up errors", () => {
