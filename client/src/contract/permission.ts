@@ -22,7 +22,7 @@ export const PERMISSION_TEXTS = {
   },
   manage_webhooks: {
     name: "Webhooks",
-    hint: "Manage webhook endpoints and view their secrets.",
+    hint: "Manage webhook endpoints and rotate their secrets.",
     example: "/webhook-endpoints",
   },
 } as const satisfies Record<string, PermissionText>;

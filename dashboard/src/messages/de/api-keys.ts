@@ -15,7 +15,7 @@ export const apiKeys: typeof english = {
     delete_video: { name: "Löschen", hint: "Videos mit allen ihren Daten löschen." },
     manage_webhooks: {
       name: "Webhooks",
-      hint: "Webhook-Endpunkte verwalten und ihre Signaturgeheimnisse ansehen.",
+      hint: "Webhook-Endpunkte verwalten und ihre Signaturgeheimnisse erneuern.",
     },
   },
   noneYet: "Noch keine API-Schlüssel",
