@@ -36,8 +36,9 @@ export interface Operation {
     example?: unknown;
     /** Schemas by media type, if the body is a file. */
     files?: Record<string, TSchema>;
+    /** Descriptions of the response headers, keyed by name. */
     headers?: Record<string, string>;
-    /** Description of the 206 response, if range requests are supported. */
+    /** Description of the 206 response; set only if the operation supports range requests. */
     partial?: string;
   };
   /** Errors specific to the operation; `errorCodesOf` adds the common ones. */

@@ -5,7 +5,7 @@ import type { ApiKeyRow } from "../db/tables/environments.ts";
 import type { TranscriptionRow } from "../db/tables/transcriptions.ts";
 import type { VideoRow } from "../db/tables/videos.ts";
 
-/** A key's environment, validity and permissions. */
+/** What a request needs to know about its key. */
 export type KeyRow = Omit<ApiKeyRow, "created_at">;
 
 /** The client-visible columns of a video. */

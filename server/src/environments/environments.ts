@@ -144,7 +144,7 @@ function checkedVocabulary(vocabulary: readonly string[]): string[] {
   return terms;
 }
 
-/** Terms are separated by commas. Invisible characters would reach the model's prompt unnoticed. */
+/** Terms are separated by commas. Control characters and line breaks would reach the model's prompt unnoticed. */
 function isTerm(text: string): boolean {
   const { length } = [...text];
   return length >= 1 && length <= MAX_TERM_CHARACTERS && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp},]/u.test(text);

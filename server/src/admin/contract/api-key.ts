@@ -18,7 +18,7 @@ export interface ApiKeyView {
 /** Response to creating a key. No other response contains the key itself. */
 export type NewApiKeyView = ApiKeyView & { key: string };
 
-/** Newest first. */
+/** Newest first. A request without a `state` gets all keys instead, oldest first. */
 export interface ApiKeyPageView {
   data: ApiKeyView[];
   nextCursor: string | null;

@@ -16,5 +16,5 @@ export const PAGE_PATHS = [
 
 /** The page that the setup link opens. The token is in the fragment (`#`), so browsers do not send it to any server. */
 export const SETUP_PATH = "/setup";
-/** The page that an invitation link opens. Its token is in the fragment, too. */
+/** The page that an invitation link opens. The token is in the fragment. */
 export const JOIN_PATH = "/join";

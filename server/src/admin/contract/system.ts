@@ -9,7 +9,7 @@ export interface SystemView {
   running: RunningView[];
   /** Results per hour of the last 24 hours, oldest first; always 24 entries. */
   hours: HourView[];
-  /** Usage of the last 24 hours by environment; largest first. */
+  /** Completed transcriptions of the last 24 hours by engine; most media first. */
   engines: EngineView[];
   model: ModelView;
   disk: DiskView;
