@@ -1,3 +1,4 @@
+import { SpeechError } from "@subtext/speech/errors";
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { AppError } from "../lib/errors.ts";
@@ -69,7 +70,8 @@ export function createProgram(terminal: Terminal): Command {
 /** Returns the message followed by the error's code, which docs/errors.md explains. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (!(error instanceof AppError || error instanceof ProblemError)) return error.message;
+  const isKnown = error instanceof AppError || error instanceof ProblemError || error instanceof SpeechError;
+  if (!isKnown) return error.message;
   // A message of several lines ends with a command, which users copy.
   const separator = error.message.includes("\n") ? "\n" : " ";
   return `${error.message}${separator}(${error.code})`;

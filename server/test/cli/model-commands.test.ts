@@ -122,6 +122,7 @@ describe("the models commands", () => {
       expect([args, outcome.exitCode, outcome.out]).toEqual([args, 1, ""]);
       expect(outcome.err).toMatch(/^subtext: [^\n]+\n$/);
     }
+    expect((await run(["models", "pull", TINY.name], env)).err).toContain(" (model_download_failed)\n");
     expect((await run(["models", "rm"], env)).exitCode).toBe(2);
     expect((await run(["models", "pull", TINY.name], { ...env, MODEL_HUB_TOKEN: "secret" })).exitCode).toBe(
       0,
