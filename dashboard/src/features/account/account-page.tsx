@@ -14,6 +14,7 @@ import { LoadState } from "../../ui/load-state.tsx";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { useToast } from "../../ui/toasts/toasts.tsx";
+import { browserName } from "./browser-name.ts";
 
 export function AccountPage() {
   const { name, email, role } = useMe();
@@ -138,27 +139,4 @@ function LanguageChoice() {
       />
     </Section>
   );
-}
-
-/** The order matters: Edge and Opera also call themselves Chrome, and Chrome also calls itself Safari. */
-const BROWSERS: [RegExp, string][] = [
-  [/Firefox\//, "Firefox"],
-  [/Edg\//, "Edge"],
-  [/OPR\//, "Opera"],
-  [/Chrome\//, "Chrome"],
-  [/Safari\//, "Safari"],
-];
-const SYSTEMS: [RegExp, string][] = [
-  [/iPhone|iPad/, "iOS"],
-  [/Android/, "Android"],
-  [/Windows/, "Windows"],
-  [/Mac OS X/, "macOS"],
-  [/Linux/, "Linux"],
-];
-
-function browserName(userAgent: string | null): string {
-  const find = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(userAgent ?? ""))?.[1];
-  const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
-  const name = browser ?? texts.unknownBrowser;
-  return system === undefined ? name : texts.browserOn(name, system);
 }
