@@ -35,8 +35,8 @@ function Palette({ environmentId, onClose, ...dialogs }: PaletteProps) {
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
   const [text, setText] = useState("");
-  const searched = useDebounced(text.trim());
-  const groups = useCommands(environmentId, searched, dialogs);
+  const trimmed = text.trim();
+  const groups = useCommands(environmentId, trimmed, useDebounced(trimmed), dialogs);
   const commands = groups.flatMap((group) => group.commands);
   const [selectedId, setSelectedId] = useState<string | null>(null);
   const selected = commands.find(({ id }) => id === selectedId) ?? commands[0];

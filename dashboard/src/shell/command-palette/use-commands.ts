@@ -34,10 +34,15 @@ export interface PaletteDialogs {
 
 const MAX_VIDEOS = 8;
 
-/** Returns the commands that match the text and that the operator may run, without empty groups. */
+/**
+ * Returns the commands that match the text and that the operator may run, without empty groups. None matches only an
+ * earlier text, because Enter may follow the last letter immediately.
+ * @param searchedText the text that the server searches for, which may be behind `text` while the operator types
+ */
 export function useCommands(
   environmentId: string | null,
   text: string,
+  searchedText: string,
   dialogs: PaletteDialogs,
 ): CommandGroup[] {
   const groups: CommandGroup[] = [
@@ -52,7 +57,7 @@ export function useCommands(
       name: texts.palette.groups.environments,
       commands: useEnvironments(environmentId).filter(matching(text)),
     },
-    { name: texts.palette.groups.videos, commands: useVideos(environmentId, text) },
+    { name: texts.palette.groups.videos, commands: useVideos(environmentId, text, searchedText) },
   ];
   return groups.filter(({ commands }) => commands.length > 0);
 }
@@ -65,7 +70,10 @@ function matching(text: string): (command: Command) => boolean {
 
 function usePageActions(): Command[] {
   const commands = useContext(PageCommandsContext);
-  return [...commands.values()].flat().map(({ name, run }) => ({ id: `page-${name}`, name, run }));
+  // The ids of elements must not contain spaces.
+  return [...commands.values()]
+    .flat()
+    .map(({ name, run }) => ({ id: `page-${encodeURIComponent(name)}`, name, run }));
 }
 
 function useActions(
@@ -151,23 +159,26 @@ function useEnvironments(current: string | null): Command[] {
     }));
 }
 
-/** Videos whose name or metadata contains the text. */
-function useVideos(environmentId: string | null, text: string): Command[] {
+/**
+ * Videos whose name or metadata contains the text. Until the server responds, those of the previous response whose name
+ * contains it.
+ */
+function useVideos(environmentId: string | null, text: string, searchedText: string): Command[] {
   const navigate = useNavigate();
-  const { data } = useQuery({
-    queryKey: ["palette-videos", environmentId, text],
+  const { data, isPlaceholderData } = useQuery({
+    queryKey: ["palette-videos", environmentId, searchedText],
     queryFn: ({ signal }) =>
       request("GET /environments/:environment/videos", {
         params: { environment: environmentId! },
-        query: { text, limit: MAX_VIDEOS },
+        query: { text: searchedText, limit: MAX_VIDEOS },
         signal,
       }),
-    enabled: environmentId !== null && text !== "",
+    enabled: environmentId !== null && searchedText !== "",
     placeholderData: keepPreviousData,
     staleTime: 10_000,
   });
   if (text === "" || environmentId === null) return [];
-  return (data?.data ?? []).map((video) => ({
+  const videos = (data?.data ?? []).map((video) => ({
     id: video.id,
     name: videoName(video),
     run: () =>
@@ -176,4 +187,6 @@ function useVideos(environmentId: string | null, text: string): Command[] {
         params: { environmentId, videoId: video.id },
       }),
   }));
+  const isCurrent = text === searchedText && !isPlaceholderData;
+  return isCurrent ? videos : videos.filter(matching(text));
 }
