@@ -1,7 +1,7 @@
 import { DEFAULT_PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
 import type { NewApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { request } from "../../admin-client/request.ts";
 import { useOpenHash } from "../../hooks/use-open-hash.ts";
 import { apiKeys as texts } from "../../messages/en/api-keys.ts";
@@ -29,13 +29,13 @@ export function NewKey({ environmentId }: { environmentId: string }) {
   const [isOpen, setOpen] = useState(false);
   const [created, setCreated] = useState<NewApiKeyView | null>(null);
   const [isConfirming, setConfirming] = useState(false);
-  const open = () => {
+  const open = useCallback(() => {
     setCreated(null);
     setConfirming(false);
     setOpen(true);
-  };
+  }, []);
   const close = () => setOpen(false);
-  useOpenHash(setOpen);
+  useOpenHash(open);
   return (
     <>
       <Button variant="primary" onPress={open}>
