@@ -7,9 +7,10 @@ import { permissionName } from "../api-keys/permissions.ts";
 export function actorName({ kind, name, id }: AuditActorView): string {
   if (kind === "operator") return name ?? id ?? texts.operator;
   if (kind === "api_key") return texts.apiKey(name ?? id ?? "");
-  return texts.actorKinds[kind];
+  return texts.actorKinds[kind] ?? kind;
 }
 
+/** Returns the code itself for an action that only a newer release of the service has. */
 export function entryTitle({ action, detail }: AuditEventView): string {
   if (action === "environment.transcription_changed") {
     return texts.transcriptionTurned(detail.to === true);
@@ -17,14 +18,14 @@ export function entryTitle({ action, detail }: AuditEventView): string {
   if (action === "webhook_endpoint.changed" && typeof detail.enabled === "boolean") {
     return texts.endpointEnabled(detail.enabled);
   }
-  return texts.actions[action];
+  return texts.actions[action] ?? action;
 }
 
 export function entryDetails({ action, environment, subject, detail }: AuditEventView): string[] {
   const names = [subject && (subject.name ?? subject.id), environment?.name].filter(
     (name) => typeof name === "string",
   );
-  return [...names, ...describe(action, detail)];
+  return [...names, ...describe(action, detail)].filter((text) => text !== "");
 }
 
 function describe(action: AuditAction, detail: AuditDetail): string[] {

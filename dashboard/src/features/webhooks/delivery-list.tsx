@@ -19,7 +19,14 @@ import { videoName } from "../../ui/video-state.tsx";
 import { DeliveryDetail } from "./delivery-detail.tsx";
 import { type DeliveryFilter, deliveriesQuery } from "./queries.ts";
 import { RedeliverFailed } from "./redeliver-failed.tsx";
-import { responseText, SENDING_BADGE, SENT_EVENT_NAMES, STATUS_BADGES } from "./texts.ts";
+import {
+  eventName,
+  responseText,
+  SENDING_BADGE,
+  SENT_EVENT_NAMES,
+  STATUS_BADGES,
+  statusBadge,
+} from "./texts.ts";
 import css from "./webhooks.module.css";
 
 const ALL = "all";
@@ -123,11 +130,11 @@ interface RowProps {
 function Row({ delivery, environmentId, now, isOpen, toggle }: RowProps) {
   const { id, eventType, video, createdAt, status, attempts, nextAttemptAt } = delivery;
   const last = attempts.at(-1);
-  const description = [SENT_EVENT_NAMES[eventType], video && videoName(video), formatAgo(createdAt, now)];
+  const description = [eventName(eventType), video && videoName(video), formatAgo(createdAt, now)];
   return (
     <tr>
       <td>
-        <div className={table.name}>{SENT_EVENT_NAMES[eventType]}</div>
+        <div className={table.name}>{eventName(eventType)}</div>
         {video && (
           <div className={css.video}>
             <Link
@@ -143,7 +150,7 @@ function Row({ delivery, environmentId, now, isOpen, toggle }: RowProps) {
       </td>
       <td data-column={texts.state}>
         <div>
-          <Badge {...(status === "pending" && !last ? SENDING_BADGE : STATUS_BADGES[status])} />
+          <Badge {...(status === "pending" && !last ? SENDING_BADGE : statusBadge(status))} />
         </div>
       </td>
       <td data-column={texts.lastResponse}>{last ? responseText(last) : "–"}</td>

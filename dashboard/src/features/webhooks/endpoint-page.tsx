@@ -20,7 +20,7 @@ import { EndpointActions } from "./endpoint-actions.tsx";
 import { HealthDetail } from "./endpoint-table.tsx";
 import { deliveryQuery, endpointKey, endpointQuery } from "./queries.ts";
 import { SigningSecret } from "./signing-secret.tsx";
-import { healthBadge, recentText, responseText } from "./texts.ts";
+import { eventName, healthBadge, recentText, responseText } from "./texts.ts";
 import css from "./webhooks.module.css";
 
 const PATH = "/signed-in/environments/$environmentId/webhooks/$endpointId";
@@ -86,7 +86,7 @@ function Settings({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwne
         <dt>{texts.lastHours(RECENT_HOURS)}</dt>
         <dd>{recentText(endpoint)}</dd>
         <dt>{texts.events}</dt>
-        <dd>{eventTypes.map((type) => texts.eventTypes[type].name).join(", ")}</dd>
+        <dd>{eventTypes.map(eventName).join(", ")}</dd>
         <dt>{texts.created}</dt>
         <dd>{formatDateTime(createdAt)}</dd>
         <dt>{texts.id}</dt>

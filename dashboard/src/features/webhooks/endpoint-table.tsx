@@ -6,7 +6,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { formatAgo, formatDateTime } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
-import { healthBadge, recentText, responseText, STATUS_BADGES } from "./texts.ts";
+import { eventName, healthBadge, recentText, responseText, statusBadge } from "./texts.ts";
 
 export function EndpointTable({
   endpoints,
@@ -30,9 +30,7 @@ export function EndpointTable({
             >
               {endpoint.url}
             </Link>
-            <div className={table.soft}>
-              {endpoint.eventTypes.map((type) => texts.eventTypes[type].name).join(", ")}
-            </div>
+            <div className={table.soft}>{endpoint.eventTypes.map(eventName).join(", ")}</div>
           </td>
           <td data-column={texts.health}>
             <div>
@@ -70,7 +68,7 @@ function Latest({ endpoint, now }: { endpoint: WebhookEndpointView; now: number 
   const response = latest.statusCode === null && latest.failure === null ? null : responseText(latest);
   return (
     <div>
-      {STATUS_BADGES[latest.status].label}, {formatAgo(latest.createdAt, now)}
+      {statusBadge(latest.status).label}, {formatAgo(latest.createdAt, now)}
       {response && <div className={table.soft}>{response}</div>}
     </div>
   );

@@ -14,6 +14,11 @@ export const SENT_EVENT_NAMES: Record<SentEventType, string> = {
   "webhooks.endpoint.test": texts.testEvent,
 };
 
+/** Returns the code itself for an event that only a newer release of the service has. */
+export function eventName(type: SentEventType): string {
+  return SENT_EVENT_NAMES[type] ?? type;
+}
+
 interface BadgeProps {
   label: string;
   tone: Tone;
@@ -25,6 +30,11 @@ export const STATUS_BADGES: Record<DeliveryStatus, BadgeProps> = {
   failed: { label: texts.deliveryStatus.failed, tone: "bad" },
   canceled: { label: texts.deliveryStatus.canceled, tone: "plain" },
 };
+
+/** Returns the code itself for a status that only a newer release of the service has. */
+export function statusBadge(status: DeliveryStatus): BadgeProps {
+  return STATUS_BADGES[status] ?? { label: status, tone: "plain" };
+}
 
 /** Badge of a pending delivery before its first attempt. */
 export const SENDING_BADGE: BadgeProps = { label: texts.sending, tone: "busy" };
