@@ -47,9 +47,10 @@ function Sessions() {
     onSuccess: () => showToast(texts.otherSessionsEnded),
     onSettled,
   });
+  const latest = end.submittedAt > endOthers.submittedAt ? end : endOthers;
   return (
     <Section title={texts.sessions} description={texts.sessionsHint}>
-      <ErrorNotice error={end.error ?? endOthers.error} />
+      <ErrorNotice error={latest.error} />
       <LoadState query={sessions} />
       <ul className={css.rows}>
         {sessions.data?.map((session) => (
@@ -68,6 +69,7 @@ function Sessions() {
               <Button
                 variant="danger"
                 aria-label={texts.endSessionOf(browserName(session.userAgent))}
+                isPending={end.isPending && end.variables === session.id}
                 onPress={() => end.mutate(session.id)}
               >
                 {texts.endSession}

@@ -53,6 +53,7 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
   const isUnchanged = edited?.days === saved?.days && edited?.deletes === saved?.deletes;
   const submit = () => {
     change.reset();
+    loadPreview.reset();
     if (edited === null) change.mutate({ retention: null });
     else loadPreview.mutate(edited);
   };

@@ -43,7 +43,8 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
   };
   return (
     <>
-      {change.error && !isEditing && <ErrorNotice error={change.error} />}
+      {/* The dialogs and the toast show the errors of the other changes. */}
+      {change.variables?.enabled && <ErrorNotice error={change.error} />}
       <div className={css.buttons}>
         <Button onPress={() => setEditing(true)}>{texts.edit}</Button>
         {enabled ? (

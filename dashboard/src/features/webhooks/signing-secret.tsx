@@ -33,7 +33,7 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
   const shown = rotate.data?.secret ?? reveal.data?.secret;
   return (
     <Section title={texts.signingSecret} description={texts.signingSecretHint}>
-      <ErrorNotice error={reveal.error} />
+      {shown === undefined && <ErrorNotice error={reveal.error} />}
       {endpoint.previousSecretExpiresAt && (
         <Notice tone="plain">{texts.signedWithBoth(formatDateTime(endpoint.previousSecretExpiresAt))}</Notice>
       )}
