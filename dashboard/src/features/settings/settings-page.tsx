@@ -1,7 +1,7 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { MAX_WEIGHT } from "@subtext/server/db/enums";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { Fragment, useEffect, useState } from "react";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { messageOf } from "../../admin-client/request.ts";
 import { useEnvironment } from "../../hooks/use-environment.ts";
@@ -35,16 +35,18 @@ export function SettingsPage() {
   return (
     <>
       {header}
-      <AiTranscription environment={environment} />
-      <Vocabulary key={`vocabulary ${environment.id}`} environment={environment} />
-      <Retention key={environment.id} environment={environment} />
-      <UploadOrigins key={`origins ${environment.id}`} environment={environment} />
-      <Weight key={`weight ${environment.id}`} environment={environment} />
-      <Section title={texts.environment}>
-        <p>
-          {environment.name} · <code>{environment.id}</code>
-        </p>
-      </Section>
+      <Fragment key={environment.id}>
+        <AiTranscription environment={environment} />
+        <Vocabulary environment={environment} />
+        <Retention environment={environment} />
+        <UploadOrigins environment={environment} />
+        <Weight environment={environment} />
+        <Section title={texts.environment}>
+          <p>
+            {environment.name} · <code>{environment.id}</code>
+          </p>
+        </Section>
+      </Fragment>
     </>
   );
 }
