@@ -30,7 +30,8 @@ export function BarChart({ title, bars }: { title: string; bars: Bar[] }) {
           const [x, width] = [index * column, column - GAP];
           const [completedHeight, failedHeight] = [heightOf(completed), heightOf(failed)];
           return (
-            <g key={label}>
+            // biome-ignore lint/suspicious/noArrayIndexKey: labels repeat when clocks are set back
+            <g key={index}>
               <title>{`${label}: ${[texts.completedCount(completed), failed > 0 && texts.failedCount(failed)].filter(Boolean).join(", ")}`}</title>
               <rect className={css.hoverArea} x={x} y="0" width={width + GAP} height={HEIGHT} />
               <rect
@@ -69,8 +70,9 @@ export function BarChart({ title, bars }: { title: string; bars: Bar[] }) {
             </tr>
           </thead>
           <tbody>
-            {bars.map(({ label, completed, failed }) => (
-              <tr key={label}>
+            {bars.map(({ label, completed, failed }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: labels repeat when clocks are set back
+              <tr key={index}>
                 <th scope="row">{label}</th>
                 <td>{completed}</td>
                 <td>{failed}</td>
