@@ -5,6 +5,7 @@ import {
   CheckboxGroup,
   FieldError,
   Label,
+  Text,
   TextArea,
 } from "react-aria-components";
 import { forms } from "../../messages/en/forms.ts";
@@ -150,7 +151,9 @@ export function MultilineField({
     >
       <Label className={controls.label ?? ""}>{label}</Label>
       <TextArea className={css.textArea ?? ""} spellCheck={false} />
-      <span className={controls.hint}>{hint}</span>
+      <Text slot="description" className={controls.hint ?? ""}>
+        {hint}
+      </Text>
       <FieldError className={controls.error ?? ""}>{error}</FieldError>
     </AriaTextField>
   );
