@@ -51,7 +51,7 @@ export const shell: typeof english = {
       videos: "Videos",
     },
     upload: "Videos hochladen",
-    inviteOperator: "Operator einladen",
+    inviteOperator: "Benutzer einladen",
     createKey: "API-Schlüssel erstellen",
     switchTheme: { light: "Zum hellen Design wechseln", dark: "Zum dunklen Design wechseln" },
   },

@@ -4,7 +4,7 @@ import { translated } from "../translated.ts";
 export const audit = translated("audit", {
   title: "Audit log",
   description: "All changes, with user and IP. Owners only.",
-  retentionNote: "Entries are deleted after AUDIT_LOG_DAYS.",
+  retentionNote: "Entries are deleted after AUDIT_LOG_DAYS days.",
   action: "Action",
   user: "User",
   ipAddress: "IP address",
