@@ -3,6 +3,8 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/
 import { request } from "../../admin-client/request.ts";
 
 const PAGE_SIZE = 50;
+/** Like the pattern of `actorId` in the admin API, which rejects other ids. */
+const ACTOR = /^\w{1,64}$/;
 
 export interface AuditFilter {
   action?: AuditAction;
@@ -12,10 +14,10 @@ export interface AuditFilter {
 
 /** Ignores invalid search parameters. */
 export function parseAuditFilter({ action, by }: Record<string, unknown>): AuditFilter {
-  const valid = AUDIT_ACTIONS.find((value) => value === action);
+  const knownAction = AUDIT_ACTIONS.find((value) => value === action);
   return {
-    ...(valid && { action: valid }),
-    ...(typeof by === "string" && /^\w{1,64}$/.test(by) && { by }),
+    ...(knownAction && { action: knownAction }),
+    ...(typeof by === "string" && ACTOR.test(by) && { by }),
   };
 }
 
@@ -33,7 +35,7 @@ export function auditQuery({ action, by }: AuditFilter) {
   });
 }
 
-/** Includes removed operators. */
+/** The operators whose actions are in the log, including removed ones. */
 export const auditOperatorsQuery = queryOptions({
   queryKey: ["audit-operators"],
   queryFn: async ({ signal }) => (await request("GET /audit/operators", { signal })).data,
