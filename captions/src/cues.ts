@@ -159,7 +159,9 @@ function cueCost(measures: Measures, from: number, lineBreak: number, to: number
 
 /**
  * Returns the time at which the caption disappears, in milliseconds. This is the end of its last word, or later if
- * viewers need more time to read and the next caption allows it.
+ * viewers need more time to read and the next caption allows it, but at most `MAX_CUE_MS` after the start.
+ *
+ * @param start milliseconds; later than the first word if the previous caption ends later
  */
 function cueEnd(measures: Measures, from: number, to: number, start: number): number {
   const spoken = measures.ends[to - 1]!;

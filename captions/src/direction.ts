@@ -10,8 +10,9 @@ const LETTER = /\p{L}/u;
 const LETTERS = /\p{L}/gu;
 
 /**
- * Returns the base direction of a caption: the direction that all its letters share. Mixed text has the direction of the
- * language, or of its first letter if the language is unknown.
+ * Returns the base direction of a caption: the direction that all its letters share. Text with letters of both directions
+ * has the direction of the language, or of its first letter if the language is unknown. Text without letters has the
+ * direction of the language.
  * @param language ISO 639 code, with or without subtags
  */
 export function readingDirection(text: string, language: string): Direction {

@@ -13,8 +13,8 @@ const OPENING_ONLY = /^[\p{Ps}\p{Pi}¿¡]+$/u;
 const CLOSING_ONLY = /^(?:[\p{Pe}\p{Pf}.,!?;:…‥%‰、。，．！？；：･｡､・؟،؛۔।॥።၊။។៕ฯๆ]|")+$/u;
 
 /**
- * Returns whether the word ends with a period, question mark or exclamation mark of any script. Closing quotes are
- * ignored.
+ * Returns whether the word ends with an ellipsis, or with a period, question mark or exclamation mark of any script.
+ * Closing quotes are ignored. The period of an abbreviation, such as `Mr.` or `U.S.`, does not count.
  */
 export function endsSentence(word: string): boolean {
   const bare = word.replace(CLOSERS, "");

@@ -30,12 +30,11 @@ export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
   const trusted = longestNonDecreasing(repaired.map((span) => span.start));
 
   let placed = 0;
-  let placedEnd = 0;
   for (const index of [...trusted, repaired.length]) {
     const next = repaired[index];
     const previous = repaired[placed - 1];
     if (previous && next) previous.end = Math.min(previous.end, next.start);
-    placedEnd = previous?.end ?? 0;
+    const placedEnd = previous?.end ?? 0;
     const untimedCount = index - placed;
     if (untimedCount > 0) {
       const gapEnd = next?.start ?? limitMs;

@@ -54,9 +54,9 @@ export function measure(words: readonly Word[]): Measures {
     const spaced = needsSpace(word, next);
     measures.offsets[i + 1] = measures.offsets[i]! + measures.widths[i]! + (spaced ? NARROW_WIDTH : 0);
     const pause = measures.starts[i + 1]! - measures.ends[i]!;
-    const unmarked = Math.max(0, 1 - pause / FULL_PAUSE_MS);
+    const costFactor = Math.max(0, 1 - pause / FULL_PAUSE_MS);
     const isFree = measures.sentenceEnds[i] || words[i]!.channel !== words[i + 1]!.channel;
-    measures.breakCosts[i] = isFree ? 0 : unmarked * textBreakCost(word, next, spaced);
+    measures.breakCosts[i] = isFree ? 0 : costFactor * textBreakCost(word, next, spaced);
   }
   return measures;
 }

@@ -28,7 +28,8 @@ const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|(?<!\p{Z})\p{Z}+$/gu;
 /**
  * Normalizes an engine's words without changing their order. Text becomes non-empty NFC without control characters.
  * Times become whole milliseconds within the media, without overlaps. Entries with several words are split and their
- * time is distributed. Standalone punctuation is attached to the neighboring word.
+ * time is distributed; text in a script without spaces is split into dictionary words. Standalone punctuation is attached
+ * to the neighboring word.
  *
  * @param durationSeconds length of the media; NaN means no limit
  */

@@ -6,7 +6,7 @@ export interface PageCommand {
   run(): void;
 }
 
-/** Commands of the current page, keyed by the component that added them. The palette reads them when it opens. */
+/** Commands of the current page, keyed by the component that added them. A change does not rerender the open palette. */
 export const PageCommandsContext = createContext(new Map<string, readonly PageCommand[]>());
 
 /** Adds commands to the palette while the component is mounted, so they are available whenever its buttons are. */

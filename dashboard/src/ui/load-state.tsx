@@ -15,8 +15,8 @@ interface LoadableQuery {
 }
 
 /**
- * Shows a skeleton while the data is loading. If loading fails, shows the error and a button to try again. Renders
- * nothing once the data is loaded.
+ * Shows a skeleton while the data is loading. If loading or refetching fails, shows the error, and a button to try again
+ * if that may help. Otherwise renders nothing.
  */
 export function LoadState({ query }: { query: LoadableQuery }) {
   const { data, error } = query;
