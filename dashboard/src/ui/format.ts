@@ -18,6 +18,7 @@ export function formatBytes(count: number): string {
 }
 
 const PERCENT = new Intl.NumberFormat(LOCALE, { style: "percent" });
+const PERCENT_DOWN = new Intl.NumberFormat(LOCALE, { style: "percent", roundingMode: "floor" });
 const DECIMAL = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** Returns e.g. `3.4`. */
@@ -30,7 +31,7 @@ export function formatDecimal(value: number): string {
  * @param share 0 … 1
  */
 export function formatPercent(share: number): string {
-  return PERCENT.format(Math.floor(share * 100) / 100);
+  return PERCENT_DOWN.format(share);
 }
 
 /** Rounds to the nearest percent. */
