@@ -54,11 +54,13 @@ function Filters({ filter, onFilter }: { filter: AuditFilter; onFilter(filter: A
   const operatorNames = operators.flatMap((actor) =>
     actor.id === null ? [] : [[actor.id, actorName(actor)] as const],
   );
-  const actors: Record<string, string> = {
+  const knownActors: Record<string, string> = {
     all: texts.allUsers,
     ...Object.fromEntries(operatorNames),
     ...texts.actorKinds,
   };
+  // Until the operators have loaded, or if the log has no event of this one, its id shows that the log is filtered.
+  const actors = Object.hasOwn(knownActors, by) ? knownActors : { ...knownActors, [by]: by };
   return (
     <div className={css.filters}>
       <Select
