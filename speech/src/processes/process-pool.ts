@@ -179,6 +179,8 @@ class SpeechProcesses implements Speech {
       );
     }
     this.#usableSlots = fitting.processes;
+    // More slots may have become usable.
+    this.#serveWaiting();
     const { batchShare, processBytes } = fitting;
     slot.next = { parts: { engines, threads: fitting.threads, batchShare }, processBytes };
     return this.#slots.indexOf(slot) < fitting.processes;
@@ -224,14 +226,22 @@ class SpeechProcesses implements Speech {
 
   #release(slot: Slot): void {
     if (slot.outdated) void slot.process?.stop();
-    const next = this.#waiting.shift();
-    if (next !== undefined) {
-      next(slot);
-      return;
-    }
     slot.taken = false;
+    this.#serveWaiting();
+    if (slot.taken) return;
     slot.idle = setTimeout(() => void slot.process?.stop(), this.#options.idleMs ?? IDLE_MS);
     slot.idle.unref();
+  }
+
+  /** Gives the usable free slots to waiting jobs. */
+  #serveWaiting(): void {
+    for (const slot of this.#slots.slice(0, this.#usableSlots).filter(({ taken }) => !taken)) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      slot.taken = true;
+      clearTimeout(slot.idle);
+      next(slot);
+    }
   }
 
   #processOf(slot: Slot): SpeechProcess {

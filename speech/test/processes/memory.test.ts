@@ -148,3 +148,29 @@ test("a recording that does not fit into memory fails, and no process is started
   await expect(speech.describe()).rejects.toMatchObject({ code: "insufficient_memory" });
   await speech.close();
 });
+
+test("jobs that do not fit into memory at the same time wait without planning again", async () => {
+  let plans = 0;
+  const servers = [{ url: "http://127.0.0.1:9", apiKey: null }];
+  const multilingual = { kind: "openai" as const, servers, model: "whisper-1" };
+  const parts = () => {
+    plans += 1;
+    if (plans > 9) throw new Error("The jobs plan again and again.");
+    return { bundled: false, multilingual, bundledTakesEnglish: false, remedy: "" };
+  };
+  const speech = createSpeech({
+    parts,
+    processes: 3,
+    threads: 1,
+    memoryLimitBytes: 1600 * MB,
+    memory: { bytes: 600 * MB, source: "the limit", reservedBytes: 0 },
+    heartbeatTimeoutMs: 30_000,
+  });
+  const job = { maxDurationSeconds: 60, signal: new AbortController().signal };
+  const jobs = Array.from({ length: 3 }, () => speech.transcribe(import.meta.filename, job));
+  const outcomes = await Promise.allSettled(jobs);
+  const unreadable = { status: "rejected", reason: { code: "unreadable_media" } };
+  expect(outcomes).toMatchObject([unreadable, unreadable, unreadable]);
+  expect(plans).toBe(3);
+  await speech.close();
+});
