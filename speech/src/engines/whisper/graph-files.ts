@@ -70,8 +70,8 @@ export async function findGraphs(folder: string, variant: string | undefined): P
 }
 
 /**
- * Measured memory per byte of a graph's files, or slightly more. The runtime copies weights while it loads them, repacks
- * them for each branch of a decoder, and converts half to single precision.
+ * Measured memory per byte of a graph's files, or more: large decoders need at most two thirds of it. The runtime copies
+ * weights while it loads them, repacks them for each branch of a decoder, and converts half to single precision.
  */
 const MEMORY_PER_BYTE = {
   encoder: { eightBits: 2.5, fp16: 6, fp32: 1.5 },
