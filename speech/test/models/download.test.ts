@@ -331,4 +331,7 @@ test("the rate of a download is that of the last seconds, and reports what remai
   expect(at(21_000, 6_200)).toMatchObject({ bytesPerSecond: 100, remainingSeconds: 38 });
   // A file that was started over.
   expect(at(22_000, 5_000)).toMatchObject({ bytesPerSecond: null, remainingSeconds: null });
+  // One report per chunk, of which not all are kept.
+  for (let ms = 1; ms < 600; ms++) at(22_000 + ms, 5_000 + ms);
+  expect(at(22_600, 5_600)).toMatchObject({ bytesPerSecond: 1000, remainingSeconds: 4.4 });
 });
