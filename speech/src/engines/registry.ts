@@ -52,6 +52,11 @@ export interface EngineSelection {
   remedy: string;
 }
 
+/** Returns whether the bundled engine is selected and needed. The multilingual engine may transcribe everything. */
+export function loadsBundled({ bundled, multilingual, bundledTakesEnglish }: EngineSelection): boolean {
+  return bundled && (multilingual === null || bundledTakesEnglish);
+}
+
 export interface AvailableEngines {
   /** The installed Whisper model; null if there is none yet. */
   whisper: {

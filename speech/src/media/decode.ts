@@ -3,7 +3,7 @@ import { SpeechError } from "../errors.ts";
 import { roundToMs } from "../lib/round-to-ms.ts";
 import { SAMPLE_RATE } from "./audio.ts";
 import type { AudioTrack, Backend, Inspection } from "./backend.ts";
-import { CHANNEL_PAIRS } from "./channel-pair.ts";
+import { SEPARATE_CHANNELS } from "./channel-pair.ts";
 import { Chunker, type ChunkFormat } from "./chunker.ts";
 import { summarizeDecode } from "./decode-summary.ts";
 import type { DecodedAudio, DecodeOptions, Decoder, DecodeSummary, Probe } from "./media.ts";
@@ -18,7 +18,7 @@ export function decoderOf(backend: Backend): Decoder {
     probe: (path, signal) => probe(backend, path, signal),
     decode: (path, options) =>
       decode(backend, path, options, outputChannels(options.probe) === 1 ? MONO : new StereoMix()),
-    decodeChannels: (path, options) => decode(backend, path, options, CHANNEL_PAIRS),
+    decodeChannels: (path, options) => decode(backend, path, options, SEPARATE_CHANNELS),
     poster: (path, options) => findPoster(backend, path, options),
   };
 }

@@ -1,4 +1,9 @@
-import { type EngineSelection, type EngineSpec, engineDefinition } from "../engines/registry.ts";
+import {
+  type EngineSelection,
+  type EngineSpec,
+  engineDefinition,
+  loadsBundled,
+} from "../engines/registry.ts";
 import { SpeechError } from "../errors.ts";
 import type { MemoryLimit } from "./memory-limit.ts";
 
@@ -56,8 +61,7 @@ export async function planParallelism(
   engines: EngineSelection,
   { processes, threads, memory }: { processes: number; threads: number; memory: MemoryBudget },
 ): Promise<Parallelism> {
-  const loadsBundled = engines.bundled && (engines.multilingual === null || engines.bundledTakesEnglish);
-  const bundledBytes = loadsBundled
+  const bundledBytes = loadsBundled(engines)
     ? await engineDefinition({ kind: "moonshine" }).weightBytes({ kind: "moonshine" })
     : 0;
   const modelBytes = await modelWeightBytes(engines);

@@ -18,20 +18,23 @@ export interface WhisperGraphs {
 }
 
 /**
- * @param threads threads per run; a run blocks the JavaScript thread, so runs are never concurrent
+ * @param threads threads per run; a run blocks the event loop, so runs are never concurrent
  * @throws SpeechError `model_unusable`
  */
 export async function openGraphs(model: WhisperModel, threads: number): Promise<WhisperGraphs> {
   const encoder = await openEncoder(model, threads);
-  const decoder = await openDecoder(model, threads);
-  const { type, name } = encoder;
+  const decoder = await openDecoder(model, threads).catch(async (error) => {
+    await encoder.session.release();
+    throw error;
+  });
+  const { inputName, inputType } = encoder;
   return {
     async encode(features) {
       const dims = [1, model.melBins, model.window.melFrames];
-      const input = asFloats(new Tensor("float32", features, dims), type);
+      const input = asFloats(new Tensor("float32", features, dims), inputType);
       let states: Tensor | undefined;
       try {
-        states = (await encoder.session.run(asFeeds({ [name]: input }))).last_hidden_state;
+        states = (await encoder.session.run(asFeeds({ [inputName]: input }))).last_hidden_state;
       } catch (error) {
         throw new SpeechError("model_unusable", "The encoder model cannot be run.", { cause: error });
       }
@@ -39,7 +42,7 @@ export async function openGraphs(model: WhisperModel, threads: number): Promise<
       if (states?.dims.length !== 3 || states.dims[0] !== 1 || states.dims[1] !== frames) {
         throw new SpeechError(
           "model_unusable",
-          `The encoder returned [${states?.dims.join(", ") ?? "nothing"}] instead of [1, ${frames}, width].`,
+          `The encoder returned ${states ? `[${states.dims.join(", ")}]` : "no states"} instead of [1, ${frames}, width].`,
         );
       }
       return states;
@@ -54,8 +57,8 @@ export async function openGraphs(model: WhisperModel, threads: number): Promise<
 
 interface Encoder {
   session: InferenceSession;
-  name: string;
-  type: FloatType;
+  inputName: string;
+  inputType: FloatType;
 }
 
 async function openEncoder(model: WhisperModel, threads: number): Promise<Encoder> {
@@ -66,24 +69,25 @@ async function openEncoder(model: WhisperModel, threads: number): Promise<Encode
   if (!input?.isTensor || !session.outputNames.includes("last_hidden_state")) {
     throw new SpeechError("model_unusable", `${model.encoderPath} is not a Whisper encoder.`);
   }
-  return { session, name: input.name, type: parseFloatType(input.type, input.name) };
+  return { session, inputName: input.name, inputType: parseFloatType(input.type, input.name) };
 }
 
 async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2SeqDecoder> {
   const session = await load(model.decoderPath, async () => {
     const graph = addCrossAttentionOutputs(await readFile(model.decoderPath));
     // The graph is loaded from memory, so the runtime needs the folder of its external weights.
-    const folder = { model_external_initializers_file_folder_path: dirname(model.decoderPath) };
-    // onnxruntime 1.25 to 1.30 cannot open decoders whose two branches share an 8-bit output projection, as in the hub's
-    // exports, if it fuses dequantization and multiplication. Without the fusion, weights are dequantized once, on load.
-    const unpacked = { disable_quant_qdq: "1" };
-    return InferenceSession.create(graph, sessionOptions(threads, { ...folder, ...unpacked }));
+    const externalWeights = { model_external_initializers_file_folder_path: dirname(model.decoderPath) };
+    // Disables the fusion of dequantization and matrix multiplication. With it, onnxruntime 1.25 to 1.30 cannot load
+    // decoders whose two branches share an 8-bit output projection, such as the exports on Hugging Face. Without it, the
+    // weights are dequantized once, on load.
+    const noFusion = { disable_quant_qdq: "1" };
+    return InferenceSession.create(graph, sessionOptions(threads, { ...externalWeights, ...noFusion }));
   });
   const decoder = describeDecoder(session);
   if (decoder.vocabularySize !== model.vocabularySize) {
     throw new SpeechError(
       "model_unusable",
-      `${model.decoderPath} has ${decoder.vocabularySize} tokens, but config.json has ${model.vocabularySize}.`,
+      `${model.decoderPath} has a vocabulary of ${decoder.vocabularySize} tokens, but config.json specifies ${model.vocabularySize}.`,
     );
   }
   if (decoder.heads !== model.decoderHeads) {
@@ -95,15 +99,16 @@ async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2Se
   return decoder;
 }
 
-function sessionOptions(threads: number, session: Record<string, unknown>): InferenceSession.SessionOptions {
+function sessionOptions(threads: number, settings: Record<string, unknown>): InferenceSession.SessionOptions {
   return {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     // Spinning threads would take CPU time from all other work.
-    extra: { session: { intra_op: { allow_spinning: "0" }, ...session } },
+    extra: { session: { intra_op: { allow_spinning: "0" }, ...settings } },
   };
 }
 
+/** Reports any error of `open` as `model_unusable`. */
 async function load(path: string, open: () => Promise<InferenceSession>): Promise<InferenceSession> {
   try {
     return await open();

@@ -23,8 +23,11 @@ import { wordsOfTokens } from "./words-of-tokens.ts";
 /** Every utterance is followed by at least this much silence, so its last word is complete. */
 const MARGIN_SECONDS = 0.5;
 
-/** If decoding would resume before this position of an utterance, the text is a hallucination, so it does not. */
-const MIN_CONTINUED_SECONDS = 2;
+/**
+ * If the reliable part of a text at the token limit ends before this position in the utterance, the text is a
+ * hallucination, so decoding does not resume.
+ */
+const MIN_RESUME_SECONDS = 2;
 
 const MAX_BATCH_ROWS = 16;
 /**
@@ -81,8 +84,8 @@ class Whisper implements Engine {
     this.#logMel = new LogMel(model);
     this.#wordTimes = wordTimes(model, graphs.decoder.attentionLayers);
     const hasAttention = this.#wordTimes.heads.length > 0;
-    // The alignment heads were selected for text without timestamps, which is also shorter. Timestamps
-    // are used only if the decoder has no attention outputs, or if the model has no `<|notimestamps|>` token.
+    // The alignment heads were selected for text without timestamps, which is also shorter. Timestamps are decoded only
+    // if the decoder has no attention outputs, or if the model has no `<|notimestamps|>` token.
     this.#timestamps = tokens.firstTimestamp !== null && (!hasAttention || tokens.noTimestamps === null);
     this.#processLogits = createLogitsProcessor(model, this.#timestamps);
     const bytes = rowBytes({
@@ -157,7 +160,7 @@ class Whisper implements Engine {
    * Returns the reliable part of a text that may have exceeded the token limit: its complete segments, or the text before
    * its last word if there are no timestamps. `resumeAtSeconds` is the position in the utterance at which to continue.
    * If nothing is missing, returns the whole result and null. Does the same if the position would be below
-   * `MIN_CONTINUED_SECONDS`, because such a text is a hallucination that would recur.
+   * `MIN_RESUME_SECONDS`, because such a text is a hallucination that would recur.
    */
   #withinLimit(utterance: Utterance, whole: RecognitionResult, attempt: Attempt): WithinLimit {
     const { words } = whole;
@@ -176,7 +179,7 @@ class Whisper implements Engine {
       resumeAtSeconds = last < 0 ? 0 : (sequence.tokens[last]! - firstTimestamp!) * TIMESTAMP_STEP_SECONDS;
       kept = wordsOfTokens(sequence.tokens.slice(0, last + 1), tokenBytes, whole.language).length;
     }
-    if (resumeAtSeconds < MIN_CONTINUED_SECONDS) return unchanged;
+    if (resumeAtSeconds < MIN_RESUME_SECONDS) return unchanged;
     return { result: { ...whole, words: words.slice(0, kept), truncated: false }, resumeAtSeconds };
   }
 
@@ -359,7 +362,7 @@ function remainderOf({ samples, start }: Utterance, fromSeconds: number): Uttera
   return { samples: samples.subarray(Math.round(fromSeconds * SAMPLE_RATE)), start: start + fromSeconds };
 }
 
-export interface BatchShape {
+export interface RowShape {
   decoderLayers: number;
   /** Width of the decoder's states: heads × size of a head. */
   width: number;
@@ -373,7 +376,7 @@ export interface BatchShape {
  * Returns the maximum memory of a row of a batch: its cross-attention cache, its self-attention cache before and after
  * a step, and its stored attention.
  */
-export function rowBytes(shape: BatchShape): number {
+export function rowBytes(shape: RowShape): number {
   const { decoderLayers, width, encoderFrames, maxTokens, storedHeads } = shape;
   const caches = 2 * decoderLayers * width * (encoderFrames + 2 * maxTokens);
   return Float32Array.BYTES_PER_ELEMENT * (caches + storedHeads * encoderFrames * maxTokens);
