@@ -85,7 +85,7 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   try {
     for await (const { utterances, settledSeconds } of groups) {
       await timer.time("engine", () => recognizer.recognize(utterances, { signal, onSettled }));
-      onSettled(settledSeconds);
+      onSettled(Math.min(settledSeconds, recognizer.heldBackFrom));
     }
   } catch (error) {
     options.signal.throwIfAborted();
@@ -100,10 +100,10 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
     throw new SpeechError("undecodable_audio", "One audio track is silent and another cannot be decoded.");
   }
   if (skipReason !== null) return { outcome: "skipped", reason: skipReason, duration: measured };
-  report(duration ?? measured);
   const recognized = await timer.time("engine", () =>
     recognizer.finish(measured, { signal: options.signal, onSettled: report }),
   );
+  report(duration ?? measured);
   return {
     outcome: "transcribed",
     ...recognized,

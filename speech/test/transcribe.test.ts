@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Engine } from "../src/engines/engine.ts";
 import { openOpenAi } from "../src/engines/openai/openai.ts";
 import type { Decoder } from "../src/media/media.ts";
 import { openDecoder } from "../src/media/open-decoder.ts";
@@ -284,6 +285,30 @@ describe("the language", () => {
 });
 
 describe("while it works", () => {
+  test("progress reaches the end only when the utterances that were held back are recognized", async () => {
+    const seen: TranscribeProgress[] = [];
+    const seenByEngine: (number | undefined)[] = [];
+    const engine: Engine = {
+      name: "fake",
+      languages: ["en", "de"],
+      maxUtteranceSeconds: 28,
+      detectLanguages: async (utterances) => utterances.map(() => new Map([["en", 0.9]])),
+      recognize: async (utterances) => {
+        seenByEngine.push(seen.at(-1)?.done);
+        const statistics = { meanLogProbability: -0.1, compressionRatio: 1, noSpeechProbability: 0 };
+        return utterances.map(() => ({ words: [], language: "en", truncated: false, ...statistics }));
+      },
+      close: async () => {},
+    };
+    const { duration } = await transcriptOf(written("held-back.wav", sequence(0.5, theChildren, 0.5)), {
+      engines: { ...BUNDLED, bundled: null, multilingual: engine },
+      onProgress: (progress) => seen.push(progress),
+    });
+    expect(seenByEngine).toHaveLength(1);
+    expect(seenByEngine[0]).toBeLessThan(1);
+    expect(seen.at(-1)).toEqual({ done: duration, duration, remainingSeconds: 0 });
+  });
+
   test("progress grows from nothing towards the end", async () => {
     const seen: TranscribeProgress[] = [];
     const path = written("progress.wav", sequence(...manyMinutes().parts));

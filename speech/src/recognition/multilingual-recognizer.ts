@@ -38,6 +38,7 @@ interface WaitingBatch {
   utterances: readonly DetectedUtterance[];
   accepted: EnglishUtterances["accepted"];
   /** Seconds of the media. */
+  start: number;
   end: number;
 }
 
@@ -61,6 +62,10 @@ export class MultilingualRecognizer {
     this.#detector = languageDetector(engine);
   }
 
+  get heldBackFrom(): number {
+    return this.#waiting?.start ?? Number.POSITIVE_INFINITY;
+  }
+
   async recognize(group: readonly SpokenUtterance[], options: RecognizerOptions): Promise<void> {
     const detect = this.#detect(options);
     const english =
@@ -70,7 +75,12 @@ export class MultilingualRecognizer {
     for (const batch of inBatches(group, this.#detector.batch)) {
       const utterances = await detectRemaining(batch, english, detect);
       await this.#settleWaiting(utterances, options);
-      this.#waiting = { utterances, accepted: english.accepted, end: endOf(batch.at(-1)!) };
+      this.#waiting = {
+        utterances,
+        accepted: english.accepted,
+        start: batch[0]!.start,
+        end: endOf(batch.at(-1)!),
+      };
     }
   }
 

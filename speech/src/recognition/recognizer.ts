@@ -27,6 +27,8 @@ export interface Engines {
 
 /** Recognizes the utterances of one recording. Chooses languages and engines, and removes hallucinations. */
 export interface Recognizer {
+  /** Time in the media from which utterances are held back; infinite if there are none. */
+  readonly heldBackFrom: number;
   /**
    * Recognizes the next utterances in chronological order. Up to a minute of utterances may be held back, because their
    * language can depend on later ones.
@@ -65,6 +67,10 @@ class ChannelRecognizer {
 
   constructor(recognizers: readonly [MultilingualRecognizer, MultilingualRecognizer]) {
     this.#channels = recognizers.map((recognizer) => ({ recognizer, settledSeconds: 0 }));
+  }
+
+  get heldBackFrom(): number {
+    return Math.min(...this.#channels.map(({ recognizer }) => recognizer.heldBackFrom));
   }
 
   async recognize(group: readonly SpokenUtterance[], options: RecognizerOptions): Promise<void> {
