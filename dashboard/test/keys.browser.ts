@@ -101,6 +101,7 @@ test("a key with an expiry date is created with the keyboard, and errors are sho
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
   // Also on this page, the palette opens an empty form, not the key that was just created.
   await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").and(page.locator(":focus")).waitFor();
   await page.keyboard.type("create api key");
   await page.getByRole("option", { name: "Create API key", selected: true }).waitFor();
   await page.keyboard.press("Enter");
