@@ -64,6 +64,20 @@ test("a draft is restored although the storage was full at first", async () => {
   expect(restored?.words.map(({ word }) => word)).toEqual(["1", "2", "three"]);
 });
 
+test("the draft that is stored is removed with a later one that did not fit, but not with an earlier one", async () => {
+  const drafts = browserDrafts("operator", "video");
+  await drafts.save({ ...draft, id: "a", words: words("one", "2", "three") });
+  isFull = true;
+  await drafts.save({ ...draft, id: "b", words: words("1", "2", "three") });
+  isFull = false;
+  await drafts.remove("b");
+  expect([...stored.keys()]).toEqual([]);
+  await drafts.save({ ...draft, id: "c", words: words("one", "2", "three") });
+  await drafts.save({ ...draft, id: "d", words: words("1", "2", "three") });
+  await drafts.remove("c");
+  expect((await browserDrafts("operator", "video").load())?.id).toBe("d");
+});
+
 test("a restored draft leaves nothing behind when other words become its base", async () => {
   await browserDrafts("operator", "video").save({ ...draft, words: words("1", "two", "three") });
   const drafts = browserDrafts("operator", "video");

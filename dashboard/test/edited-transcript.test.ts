@@ -365,6 +365,23 @@ describe("merging", () => {
     expect(conflicts).toEqual([]);
   });
 
+  test("renames inserted words, and words of a second speaker, like the words around them", () => {
+    const by = (speaker: string, words: EditableWord[]) => words.map((word) => ({ ...word, speaker }));
+    const [the, day] = by("Anna", speak("the day")) as [EditableWord, EditableWord];
+    const inserted = { ...the, word: "new", start: the.end, end: day.start };
+    const mine = [the, inserted, day];
+    const before = [the, { ...day, speaker: "Ben" }];
+    const changed = before.map((word) => ({ ...word, word: `${word.word}s` }));
+    for (const [base, mineNow, theirs] of [
+      [[the, day], mine, by("Bob", mine)],
+      [before, changed, [changed[0]!, { ...changed[1]!, speaker: "Bob" }]],
+    ] as const) {
+      const { words, conflicts } = mergeWords(base, mineNow, theirs);
+      expect(words.map(({ speaker }) => speaker)).toEqual(theirs.map(({ speaker }) => speaker));
+      expect(conflicts).toEqual([]);
+    }
+  });
+
   test("of any two edits loses no change silently and keeps the order", () => {
     const word = fc.constantFrom("the", "cat", "x", "on");
     const changes = fc.array(fc.record({ index: fc.nat(5), word }), { maxLength: 4 });

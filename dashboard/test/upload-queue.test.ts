@@ -83,6 +83,20 @@ test("dismissing a file that another tab uploads does not prevent that tab from 
   await otherTab.stop();
 });
 
+test("dismissing a failed upload that another tab continues does not delete it", async () => {
+  response = { status: 400, body: "" };
+  const uploads = new UploadQueue();
+  const id = addTo(uploads);
+  await vi.waitFor(() => expect(uploads.views()).toMatchObject([{ state: "failed" }]));
+  response = null;
+  const otherTab = new UploadQueue();
+  addTo(otherTab);
+  await vi.waitFor(async () => expect((await navigator.locks.query()).held).toHaveLength(1));
+  await uploads.cancel(id);
+  expect(stored.size).toBe(1);
+  await otherTab.stop();
+});
+
 test("an upload that is stopped before it continues is not deleted, and a canceled one is", async () => {
   const stopped = new UploadQueue();
   addTo(stopped);

@@ -138,7 +138,7 @@ export const videosMutations: Mutation[] = [
   ...of(
     "dashboard/src/features/video-detail/correction/merge-words.ts",
     ["dashboard/test/edit-sequences.test.ts"],
-    [["    if (!isEqual(mine, theirs)) addConflict(merge, textOf(mine), textOf(theirs));\n", ""]],
+    [["    addConflict(merge, textOf(mine), textOf(theirs));\n", ""]],
   ),
   ...of("server/src/cleanup/stored-files.ts", CORRECTIONS, [
     ['if (savedAt >= replacedBefore) return "needed";', ""],
@@ -180,7 +180,7 @@ export const videosMutations: Mutation[] = [
   ...of(
     "server/src/bulk-operations/queries.ts",
     ["server/test/queue/many-rows.test.ts"],
-    [['batch ? sql`and video_id between ${batch[0] ?? ""} and ${batch.at(-1) ?? ""}` : sql``', "sql``"]],
+    [["batch ? sql`and video_id between ${batch.first} and ${batch.last}` : sql``", "sql``"]],
   ),
   ...of("server/src/bulk-operations/run.ts", BULK_OPERATIONS, [
     ['(tx) => recordOrRollBack(tx, item, "done")', "async () => {}"],

@@ -85,7 +85,8 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   try {
     for await (const { utterances, settledSeconds } of groups) {
       await timer.time("engine", () => recognizer.recognize(utterances, { signal, onSettled }));
-      onSettled(Math.min(settledSeconds, recognizer.heldBackFrom));
+      report(settledSeconds, recognizer.heldBackSeconds);
+      saveCheckpoint(settledSeconds);
     }
   } catch (error) {
     options.signal.throwIfAborted();
@@ -147,19 +148,23 @@ function checkpointWriter(
 }
 
 /**
- * Returns a function that reports progress. Its argument is the time up to which words are final. Reported progress never
- * decreases. It stays the same while a resumed transcription replays the part that its checkpoints cover.
+ * Returns a function that reports progress. Its arguments are the time up to which the media has been read, and how much
+ * of it is held back. Reported progress never decreases. It stays the same while a resumed transcription replays the part
+ * that its checkpoints cover.
  * @param cachedSeconds end of the part that checkpoints cover, whose speed is not used to estimate the remaining time
  */
 function progressReporter(
   { duration }: Probe,
   cachedSeconds: number,
   onProgress: ((progress: TranscribeProgress) => void) | undefined,
-): (settledSeconds: number) => void {
+): (settledSeconds: number, heldBackSeconds?: number) => void {
   const remaining = new RemainingTime();
   let furthest = -1;
-  return (settledSeconds) => {
-    const done = Math.min(Math.max(0, settledSeconds), duration ?? Number.POSITIVE_INFINITY);
+  return (settledSeconds, heldBackSeconds = 0) => {
+    const done = Math.min(
+      Math.max(0, settledSeconds - heldBackSeconds),
+      duration ?? Number.POSITIVE_INFINITY,
+    );
     const isRepeated = settledSeconds < cachedSeconds;
     if (isRepeated) remaining.beginAt(done, performance.now());
     if (done <= furthest && !isRepeated) return;

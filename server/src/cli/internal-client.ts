@@ -59,6 +59,8 @@ export function connectOverHttp({ url, token }: RunningService): InternalClient 
           ...(body !== undefined && { "content-type": "application/json" }),
         },
       });
+      // `once` reports errors before the response, and `text` those of the response.
+      outgoing.on("error", () => {});
       outgoing.end(body === undefined ? undefined : JSON.stringify(body));
       const [response] = (await once(outgoing, "response")) as [IncomingMessage];
       return parseResponse(response.statusCode ?? 0, await text(response));

@@ -45,10 +45,13 @@ export function openSystem(deps: SystemDeps): System {
     const startedMs = performance.now();
     expiresAt = Number.POSITIVE_INFINITY;
     try {
-      return await readSystem(deps, startedAt, readDiskUse());
-    } finally {
+      const system = await readSystem(deps, startedAt, readDiskUse());
       const tookMs = performance.now() - startedMs;
       expiresAt = startedMs + Math.max(MIN_INTERVAL_MS, tookMs / MAX_TIME_SHARE);
+      return system;
+    } catch (error) {
+      expiresAt = performance.now() + MIN_INTERVAL_MS;
+      throw error;
     }
   };
   return {

@@ -22,7 +22,7 @@ const BATCH = { utterances: 32, speechSeconds: 240 };
 
 /** Recognizes with an English-only engine. Rejects other languages based on the engine's low confidence. */
 export class EnglishRecognizer {
-  readonly heldBackFrom = Number.POSITIVE_INFINITY;
+  readonly heldBackSeconds = 0;
   readonly #engine: Engine;
   readonly #remedy: string;
   readonly #evidence = new EnglishEvidence();

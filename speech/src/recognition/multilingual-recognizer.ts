@@ -62,8 +62,8 @@ export class MultilingualRecognizer {
     this.#detector = languageDetector(engine);
   }
 
-  get heldBackFrom(): number {
-    return this.#waiting?.start ?? Number.POSITIVE_INFINITY;
+  get heldBackSeconds(): number {
+    return this.#waiting === null ? 0 : this.#waiting.end - this.#waiting.start;
   }
 
   async recognize(group: readonly SpokenUtterance[], options: RecognizerOptions): Promise<void> {

@@ -27,8 +27,8 @@ export interface Engines {
 
 /** Recognizes the utterances of one recording. Chooses languages and engines, and removes hallucinations. */
 export interface Recognizer {
-  /** Time in the media from which utterances are held back; infinite if there are none. */
-  readonly heldBackFrom: number;
+  /** Seconds of the media that are held back, as `recognize` describes. */
+  readonly heldBackSeconds: number;
   /**
    * Recognizes the next utterances in chronological order. Up to a minute of utterances may be held back, because their
    * language can depend on later ones.
@@ -69,8 +69,9 @@ class ChannelRecognizer {
     this.#channels = recognizers.map((recognizer) => ({ recognizer, settledSeconds: 0 }));
   }
 
-  get heldBackFrom(): number {
-    return Math.min(...this.#channels.map(({ recognizer }) => recognizer.heldBackFrom));
+  get heldBackSeconds(): number {
+    const seconds = this.#channels.map(({ recognizer }) => recognizer.heldBackSeconds);
+    return seconds.reduce((sum, each) => sum + each) / seconds.length;
   }
 
   async recognize(group: readonly SpokenUtterance[], options: RecognizerOptions): Promise<void> {

@@ -92,9 +92,13 @@ export class UploadQueue {
     this.#notify();
     const { state } = item.view;
     if (state === "done") return;
-    // An upload that this page has not started may be one that another tab is sending.
-    if (item.abort || state === "uploading") writeLocal(item.key, null);
-    await item.abort?.(true);
+    const discard = async () => {
+      writeLocal(item.key, null);
+      await item.abort?.(true);
+    };
+    if (state === "uploading") await discard();
+    // Another tab may be sending a file that this page has not started, or continue one that failed here.
+    else if (item.abort) await withLock(item.key, async (isHeld) => isHeld && (await discard()));
     this.#startNext();
   }
 
@@ -134,10 +138,8 @@ export class UploadQueue {
 
   /** Holds a lock, so that two tabs do not send the same file. */
   async #sendExclusively(item: UploadItem): Promise<void> {
-    // Browsers offer locks only to pages loaded over HTTPS or from localhost.
-    if (!navigator.locks) return await this.#send(item);
-    await navigator.locks.request(item.key, { ifAvailable: true }, async (lock) => {
-      if (!lock) throw new Error(texts.otherTab);
+    await withLock(item.key, async (isHeld) => {
+      if (!isHeld) throw new Error(texts.otherTab);
       await this.#send(item);
     });
   }
@@ -204,6 +206,13 @@ export class UploadQueue {
     this.#views = this.#items.map(({ view }) => view);
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Calls `action` while this page holds the lock, or at once if another tab does. */
+async function withLock(key: string, action: (isHeld: boolean) => Promise<unknown>): Promise<void> {
+  // Browsers offer locks only to pages loaded over HTTPS or from localhost.
+  if (!navigator.locks) await action(true);
+  else await navigator.locks.request(key, { ifAvailable: true }, async (lock) => await action(lock !== null));
 }
 
 function keyOf(environmentId: string, { name, size, lastModified }: File): string {

@@ -36,7 +36,7 @@ function Palette({ environmentId, onClose, ...dialogs }: PaletteProps) {
   const list = useRef<HTMLDivElement>(null);
   const [text, setText] = useState("");
   const trimmed = text.trim();
-  const groups = useCommands(environmentId, trimmed, useDebounced(trimmed), dialogs);
+  const { groups, isSearching } = useCommands(environmentId, trimmed, useDebounced(trimmed), dialogs);
   const commands = groups.flatMap((group) => group.commands);
   const [selectedId, setSelectedId] = useState<string | null>(null);
   const selected = commands.find(({ id }) => id === selectedId) ?? commands[0];
@@ -117,8 +117,8 @@ function Palette({ environmentId, onClose, ...dialogs }: PaletteProps) {
           </div>
         ))}
       </div>
-      <p className={commands.length > 0 ? controls.hidden : css.empty} role="status">
-        {commands.length === 0 ? texts.palette.noResults : texts.palette.count(commands.length)}
+      <p className={commands.length > 0 || isSearching ? controls.hidden : css.empty} role="status">
+        {commands.length > 0 ? texts.palette.count(commands.length) : !isSearching && texts.palette.noResults}
       </p>
     </>
   );

@@ -44,7 +44,8 @@ export function useCommands(
   text: string,
   searchedText: string,
   dialogs: PaletteDialogs,
-): CommandGroup[] {
+): { groups: CommandGroup[]; isSearching: boolean } {
+  const videos = useVideos(environmentId, text, searchedText);
   const groups: CommandGroup[] = [
     {
       name: texts.palette.groups.actions,
@@ -57,9 +58,9 @@ export function useCommands(
       name: texts.palette.groups.environments,
       commands: useEnvironments(environmentId).filter(matching(text)),
     },
-    { name: texts.palette.groups.videos, commands: useVideos(environmentId, text, searchedText) },
+    { name: texts.palette.groups.videos, commands: videos.commands },
   ];
-  return groups.filter(({ commands }) => commands.length > 0);
+  return { groups: groups.filter(({ commands }) => commands.length > 0), isSearching: videos.isSearching };
 }
 
 /** Every word of the text must occur in the name. */
@@ -163,9 +164,13 @@ function useEnvironments(current: string | null): Command[] {
  * Videos whose name or metadata contains the text. Until the server responds, those of the previous response whose name
  * contains it.
  */
-function useVideos(environmentId: string | null, text: string, searchedText: string): Command[] {
+function useVideos(
+  environmentId: string | null,
+  text: string,
+  searchedText: string,
+): { commands: Command[]; isSearching: boolean } {
   const navigate = useNavigate();
-  const { data, isPlaceholderData } = useQuery({
+  const { data, isPlaceholderData, isLoading } = useQuery({
     queryKey: ["palette-videos", environmentId, searchedText],
     queryFn: ({ signal }) =>
       request("GET /environments/:environment/videos", {
@@ -177,7 +182,7 @@ function useVideos(environmentId: string | null, text: string, searchedText: str
     placeholderData: keepPreviousData,
     staleTime: 10_000,
   });
-  if (text === "" || environmentId === null) return [];
+  if (text === "" || environmentId === null) return { commands: [], isSearching: false };
   const videos = (data?.data ?? []).map((video) => ({
     id: video.id,
     name: videoName(video),
@@ -187,6 +192,6 @@ function useVideos(environmentId: string | null, text: string, searchedText: str
         params: { environmentId, videoId: video.id },
       }),
   }));
-  const isCurrent = text === searchedText && !isPlaceholderData;
-  return isCurrent ? videos : videos.filter(matching(text));
+  const isSearching = text !== searchedText || isPlaceholderData || isLoading;
+  return { commands: isSearching ? videos.filter(matching(text)) : videos, isSearching };
 }

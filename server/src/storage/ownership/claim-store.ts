@@ -38,6 +38,7 @@ export async function claimStore({ db, location, home, log }: ClaimDeps): Promis
     await deleteStoreRecord(db);
   }
   const written: string[] = [];
+  let mayBeRecorded = false;
   try {
     if (!(await checkStore(db, location))) {
       const installation = (await serviceSecret(db, "installation")).toString("base64url");
@@ -58,6 +59,7 @@ export async function claimStore({ db, location, home, log }: ClaimDeps): Promis
     await restartUploadExpiry(db);
     // If the generation has advanced, another database or a newer state of this one has claimed the store.
     const isOwn = mark.generation === 0;
+    mayBeRecorded = true;
     const inserted = await insertStoreRecord(db, {
       storeId: mark.store,
       owner: isOwn ? mark.owner : newToken(),
@@ -67,10 +69,9 @@ export async function claimStore({ db, location, home, log }: ClaimDeps): Promis
     });
     if (inserted.store_id !== mark.store) throw otherStore(location);
   } catch (error) {
-    // Only after a refusal. After another failure, the database may have the record already, and the next start completes
-    // the claim.
-    if (error instanceof AppError && error.code === "data_folder_mismatch")
-      for (const file of written) await location.remove(file);
+    // If the database may have the record already, the next start completes the claim.
+    const isRefused = error instanceof AppError && error.code === "data_folder_mismatch";
+    if (isRefused || !mayBeRecorded) for (const file of written) await location.remove(file);
     throw error;
   }
 }

@@ -16,7 +16,7 @@ export interface Draft {
 export interface DraftStore {
   load(): Promise<Draft | null>;
   save(draft: Draft): Promise<void>;
-  /** Does nothing if another draft has been stored since then. */
+  /** Also removes an earlier draft, if this one did not fit into the storage. Keeps a later one. */
   remove(id: string): Promise<void>;
 }
 
@@ -40,6 +40,8 @@ export function browserDrafts(operatorId: string, videoId: string): DraftStore {
   const key = draftKey(operatorId, videoId);
   /** The base that is stored for the current draft. */
   let stored: { baseKey: string; base: readonly EditableWord[] } | null = null;
+  /** IDs of the drafts since the last removal, in order. Only one is stored, and not the last one if it did not fit. */
+  let ids: string[] = [];
   return {
     async load() {
       const draft = await readDraft(key);
@@ -47,9 +49,11 @@ export function browserDrafts(operatorId: string, videoId: string): DraftStore {
       if (!draft || !base) return null;
       stored = { baseKey: draft.baseKey, base };
       const { id, etag, editSessionId, replacements } = draft;
+      ids = [id];
       return { id, etag, base, words: replaceWords(base, replacements), editSessionId };
     },
     async save({ id, etag, base, words, editSessionId }) {
+      if (ids.at(-1) !== id) ids.push(id);
       const previous = stored;
       const isNewBase = previous?.base !== base;
       const current = previous && !isNewBase ? previous : { baseKey: `${key}.${id}`, base };
@@ -74,7 +78,8 @@ export function browserDrafts(operatorId: string, videoId: string): DraftStore {
     },
     async remove(id) {
       stored = null;
-      await removeDraft(key, id).catch(() => {});
+      const obsolete = [...ids.splice(0, ids.indexOf(id) + 1), id];
+      await removeDraft(key, obsolete).catch(() => {});
     },
   };
 }
@@ -92,10 +97,10 @@ async function readDraft(key: string): Promise<StoredDraft | undefined> {
   return await get<StoredDraft>(key, STORE).catch(() => undefined);
 }
 
-async function removeDraft(key: string, id: string): Promise<void> {
+async function removeDraft(key: string, ids: readonly string[]): Promise<void> {
   let baseKey: string | null = null;
   const remove = (draft: StoredDraft | undefined) => {
-    if (draft?.id !== id) return draft;
+    if (!draft || !ids.includes(draft.id)) return draft;
     baseKey = draft.baseKey;
     return undefined;
   };

@@ -75,7 +75,9 @@ export function FindAndReplace({
           label={texts.find}
           value={text}
           onChange={setText}
-          onKeyDown={({ key, shiftKey }) => key === "Enter" && step(shiftKey ? -1 : 1)}
+          onKeyDown={({ key, shiftKey, nativeEvent: { isComposing } }) => {
+            if (key === "Enter" && !isComposing) step(shiftKey ? -1 : 1);
+          }}
           autoFocus
         />
         <TextField label={texts.replaceWith} value={replacement} onChange={setReplacement} />

@@ -69,8 +69,11 @@ function mergeChanged({ base, mine, theirs }: Versions, merge: Merge): void {
   } else if (isEqual(base, theirs)) merge.words.push(...withSpeakers(mine, base, theirs));
   else if (isEqual(base, mine)) merge.words.push(...withSpeakers(theirs, base, mine));
   else if (isEqual(mine, theirs)) {
-    const speaker = base[0]?.speaker ?? null;
+    // I renamed the speaker of a word only if the base has no word of that speaker.
+    const renamed = (word: EditableWord) =>
+      base.length > 0 && !base.some((each) => isSameSpeaker(each, word));
     for (const [index, word] of mine.entries()) {
+      const { speaker } = renamed(word) ? base[0]! : word;
       merge.words.push(mergeDetails({ ...word, speaker }, word, theirs[index]!, merge));
     }
   } else {
