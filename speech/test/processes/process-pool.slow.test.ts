@@ -402,6 +402,8 @@ describe("speech that each test opens and closes", () => {
   test("a process that is started early takes the next job", async () => {
     const speech = open({ processes: 2 });
     await speech.start();
+    // `spawn` returns before the kernel has set the command line.
+    await until(() => speechProcesses().length > 0);
     const started = speechProcesses();
     expect(started).toHaveLength(1);
     await speech.start();
