@@ -1,6 +1,6 @@
 import { type Mutation, mutationsOf as of } from "./mutation.ts";
 
-const UPLOADS = ["server/test/uploads/uploads.test.ts"];
+const UPLOADS = ["uploads", "uploads-deferred-length"].map((name) => `server/test/uploads/${name}.test.ts`);
 const NEW_VIDEO = ["server/test/uploads/transcribe-as-new-video.test.ts"];
 const CORRECTIONS = ["server/test/corrections/corrections.test.ts"];
 const BULK_OPERATIONS = ["server/test/bulk-operations/bulk-operations.test.ts"];

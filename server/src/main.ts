@@ -25,7 +25,7 @@ import { diagnose } from "./health/doctor.ts";
 import { countQueue, lacksTextIndex } from "./health/queries.ts";
 import { openSystem } from "./health/system.ts";
 import type { ConnectionLimits } from "./http/app.ts";
-import { closeApp, localUrl } from "./http/app.ts";
+import { closeApp, localUrl } from "./http/listening.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { makeFolder } from "./lib/files.ts";
 import { logLevelOf } from "./lib/outages.ts";

@@ -1,7 +1,7 @@
 import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Db } from "../db/schema.ts";
-import { addressGroup } from "../http/rate-limit.ts";
+import { addressGroup } from "../http/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { logLevelOf } from "../lib/outages.ts";

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
 import type { Logger } from "pino";
 import type { TrustedProxies } from "../config/config.ts";
 import { AppError, type AppErrorCode } from "../lib/errors.ts";
 import { logLevelOf } from "../lib/outages.ts";
+import { limitBodyDepth } from "./body-depth.ts";
 import { refuseEncodedBodies } from "./body-encoding.ts";
 import { limitBodyTime, type MinBodyRate, requireMinBodyRate } from "./body-timeout.ts";
 import { registerProblems, sendProblem } from "./problems.ts";
-import { limitBodyDepth } from "./validate.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
 /** A connection without traffic is closed after this time, unless its request waits for the service. */
@@ -268,22 +268,4 @@ export function keepWaitingConnections(app: FastifyInstance): void {
       else socket.setTimeout(socket.timeout ?? 0);
     });
   });
-}
-
-const CLOSE_CONNECTIONS_AFTER_MS = 3_000;
-
-/** Stops listening. Closes connections whose requests do not complete within a few seconds. */
-export async function closeApp(app: FastifyInstance): Promise<void> {
-  // An upload may take hours. Its client resumes it after the restart.
-  const closeTimer = setTimeout(() => app.server.closeAllConnections(), CLOSE_CONNECTIONS_AFTER_MS);
-  await app.close();
-  clearTimeout(closeTimer);
-}
-
-/** Returns the server's URL for clients on this machine. */
-export function localUrl({ server }: FastifyInstance): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  if (address === "0.0.0.0") return `http://127.0.0.1:${port}`;
-  if (address === "::") return `http://[::1]:${port}`;
-  return family === "IPv6" ? `http://[${address}]:${port}` : `http://${address}:${port}`;
 }

@@ -7,7 +7,12 @@ import type { Db } from "../db/schema.ts";
 import { nullIfAbsent, walk } from "../lib/files.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import { isStorageKey } from "../storage/key.ts";
-import type { ObjectStore, StoredObject, UploadedPart } from "../storage/object-store.ts";
+import {
+  MAX_PARTS,
+  type ObjectStore,
+  type StoredObject,
+  type UploadedPart,
+} from "../storage/object-store.ts";
 import { FILES_PREFIX } from "../storage/object-transcript-store.ts";
 import {
   appendToUpload,
@@ -217,9 +222,8 @@ async function forEach<T>(items: AsyncGenerator<T>, work: (item: T) => Promise<v
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
-/** Larger files are uploaded in parts, of which S3 accepts at most 10,000. */
+/** Larger files are uploaded in parts. */
 const PART_BYTES = 8 * 1024 ** 2;
-const MAX_PARTS = 10_000;
 
 /**
  * Uploads the first `sizeBytes` bytes of a file.

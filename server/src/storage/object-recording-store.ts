@@ -9,7 +9,7 @@ import { isPlausibleId } from "../lib/ids.ts";
 import { requireSpace } from "./disk/disk-space.ts";
 import { unavailable } from "./disk/local-file.ts";
 import { objectUnusable } from "./object-errors.ts";
-import type { ObjectStore } from "./object-store.ts";
+import { MAX_PARTS, type ObjectStore } from "./object-store.ts";
 import { completeUpload, listUploads, RECORDINGS_PREFIX, readUpload, removeUpload } from "./object-upload.ts";
 import type { RecordingStore } from "./recording-store.ts";
 
@@ -140,7 +140,6 @@ function missing(): AppError {
   return new AppError("storage_object_missing", "The uploaded recording is missing.");
 }
 
-const MAX_PARTS = 10_000;
 /** Small enough that a part is copied before the idle timeout of the connection. S3 allows up to 5 GB. */
 const COPY_PART_BYTES = 128 * 1024 ** 2;
 

@@ -48,6 +48,9 @@ export interface ByteRequest {
   signal?: AbortSignal;
 }
 
+/** Maximum number of parts of an upload, as in S3. */
+export const MAX_PARTS = 10_000;
+
 /** Uploads objects in parts. An object does not exist until its upload is completed. */
 export interface MultipartUploads {
   /** @returns the id of the new multipart upload */

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { AppError } from "../lib/errors.ts";
 import { TurnQueue } from "../lib/turn-queue.ts";
-import type { ObjectStore, UploadedPart } from "./object-store.ts";
+import { MAX_PARTS, type ObjectStore, type UploadedPart } from "./object-store.ts";
 import { PartBuffer } from "./part-buffer.ts";
 
 /** Key prefix of complete recordings and of their multipart uploads, by video id. */
@@ -12,7 +12,6 @@ export const TAILS_PREFIX = "tails/";
 
 /** S3's minimum size of every part except the last. */
 const MIN_PART_BYTES = 5 * 1024 ** 2;
-const MAX_PARTS = 10_000;
 
 /** Limits the memory for parts that are being sent. One part is always allowed. */
 const PARTS_IN_MEMORY_BYTES = 64 * 1024 ** 2;

@@ -12,13 +12,13 @@ import {
   MovableClock,
   shareService,
   startService,
-  type Tenant,
   type TestService,
   temporaryFolder,
   until,
   upload,
 } from "../support/service.ts";
 import { readRecording, recordingBytes, writeRecording } from "../support/stored-recording.ts";
+import { createUpload, patchUpload } from "../support/tus-requests.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -35,47 +35,13 @@ const clock = new MovableClock();
 /** Accepts uploads, but has no workers. */
 const service = shareService({ start: false, clock, env: { MAX_UPLOAD_BYTES: "1000000" } });
 
-async function create(
-  service: TestService,
-  { key }: Tenant,
-  headers: Record<string, string>,
-  content?: string,
-) {
-  return await fetch(`${service.url}/api/v1/uploads`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "tus-resumable": "1.0.0", ...headers },
-    ...(content !== undefined && { body: content }),
-  });
-}
-
-async function patch(
-  service: TestService,
-  { key }: Tenant,
-  location: string,
-  offset: number,
-  body: Buffer | ReadableStream<Uint8Array>,
-  headers: Record<string, string> = {},
-) {
-  return await fetch(new URL(location, service.url), {
-    method: "PATCH",
-    headers: {
-      authorization: `Bearer ${key}`,
-      "tus-resumable": "1.0.0",
-      "upload-offset": String(offset),
-      "content-type": "application/offset+octet-stream",
-      ...headers,
-    },
-    body: body instanceof ReadableStream ? body : new Uint8Array(body),
-    duplex: "half",
-  });
-}
-
 /** An upload of 4 bytes to a separate service. */
 async function openUpload() {
   const clock = new MovableClock();
   const service = await startService({ start: false, clock });
   const tenant = await createTenant(service, { aiTranscription: false, clock });
-  const location = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
+  const location =
+    (await createUpload(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
   return { service, clock, tenant, location, id: location.split("/").at(-1)! };
 }
 
@@ -128,9 +94,9 @@ describe("an upload over tus", () => {
   test("is accepted behind several proxies", async () => {
     const tenant = await createTenant(service);
     const proxied = { "x-forwarded-proto": "https,http" };
-    const created = await create(service, tenant, { "upload-length": "1", ...proxied });
+    const created = await createUpload(service, tenant, { "upload-length": "1", ...proxied });
     const location = created.headers.get("location") ?? "";
-    expect((await patch(service, tenant, location, 0, Buffer.from("x"), proxied)).status).toBe(204);
+    expect((await patchUpload(service, tenant, location, 0, Buffer.from("x"), proxied)).status).toBe(204);
   });
 
   test("creates no transcription if AI Transcription is off, even after it is switched on", async () => {
@@ -148,11 +114,11 @@ describe("an upload over tus", () => {
 
   test("creates one PENDING transcription if it is on, however often completion is reported", async () => {
     const tenant = await createTenant(service);
-    const created = await create(service, tenant, { "upload-length": "4" });
+    const created = await createUpload(service, tenant, { "upload-length": "4" });
     const location = created.headers.get("location") ?? "";
-    expect((await patch(service, tenant, location, 0, Buffer.from("abcd"))).status).toBe(204);
+    expect((await patchUpload(service, tenant, location, 0, Buffer.from("abcd"))).status).toBe(204);
     const again = await Promise.all(
-      [1, 2, 3].map(() => patch(service, tenant, location, 4, Buffer.alloc(0))),
+      [1, 2, 3].map(() => patchUpload(service, tenant, location, 4, Buffer.alloc(0))),
     );
     expect(again.map(({ status }) => status)).toEqual([204, 204, 204]);
     const videoId = location.split("/").at(-1) ?? "";
@@ -167,9 +133,9 @@ describe("an upload over tus", () => {
     const file = Buffer.alloc(300_000, "subtext");
     const before = await startService({ dataFolder, port });
     const tenant = await createTenant(before, { aiTranscription: false });
-    const created = await create(before, tenant, { "upload-length": String(file.length) });
+    const created = await createUpload(before, tenant, { "upload-length": String(file.length) });
     const location = created.headers.get("location") ?? "";
-    await patch(before, tenant, location, 0, file.subarray(0, 100_000));
+    await patchUpload(before, tenant, location, 0, file.subarray(0, 100_000));
     await before.service.stop();
 
     const after = await startService({ dataFolder, port });
@@ -194,9 +160,10 @@ describe("an upload over tus", () => {
         method: "DELETE",
         headers: { authorization: `Bearer ${tenant.key}`, "tus-resumable": "1.0.0" },
       });
-    const open = (await create(service, tenant, { "upload-length": "10" })).headers.get("location") ?? "";
+    const open =
+      (await createUpload(service, tenant, { "upload-length": "10" })).headers.get("location") ?? "";
     expect((await end(open)).status).toBe(204);
-    expect((await patch(service, tenant, open, 0, Buffer.from("x"))).status).toBe(404);
+    expect((await patchUpload(service, tenant, open, 0, Buffer.from("x"))).status).toBe(404);
 
     const videoId = await upload(service, tenant, Buffer.from("done"));
     const refused = await end(`/api/v1/uploads/${videoId}`);
@@ -207,7 +174,8 @@ describe("an upload over tus", () => {
   test("is invisible to another environment", async () => {
     const owner = await createTenant(service);
     const stranger = await createTenant(service);
-    const location = (await create(service, owner, { "upload-length": "10" })).headers.get("location") ?? "";
+    const location =
+      (await createUpload(service, owner, { "upload-length": "10" })).headers.get("location") ?? "";
     for (const method of ["HEAD", "PATCH", "DELETE"]) {
       const response = await fetch(new URL(location, service.url), {
         method,
@@ -221,7 +189,7 @@ describe("an upload over tus", () => {
       });
       expect([method, response.status]).toEqual([method, 404]);
     }
-    expect((await patch(service, owner, location, 0, Buffer.from("0123456789"))).status).toBe(204);
+    expect((await patchUpload(service, owner, location, 0, Buffer.from("0123456789"))).status).toBe(204);
   });
 });
 
@@ -263,7 +231,7 @@ describe("an invalid upload request", () => {
     ],
   ])("%s gets a problem with a code and creates nothing", async (_what, headers, status, code, content) => {
     const tenant = await createTenant(service);
-    const response = await create(service, tenant, headers, content);
+    const response = await createUpload(service, tenant, headers, content);
     expect(response.headers.get("content-type")).toContain("application/problem+json");
     expect([response.status, await response.json()]).toMatchObject([status, { code, status }]);
     const open = await listOpenUploads(service.service.parts.database.kysely, {
@@ -275,104 +243,26 @@ describe("an invalid upload request", () => {
 
   test("with the wrong offset gets a conflict", async () => {
     const tenant = await createTenant(service);
-    const location = (await create(service, tenant, { "upload-length": "10" })).headers.get("location") ?? "";
-    const response = await patch(service, tenant, location, 5, Buffer.from("abcde"));
+    const location =
+      (await createUpload(service, tenant, { "upload-length": "10" })).headers.get("location") ?? "";
+    const response = await patchUpload(service, tenant, location, 5, Buffer.from("abcde"));
     expect([response.status, await response.json()]).toMatchObject([409, { code: "upload_conflict" }]);
   });
 
   test("needs a key with create_video", async () => {
     const reader = await createTenant(service, { permissions: ["get_video"] });
-    const refused = await create(service, reader, { "upload-length": "1" });
+    const refused = await createUpload(service, reader, { "upload-length": "1" });
     expect([refused.status, await refused.json()]).toMatchObject([403, { code: "insufficient_permission" }]);
     const anonymous = await fetch(`${service.url}/api/v1/uploads`, { method: "POST" });
     expect([anonymous.status, await anonymous.json()]).toMatchObject([401, { code: "missing_api_key" }]);
   });
 });
 
-describe("an upload with a deferred length", () => {
-  /** Creates two uploads with a deferred length in an environment whose other uploads leave room for `room` bytes. */
-  async function createDeferred(room: number) {
-    const tenant = await createTenant(service, { aiTranscription: false });
-    const db = service.service.parts.database.kysely;
-    const open = async () => {
-      const headers = (await create(service, tenant, { "upload-defer-length": "1" })).headers;
-      const location = headers.get("location")!;
-      return { location, id: location.split("/").at(-1)! };
-    };
-    const other = await open();
-    await db
-      .updateTable("video")
-      .set({ received_bytes: 100_000_000 - room })
-      .where("id", "=", other.id)
-      .execute();
-    return { tenant, db, ...(await open()) };
-  }
-
-  test("counts its received bytes in the limit of its environment", async () => {
-    const { tenant, location } = await createDeferred(20_000);
-    expect((await patch(service, tenant, location, 0, Buffer.alloc(15_000))).status).toBe(204);
-    for (const [length, status] of [
-      [5_001, 409],
-      [5_000, 201],
-    ] as const) {
-      expect((await create(service, tenant, { "upload-length": String(length) })).status).toBe(status);
-    }
-  });
-
-  test("gets no more bytes, and cannot declare a length, beyond the limit", async () => {
-    const { tenant, location } = await createDeferred(20_000);
-    const send = async (bytes: number, headers: Record<string, string> = {}) =>
-      await patch(service, tenant, location, 15_000, Buffer.alloc(bytes), headers);
-    expect((await patch(service, tenant, location, 0, Buffer.alloc(15_000))).status).toBe(204);
-    for (const refused of [await send(5_001), await send(0, { "upload-length": "20001" })]) {
-      const problem = { code: "open_upload_limit_reached" };
-      expect([refused.status, await refused.json()]).toMatchObject([409, problem]);
-    }
-    expect((await send(0, { "upload-length": "20000" })).status).toBe(204);
-    expect((await send(5_000)).status).toBe(204);
-  });
-
-  test("is not created with content beyond the limit, which its client could not cancel", async () => {
-    const { tenant, db } = await createDeferred(20_000);
-    const countVideos = async () =>
-      (await db.selectFrom("video").select("id").where("environment_id", "=", tenant.environmentId).execute())
-        .length;
-    const before = await countVideos();
-    const refused = await fetch(`${service.url}/api/v1/uploads`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${tenant.key}`,
-        "tus-resumable": "1.0.0",
-        "upload-defer-length": "1",
-        "content-type": "application/offset+octet-stream",
-      },
-      body: Buffer.alloc(20_001),
-    });
-    expect([refused.status, await refused.json()]).toMatchObject([
-      409,
-      { code: "open_upload_limit_reached" },
-    ]);
-    expect(await countVideos()).toBe(before);
-  });
-
-  test("is broken off beyond the limit during a request of any length", async () => {
-    const { db, id } = await createDeferred(20_000);
-    async function* endless() {
-      for (;;) {
-        yield Buffer.alloc(1_000);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    }
-    const sent = Array.fromAsync(recordActivity(db, id, endless(), { offset: 0, maxUploadBytes: 1_000_000 }));
-    await expect(sent).rejects.toMatchObject({ code: "open_upload_limit_reached" });
-    expect((await rowsOf(service).video(id))?.received_bytes).toBeGreaterThan(20_000);
-  });
-});
-
 describe("the sweep", () => {
   test("accepts a finished upload that could not be accepted before", async () => {
     const tenant = await createTenant(service);
-    const location = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
+    const location =
+      (await createUpload(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
     const videoId = location.split("/").at(-1) ?? "";
     await writeRecording(service.service, videoId, "abcd");
     await sweepNow(service, clock);
@@ -383,15 +273,16 @@ describe("the sweep", () => {
   test("keeps an upload that has lasted longer than the expiry and still receives bytes, as does the tus server", async () => {
     const service = await startService({ start: false });
     const tenant = await createTenant(service, { aiTranscription: false });
-    const open = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
+    const open =
+      (await createUpload(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
     const { database, config } = service.service.parts;
     const begunAt = new Date(Date.now() - config.uploadExpiryMs - HOUR_MS);
     await database.kysely.updateTable("video").set({ created_at: begunAt }).execute();
     await setIdle(service, 23 * HOUR_MS);
-    expect((await patch(service, tenant, open, 0, Buffer.from("ab"))).status).toBe(204);
+    expect((await patchUpload(service, tenant, open, 0, Buffer.from("ab"))).status).toBe(204);
     expect(await idleMs(service, open.split("/").at(-1)!)).toBeLessThan(HOUR_MS);
     await sweepNow(service, new MovableClock());
-    expect((await patch(service, tenant, open, 2, Buffer.from("cd"))).status).toBe(204);
+    expect((await patchUpload(service, tenant, open, 2, Buffer.from("cd"))).status).toBe(204);
     expect(await rowsOf(service).video(open.split("/").at(-1)!)).toMatchObject({ size_bytes: 4 });
   });
 
@@ -404,7 +295,7 @@ describe("the sweep", () => {
       },
     });
     await setIdle(service, 23 * HOUR_MS);
-    const sending = patch(service, tenant, location, 0, body);
+    const sending = patchUpload(service, tenant, location, 0, body);
     chunk.enqueue(Buffer.from("ab"));
     await until(async () => (await idleMs(service, id)) < HOUR_MS);
     clock.advance(1_000 * HOUR_MS);
@@ -419,10 +310,10 @@ describe("the sweep", () => {
 
   test("removes an expired upload, whatever the clocks of the service and of the files say", async () => {
     const { service, clock, tenant, location, id } = await openUpload();
-    await patch(service, tenant, location, 0, Buffer.from("ab"));
+    await patchUpload(service, tenant, location, 0, Buffer.from("ab"));
     await setIdle(service, 25 * HOUR_MS);
     clock.advance(-1_000 * HOUR_MS);
-    expect((await patch(service, tenant, location, 2, Buffer.from("cd"))).status).toBe(410);
+    expect((await patchUpload(service, tenant, location, 2, Buffer.from("cd"))).status).toBe(410);
     await sweepNow(service, clock);
     expect(await rowsOf(service).video(id)).toBeUndefined();
   });
@@ -430,8 +321,8 @@ describe("the sweep", () => {
   test("tells clients when an upload expires: one expiry period after its last bytes", async () => {
     const { service, tenant, location } = await openUpload();
     await setIdle(service, 20 * HOUR_MS);
-    const { headers } = await patch(service, tenant, location, 0, Buffer.from("a"));
-    const later = await patch(service, tenant, location, 1, Buffer.from("b"));
+    const { headers } = await patchUpload(service, tenant, location, 0, Buffer.from("a"));
+    const later = await patchUpload(service, tenant, location, 1, Buffer.from("b"));
     const hoursLeft = (answer: Headers) =>
       (Date.parse(answer.get("upload-expires")!) - Date.parse(answer.get("date")!)) / HOUR_MS;
     expect(hoursLeft(later.headers)).toBeCloseTo(24, 1);
@@ -462,8 +353,9 @@ describe("the sweep", () => {
 
   test("removes expired uploads, and keeps finished ones and unknown files", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
-    const open = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
-    await patch(service, tenant, open, 0, Buffer.from("ab"));
+    const open =
+      (await createUpload(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
+    await patchUpload(service, tenant, open, 0, Buffer.from("ab"));
     const openId = open.split("/").at(-1) ?? "";
     const finishedId = await upload(service, tenant, Buffer.from("done"));
     await writeRecording(service.service, "video_without_a_row", "x");

@@ -71,7 +71,7 @@ interface Job {
   signal: AbortSignal;
 }
 
-/** The process ended by itself, or another program killed it. */
+/** The process ended without being stopped, or another program killed it. */
 export class SpeechProcessEnded extends SpeechError {
   /** Null if no signal ended it. */
   readonly signal: NodeJS.Signals | null;

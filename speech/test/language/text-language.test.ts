@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Engine, RecognitionResult } from "../../src/engines/engine.ts";
-import { languageDetector, textLanguage } from "../../src/language/language-detector.ts";
+import { languageDetector } from "../../src/language/language-detector.ts";
+import { textLanguage } from "../../src/language/text-language.ts";
 import { MultilingualRecognizer } from "../../src/recognition/multilingual-recognizer.ts";
 import type { SpokenUtterance } from "../../src/vad/utterances.ts";
 import { PROSE, PROSE_SAMPLES } from "../support/prose.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { addressGroup, RateLimiter } from "../../http/rate-limit.ts";
+import { addressGroup } from "../../http/client-address.ts";
+import { RateLimiter } from "../../http/rate-limit.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 

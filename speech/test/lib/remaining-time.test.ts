@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { RemainingTime } from "../src/transcribe.ts";
+import { RemainingTime } from "../../src/lib/remaining-time.ts";
 
 test("nothing is estimated before some work is done, or if the length is unknown", () => {
   const remaining = new RemainingTime();
