@@ -154,7 +154,8 @@ export async function recordOutcome(
 
 /**
  * Locks an operation and adds its processed videos to its counts.
- * @param batch sorted; counts only these, because a search among all videos of a large operation takes longer than the batch
+ * @param batch ids of the first and the last video to count, because a search among all videos of a large operation takes
+ *   longer than the batch; all by default
  * @returns undefined if the operation has ended
  */
 export async function countProcessed(

@@ -17,7 +17,8 @@ export const MAX_WEBHOOK_ENDPOINTS = 50;
 export const MAX_VALID_API_KEYS = 100;
 
 /**
- * @param sizeBytes size of the new upload, or of its first content if its length is deferred; `requireRoomToGrow` checks it later
+ * @param sizeBytes size of the new upload; if its length is deferred, size of its first content, and `requireRoomToGrow`
+ *   checks it later
  * @param maxUploadBytes limit of a single upload
  * @throws AppError `open_upload_limit_reached`
  */
