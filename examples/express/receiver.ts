@@ -3,7 +3,10 @@ import express from "express";
 
 /** The signing secret of your webhook endpoint, or both secrets during a rotation, separated by a space. */
 const secrets = process.env.SUBTEXT_WEBHOOK_SECRET?.split(" ");
-/** An event may arrive more than once. In production, use a table with a unique column. */
+/**
+ * An event may arrive more than once. In production, use a table with a unique column, and queue the event in the same
+ * transaction. Otherwise, a crash loses events that were accepted.
+ */
 const seen = new Set<string>();
 
 const app = express();

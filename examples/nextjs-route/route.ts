@@ -3,7 +3,10 @@ import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client
 // In a Next.js app, this file is `app/webhooks/subtext/route.ts`. The handler also works in other frameworks with
 // `Request` and `Response`, such as Cloudflare Workers, Deno, Bun, Hono, SvelteKit, Remix and Astro.
 
-/** An event may arrive more than once. In production, use a table with a unique column. */
+/**
+ * An event may arrive more than once. In production, use a table with a unique column, and queue the event in the same
+ * transaction. Otherwise, a crash loses events that were accepted.
+ */
 const seen = new Set<string>();
 
 export async function POST(request: Request): Promise<Response> {

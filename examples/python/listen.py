@@ -12,7 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 MAX_BODY_BYTES = 1_000_000
 TIMEOUT_SECONDS = 30
 
-# An event may arrive more than once. In production, use a table with a unique column.
+# An event may arrive more than once. In production, use a table with a unique column, and queue the event in the same
+# transaction. Otherwise, a crash loses events that were accepted.
 SEEN = set()
 SEEN_LOCK = threading.Lock()
 WORKERS = ThreadPoolExecutor(max_workers=4)

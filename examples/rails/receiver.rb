@@ -23,7 +23,8 @@ end
 
 class WebhooksController < ActionController::API
   TOLERANCE_SECONDS = 300
-  # An event may arrive more than once. In production, use a table with a unique column.
+  # An event may arrive more than once. In production, use a table with a unique column, and queue the event in the same
+  # transaction. Otherwise, a crash loses events that were accepted.
   SEEN = Set.new
   SEEN_LOCK = Mutex.new
 
