@@ -5,8 +5,8 @@ import type { InternalClient } from "./internal-client.ts";
 
 const DURATION_UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
-export function environmentOption(): Option {
-  return new Option("--env <environment>", "name or id of the environment");
+export function environmentOption(description = "name or id of the environment"): Option {
+  return new Option("--env <environment>", description);
 }
 
 export function transcriptionSwitch(): Option {

@@ -69,7 +69,7 @@ export interface ModelView {
 /** Adds `models list`, `pull`, `verify` and `rm`. The program must have the option `--json`. */
 export function addModelCommands(program: Command, options: ModelCommandsOptions): void {
   const { terminal, settings, calledAs, wantedBy, inUse } = options;
-  const group = program.command("models").description("speech models: available and installed");
+  const group = program.command("models").description("manage speech models");
   const print = <T>(command: Command, value: T, text: string) => {
     const { json } = command.optsWithGlobals<{ json?: boolean }>();
     terminal.out(json ? `${JSON.stringify(value, null, 2)}\n` : `${text}\n`);
@@ -78,7 +78,7 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
 
   group
     .command("list")
-    .description("every available model, and where it is installed")
+    .description("list all available models with their size, memory, speed and state")
     .action(async (_options: object, command: Command) => {
       const chosen = settings(command);
       const models = await listModels(openStore(chosen), chosen);
@@ -91,7 +91,7 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
     .addOption(
       new Option(
         "--encoder <precision>",
-        "precision of the encoder, which replaces an installed one; auto measures this machine for two seconds",
+        "precision of the encoder to download, which replaces that of an installed model; auto measures this machine for two seconds and chooses",
       ).choices(ENCODER_CHOICES),
     )
     .action(async (name: string | undefined, options: { encoder?: EncoderChoice }, command: Command) => {
@@ -111,7 +111,9 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
 
   group
     .command("verify [model]")
-    .description("compare files with their hashes; exit code 1 if one has changed")
+    .description(
+      "compare the files of a model, or of all installed models, with their hashes; exit with code 1 if a file has changed",
+    )
     .action(async (name: string | undefined, _options: object, command: Command) => {
       const store = openStore(settings(command));
       const stored = await store.list();

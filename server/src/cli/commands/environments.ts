@@ -71,7 +71,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
       )
       .option(
         "--weight <number>",
-        "share of the transcription work relative to other environments",
+        `weight when environments share the workers, 1 to ${MAX_WEIGHT}; 2 gets twice the share of 1, which new environments have`,
         parseWeight,
       )
       .option(

@@ -17,7 +17,7 @@ export function addStorage(program: Command, terminal: Terminal): void {
     group
       .command("accept")
       .description(
-        "show what would be deleted from a store that belongs to another or a newer database; with --yes, resume deletions",
+        "show why deletions are stopped and what resuming them would delete; with --yes, resume them",
       )
       .option("--yes", "accept the store for this database, and resume deletions"),
     terminal,

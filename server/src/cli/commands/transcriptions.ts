@@ -14,7 +14,7 @@ export function addTranscriptions(program: Command, terminal: Terminal): void {
     group
       .command("list")
       .description("list the latest transcriptions of an environment")
-      .addOption(environmentOption())
+      .addOption(environmentOption("name or id of the environment; optional if there is only one"))
       .addOption(
         new Option("--status <status>", "only transcriptions with this status").choices(
           TRANSCRIPTION_STATUSES,

@@ -5,7 +5,7 @@ import {
   type SentEventType,
 } from "@subtext/client/contract/webhook";
 import type { Delivery, WebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { commandLine } from "../../lib/command-line.ts";
 import { environmentOption, environmentParams, parseJsonObject, parseList } from "../arguments.ts";
 import { runOnService, type Terminal } from "../context.ts";
@@ -48,11 +48,10 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
       .addOption(environmentOption().makeOptionMandatory())
       .requiredOption("--url <url>", "where events are sent")
       .option("--metadata <json>", "a JSON object to include in every event", parseJsonObject)
-      .option(
-        "--events <list>",
-        `comma-separated list of ${EVENT_TYPES.join(", ")}; by default all but the last`,
-        parseList(EVENT_TYPES),
-        [...FINAL_EVENT_TYPES],
+      .addOption(
+        new Option("--events <list>", `comma-separated list of ${EVENT_TYPES.join(", ")}`)
+          .argParser(parseList(EVENT_TYPES))
+          .default([...FINAL_EVENT_TYPES], "all but the last"),
       ),
     terminal,
     async (client, { env, events, ...body }: NewEndpoint) =>
