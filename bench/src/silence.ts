@@ -58,7 +58,7 @@ try {
     console.log(MACHINE);
     printTable(
       `Recordings without speech, compared with ${decoder.name} alone (medians of ${values.runs} runs)`,
-      ["recording", "took", "ffmpeg alone", "ratio", "processor time", "of ffmpeg alone", "its ratio"],
+      ["recording", "took", "ffmpeg alone", "ratio", "processor time", "of ffmpeg alone", "ratio of both"],
       measurements.map(({ recording, subtext, ffmpeg, ratio }) => [
         recording,
         ...[`${subtext.seconds.toFixed(2)} s`, `${ffmpeg.seconds.toFixed(2)} s`, ratio.seconds.toFixed(1)],

@@ -26,14 +26,14 @@ export function renderKeyFigures(): string {
       `ffmpeg, which only decodes it, is ${hour("ffmpeg decoding alone")} as fast`,
     ],
     [
-      "memory of the idle service with its embedded database",
+      "memory of the idle service with its embedded database, which has smaller buffers",
       `${memory("the service")} MiB`,
-      `PGlite without a service: ${memory("a bare pglite process")} MiB`,
+      `PGlite alone, with its default settings: ${memory("a bare pglite process")} MiB`,
     ],
     [
-      "reads of a transcription per second, 64 at a time",
+      "reads of a transcription per second, 64 at a time, with batched queries",
       perSecond("service"),
-      `a Fastify route with one SELECT: ${perSecond("bare route")}`,
+      `a Fastify route with one SELECT per request: ${perSecond("bare route")}`,
     ],
   ];
   const runs = Map.groupBy([speed, idle, reads], describeCircumstances);

@@ -56,7 +56,7 @@ await withDashboard(async ({ service, browser, environmentId, signIn }) => {
     ...(await typeInPlainElements(page.context(), text.match(/(?:\S+\s+){63}/g)!)),
   };
   printTable(
-    `Typing in the middle of ${WORDS} words: milliseconds from a keystroke to the next frame`,
+    `Typing in the middle of ${WORDS.toLocaleString("en")} words: milliseconds from a keystroke to the next frame`,
     ["typed in", "p50", "p95", "longest"],
     Object.entries(latencies).map(([name, { p50, p95, max }]) => [
       name,
