@@ -160,7 +160,7 @@ export const SETTING_GROUPS = {
     },
     SPEECH_MEMORY_LIMIT_MB: {
       description:
-        "The memory limit of each speech process with one or two threads and the bundled engine. A process that exceeds it is stopped, and its recording is retried. The limit grows automatically: by 381 MiB for each thread beyond two, and with a Whisper model by 763 MiB and four times the size of its files. Raise it if recordings still fail with `engine_out_of_memory`.",
+        "The memory limit of each speech process with one or two threads and the bundled engine. A process that exceeds it is stopped, and its recording is retried. The limit grows automatically: with more than two threads and with a Whisper model; see [memory](engines.md#memory). Raise it if recordings still fail with `engine_out_of_memory`.",
       value: "MiB",
       range: [256, 1_000_000],
       example: "4000",

@@ -40,7 +40,7 @@ export function createQueueMetrics(
   );
   const oldestDelivery = gauge(
     "subtext_queue_oldest_due_delivery_seconds",
-    "How long the oldest due delivery has been due; 0 if none is.",
+    "How long the oldest due delivery has been due; 0 if no delivery is due.",
   );
   const workers = gauge(
     "subtext_workers",
