@@ -49,7 +49,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
     group
       .command("set <environment>")
       .description(
-        "change AI Transcription (for videos that finish uploading from now on), allowed origins, retention, the share of transcription work or the vocabulary",
+        "change AI Transcription (for videos that finish uploading from now on), allowed origins, retention, the weight or the vocabulary",
       )
       .addOption(transcriptionSwitch())
       .option(
