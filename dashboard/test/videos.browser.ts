@@ -193,6 +193,15 @@ test("of hundreds of videos only those in view are rendered, and the keyboard re
   // After the jump, rows below the view are rendered as well, so that a turn of the wheel finds them there.
   const below = `[...document.querySelectorAll("tbody tr")].filter((row) => row.getBoundingClientRect().top > innerHeight).length`;
   await expect.poll(() => page.evaluate<number>(below)).toBeGreaterThan(6);
+  // While the scroll bar is dragged, no row but the focused one has content; when it rests, all have.
+  const links = `document.querySelectorAll("tbody a[data-video]").length`;
+  const drag = `(async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    for (const top of [3_000, 6_000, 9_000]) { scrollTo(0, top); await frame(); await frame(); }
+    return ${links};
+  })()`;
+  expect(await page.evaluate<number>(drag)).toBe(1);
+  await expect.poll(() => page.evaluate<number>(links)).toBeGreaterThan(8);
   await page.keyboard.press("Home");
   await expect.poll(focused).toBe("Take 250");
   await page.keyboard.press("Enter");

@@ -15,8 +15,10 @@ import { SkeletonCells, VideoRow } from "./video-row.tsx";
 import css from "./video-table.module.css";
 
 const OVERSCAN = 8;
-/** While the scroll bar is dragged, every frame renders new rows, and those outside the view would double the work. */
+/** While the scroll bar is dragged, every frame shows other rows, and those outside the view would double the work. */
 const JUMP_OVERSCAN = 1;
+/** After this many jumps without a pause, nobody reads the rows, and rendering them would delay frames. */
+const MAX_JUMPS_WITH_CONTENT = 1;
 /** Must match `--row` in the style sheet. */
 const ROW_REM = { table: 4.25, cards: 7.75 };
 const CARDS = "(max-width: 52rem)";
@@ -43,6 +45,7 @@ export function VideoTable({
   const rowHeight = useRowHeight();
   const focused = useRef<number | null>(null);
   const visible = useRef<Range | null>(null);
+  const jumps = useRef(0);
   const virtualizer = useWindowVirtualizer({
     count: videos.length,
     estimateSize: () => rowHeight,
@@ -53,7 +56,8 @@ export function VideoTable({
     getItemKey: useCallback((index: number) => ids[index]!, [ids]),
     // The focused row must stay, or it would lose the focus when it scrolls out of view.
     rangeExtractor: (range) => {
-      const overscan = isJump(visible.current, range) ? JUMP_OVERSCAN : range.overscan;
+      jumps.current = isJump(visible.current, range) ? jumps.current + 1 : 0;
+      const overscan = jumps.current > 0 ? JUMP_OVERSCAN : range.overscan;
       visible.current = range;
       const rows = defaultRangeExtractor({ ...range, overscan });
       const { current } = focused;
@@ -69,6 +73,8 @@ export function VideoTable({
   }, [virtualizer, rowHeight]);
   useScrollAnchor(ids, rowHeight, virtualizer.options.scrollMargin);
 
+  if (!virtualizer.isScrolling) jumps.current = 0;
+  const showsContent = jumps.current <= MAX_JUMPS_WITH_CONTENT;
   const rows = virtualizer.getVirtualItems();
   const last = rows.at(-1)?.index ?? 0;
   const isNearEnd = !isComplete && last >= videos.length - 3 * OVERSCAN;
@@ -84,23 +90,23 @@ export function VideoTable({
         ref={body}
         style={{ height: virtualizer.getTotalSize() + (isComplete ? 0 : rowHeight) }}
       >
-        {rows.map(({ index, key }, position) => (
-          <Row
-            key={key}
-            video={videos[index]!}
-            index={index}
-            top={(index - 1 - (rows[position - 1]?.index ?? -1)) * rowHeight}
-            isSelected={selection.has(ids[index]!)}
-            onToggle={selection.toggle}
-            now={now}
-          />
-        ))}
-        {!isComplete && (
-          <tr className={css.row} style={{ marginTop: (videos.length - 1 - last) * rowHeight }}>
-            <td className={css.select} />
-            <SkeletonCells />
-          </tr>
-        )}
+        {rows.map(({ index, key }, position) => {
+          const top = (index - 1 - (rows[position - 1]?.index ?? -1)) * rowHeight;
+          return showsContent || index === focused.current ? (
+            <Row
+              key={key}
+              video={videos[index]!}
+              index={index}
+              top={top}
+              isSelected={selection.has(ids[index]!)}
+              onToggle={selection.toggle}
+              now={now}
+            />
+          ) : (
+            <SkeletonRow key={position} top={top} />
+          );
+        })}
+        {!isComplete && <SkeletonRow top={(videos.length - 1 - last) * rowHeight} />}
       </tbody>
     </table>
   );
@@ -141,6 +147,15 @@ const Row = memo(function Row({
   );
 });
 
+const SkeletonRow = memo(function SkeletonRow({ top = 0 }: { top?: number }) {
+  return (
+    <tr className={css.row} style={top > 0 ? { marginTop: top } : undefined}>
+      <td className={css.select} />
+      <SkeletonCells />
+    </tr>
+  );
+});
+
 const SKELETON_ROWS = [1, 2, 3, 4, 5, 6, 7, 8];
 
 export function TableSkeleton() {
@@ -149,10 +164,7 @@ export function TableSkeleton() {
       <thead className={css.header} />
       <tbody className={css.skeleton}>
         {SKELETON_ROWS.map((number) => (
-          <tr key={number} className={css.row}>
-            <td className={css.select} />
-            <SkeletonCells />
-          </tr>
+          <SkeletonRow key={number} />
         ))}
       </tbody>
     </table>
