@@ -128,6 +128,9 @@ test("deliveries are filtered by state and event, and all failed ones are resent
   expect(await accessibilityViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Resend", exact: true }).click();
   await page.getByText(/will be resent\.$/).waitFor();
+  // The result is that of another period.
+  await page.getByLabel("Created in").selectOption("The last hour");
+  await page.getByText(/will be resent\.$/).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Close" }).click();
   await page.getByLabel("Event").selectOption("Completed");
   await row(page, "Failed").waitFor({ state: "detached" });

@@ -1,6 +1,6 @@
 import type { Redelivering } from "@subtext/client/contract/webhook-endpoint";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { DialogTrigger } from "react-aria-components";
 import { request } from "../../admin-client/request.ts";
 import { ui } from "../../messages/en/ui.ts";
@@ -32,14 +32,25 @@ export function RedeliverFailed({ endpointId }: { endpointId: string }) {
 
 function RedeliverForm({ endpointId, close }: { endpointId: string; close(): void }) {
   const queryClient = useQueryClient();
-  const [since, setSince] = useState<SelectedTime<Period>>({ id: "day", custom: "" });
+  const [period, setPeriod] = useState<SelectedTime<Period>>({ id: "day", custom: "" });
+  /** Kept until everything is resent, because a later start would skip the oldest remaining deliveries. */
+  const start = useRef<string | null>(null);
   const redeliver = useMutation({
     mutationFn: () => {
-      const body = { since: sinceTime(since, Date.now()) };
+      start.current ??= startOf(period, Date.now());
+      const body = { since: start.current };
       return request("POST /webhook-endpoints/:id/redeliver-failed", { params: { id: endpointId }, body });
     },
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
+    onSuccess({ hasMore }) {
+      if (!hasMore) start.current = null;
+      return queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) });
+    },
   });
+  const changePeriod = (next: SelectedTime<Period>) => {
+    setPeriod(next);
+    start.current = null;
+    redeliver.reset();
+  };
   return (
     <Form onSubmit={() => redeliver.mutate()} error={redeliver.error}>
       {redeliver.data && <Notice tone="good">{resultText(redeliver.data)}</Notice>}
@@ -47,8 +58,8 @@ function RedeliverForm({ endpointId, close }: { endpointId: string; close(): voi
         label={texts.createdIn}
         options={texts.periods}
         custom={CUSTOM_TIME}
-        value={since}
-        onChange={setSince}
+        value={period}
+        onChange={changePeriod}
       />
       <p>{texts.resendFailedHint}</p>
       <FormActions
@@ -61,7 +72,7 @@ function RedeliverForm({ endpointId, close }: { endpointId: string; close(): voi
   );
 }
 
-function sinceTime({ id, custom }: SelectedTime<Period>, now: number): string {
+function startOf({ id, custom }: SelectedTime<Period>, now: number): string {
   return (id === "custom" ? new Date(custom) : new Date(now - HOURS[id] * 3_600_000)).toISOString();
 }
 
