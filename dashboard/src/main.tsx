@@ -35,14 +35,14 @@ async function handleError(error: Error): Promise<void> {
   await Promise.all([openSignInPage(error), refetchRoles(error)]);
 }
 
-/** Runs if one of the operator's roles was changed while a page was open. */
+/** Refetches the roles if the error shows that one of them was changed while a page was open. */
 async function refetchRoles(error: Error): Promise<void> {
   if (!(error instanceof ProblemError) || !ROLE_ERRORS.includes(error.code)) return;
   await queryClient.invalidateQueries(meQuery);
   await queryClient.invalidateQueries(environmentsQuery);
 }
 
-/** Runs if the session ended while a page was open. */
+/** Opens the sign-in page if the error shows that the session ended while a page was open. */
 async function openSignInPage(error: Error): Promise<void> {
   const { pathname, href } = router.state.location;
   const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined;

@@ -23,7 +23,7 @@ import { Shell } from "./shell/shell.tsx";
 import { ErrorPage, NotFoundPage, ShellErrorPage } from "./ui/error-pages.tsx";
 import { Loading } from "./ui/page.tsx";
 
-/** Editors may not read API keys, webhooks, settings and operators. */
+/** Editors may not read API keys, webhooks, settings or operators. */
 const OWNERS_AND_VIEWERS = ["owner", "viewer"] as const;
 
 interface RouterContext {

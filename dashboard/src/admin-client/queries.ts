@@ -97,7 +97,7 @@ export function posterUrl({ environmentId, videoId }: { environmentId: string; v
   });
 }
 
-/** Returns whether a list is refetched. A longer one is not, because that takes one request per page. */
+/** Returns whether a list is short enough to be refetched, which takes one request per page. */
 export function isShort(list: { pages: readonly unknown[] } | undefined): boolean {
   return (list?.pages.length ?? 0) <= MAX_REFETCHED_PAGES;
 }

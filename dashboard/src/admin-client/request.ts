@@ -93,7 +93,7 @@ interface AnyInput {
   signal?: AbortSignal;
 }
 
-/** @throws ProblemError if an id from the page's address, such as `..`, changes the path */
+/** @throws ProblemError if an ID from the page's URL, such as `..`, changes the path */
 function urlOfAny(operation: string, input: Pick<AnyInput, "params" | "query">): string {
   const url = `/internal${pathOf(operation, input)}`;
   const path = url.replace(/\?.*$/s, "");

@@ -23,12 +23,12 @@ export interface VideoListView {
 }
 
 /** Must not exceed the server's limit. */
-const MAX_TEXT = 200;
+const MAX_TEXT_LENGTH = 200;
 
 /** Ignores invalid search parameters. The router has already parsed values such as `2026` and `true` as JSON. */
 export function parseVideoListView(params: Record<string, unknown>): VideoListView {
   const { q, language, failure, from, to } = params;
-  const text = ["string", "number", "boolean"].includes(typeof q) ? String(q).slice(0, MAX_TEXT) : "";
+  const text = ["string", "number", "boolean"].includes(typeof q) ? String(q).slice(0, MAX_TEXT_LENGTH) : "";
   const state = VIDEO_STATES.find((value) => value === params.state);
   const sort = VIDEO_SORTS.find((value) => value === params.sort);
   const order = SORT_DIRECTIONS.find((value) => value === params.order);
@@ -57,7 +57,7 @@ export function toListQuery({ q, state, language, failure, from, to, sort, order
   };
 }
 
-/** Whether the position of a changed video in the list is known without asking the server. */
+/** Whether the list is newest first without a filter other than the state, so that the position of any video is known. */
 export function isNewestFirst({
   state: _,
   order = "desc",

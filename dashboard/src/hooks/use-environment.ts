@@ -4,7 +4,7 @@ import { useParams } from "@tanstack/react-router";
 import { environmentsQuery } from "../admin-client/queries.ts";
 import { ui } from "../messages/en/ui.ts";
 
-/** Returns the environment in the page's address. Use it only below the environment's route. */
+/** Returns the environment in the page's URL. Use it only below the environment's route. */
 export function useEnvironment(): EnvironmentSummaryView | EnvironmentView {
   const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId" });
   const { data: environments } = useSuspenseQuery(environmentsQuery);

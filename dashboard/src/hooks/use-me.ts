@@ -21,6 +21,7 @@ export function roleIn({ role, environments }: MeView, environmentId: string): O
 }
 
 /**
+ * Returns whether the operator may open a page.
  * @param environmentId the page's environment, if it has one
  * @param roles the roles that may open the page; undefined for all
  */

@@ -25,7 +25,7 @@ export function applyVideoChanges(
     }),
   }));
 
-  // Ids sort by creation time.
+  // IDs sort by creation time.
   for (const video of changed.values()) {
     if (!belongs(video)) continue;
     const page = updated.find(({ data, nextCursor }) => {

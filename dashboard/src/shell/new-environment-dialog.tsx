@@ -3,7 +3,7 @@ import { EnvironmentForm } from "../features/environments/environment-form.tsx";
 import { shell as texts } from "../messages/en/shell.ts";
 import { ModalDialog } from "../ui/forms/modal-dialog.tsx";
 
-/** Opens the new environment. */
+/** Creates an environment and opens it. */
 export function NewEnvironmentDialog({
   isOpen,
   onOpenChange,

@@ -102,7 +102,7 @@ export function Shell() {
   );
 }
 
-/** Returns the environment in the address or the last one; null if the operator has no role in it. */
+/** Returns the environment in the URL, or else the last one; null if there is none or the operator has no role in it. */
 function useEnvironmentId(): string | null {
   const me = useMe();
   const { environmentId = lastEnvironment() } = useParams({ strict: false });

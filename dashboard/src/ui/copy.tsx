@@ -5,8 +5,8 @@ import { Button } from "./forms/controls.tsx";
 import { useToast } from "./toasts/toasts.tsx";
 
 /**
- * On pages loaded over plain HTTP, which is common in private networks, browsers do not provide `navigator.clipboard`.
- * The function then uses a `copy` event.
+ * Copies text to the clipboard. Browsers do not provide `navigator.clipboard` on pages loaded over plain HTTP, which is
+ * common in private networks. The function then uses a `copy` event.
  * @returns false if the browser does not allow copying
  */
 export async function copyText(text: string): Promise<boolean> {

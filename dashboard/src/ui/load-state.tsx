@@ -22,11 +22,11 @@ export function LoadState({ query }: { query: LoadableQuery }) {
   const { data, error } = query;
   // If the server is unreachable, the shell says that the data may be out of date.
   if (data !== undefined && (!error || isUnreachable(error))) return null;
-  const hasFailed = error ? isTemporary(error) : query.errorUpdateCount > 0;
+  const canTryAgain = error ? isTemporary(error) : query.errorUpdateCount > 0;
   return (
     <div className={css.loadState}>
       {error ? <ErrorNotice error={error} /> : <Loading />}
-      {hasFailed && <TryAgain isPending={query.isFetching} />}
+      {canTryAgain && <TryAgain isPending={query.isFetching} />}
     </div>
   );
 }

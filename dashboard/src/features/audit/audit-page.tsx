@@ -59,7 +59,7 @@ function Filters({ filter, onFilter }: { filter: AuditFilter; onFilter(filter: A
     ...Object.fromEntries(operatorNames),
     ...texts.actorKinds,
   };
-  // Until the operators have loaded, or if the log has no event of this one, its id shows that the log is filtered.
+  // Shows the operator's ID until the names have loaded, and if the log has no events by this operator.
   const actors = Object.hasOwn(knownActors, by) ? knownActors : { ...knownActors, [by]: by };
   return (
     <div className={css.filters}>

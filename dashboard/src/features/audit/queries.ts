@@ -3,12 +3,12 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/
 import { request } from "../../admin-client/request.ts";
 
 const PAGE_SIZE = 50;
-/** Like the pattern of `actorId` in the admin API, which rejects other ids. */
+/** Like the pattern of `actorId` in the admin API, which rejects other IDs. */
 const ACTOR = /^\w{1,64}$/;
 
 export interface AuditFilter {
   action?: AuditAction;
-  /** A kind of actor, or an operator's id. */
+  /** A kind of actor, or an operator's ID. */
   by?: string;
 }
 

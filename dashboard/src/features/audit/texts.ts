@@ -81,10 +81,10 @@ function permissionNames(permissions: AuditDetail[string] | undefined): string {
 
 type Value = AuditDetail[string] | undefined;
 
-function listText(value: Value, emptyText: string, describe = (text: string) => text): string {
+function listText(value: Value, emptyText: string, translate = (text: string) => text): string {
   if (value === undefined || value === null) return emptyText;
-  if (Array.isArray(value)) return value.length === 0 ? emptyText : value.map(describe).join(", ");
-  return describe(String(value));
+  if (Array.isArray(value)) return value.length === 0 ? emptyText : value.map(translate).join(", ");
+  return translate(String(value));
 }
 
 function valueText(value: Value, emptyText: string): string {

@@ -10,7 +10,7 @@ export interface AccessChoice {
   mode: "all" | "some";
   /** Role in all environments. */
   role: OperatorRole;
-  /** Roles in some environments, keyed by environment id. */
+  /** Roles in some environments, keyed by environment ID. */
   roles: Record<string, OperatorRole>;
 }
 

@@ -148,7 +148,7 @@ function Tips({ title }: { title: string }) {
   );
 }
 
-/** While an element that matches the selector has the focus, the up and down keys move it to the next one. */
+/** While an element that matches the selector has the focus, the up and down keys focus the previous or next one. */
 function useArrowKeys(root: RefObject<HTMLElement | null>, selector: string): void {
   useEffect(() => {
     const element = root.current;

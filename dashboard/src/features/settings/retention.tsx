@@ -20,18 +20,18 @@ const OPTIONS = [
 
 interface Preview {
   retention: RetentionPolicy;
-  /** Number of videos that the policy would affect immediately. */
+  /** Number of videos that the policy would affect immediately, counted up to `MAX_COUNTED_DUE`. */
   videos: number;
 }
 
-/** Before saving a policy, shows how many videos it affects and asks for confirmation. */
+/** Before saving a policy that deletes something, shows how many videos it affects and asks for confirmation. */
 export function Retention({ environment }: { environment: EnvironmentView }) {
   const isOwner = useRole() === "owner";
   const { retention: saved } = environment;
   const [deletes, setDeletes] = useState(optionOf(saved));
   const [days, setDays] = useState(daysOf(saved));
   const [preview, setPreview] = useState<Preview | null>(null);
-  const changeForGood = useChangeEnvironment(environment);
+  const changeWithoutUndo = useChangeEnvironment(environment);
   const change = useUndoableChange(environment, {
     text: () => texts.saved.retention,
     onUndone({ retention }) {
@@ -97,7 +97,9 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
               label={preview.videos > 0 ? texts.saveAndDelete : forms.save}
               {...(preview.videos > 0 && { typed: environment.name })}
               action={() =>
-                (preview.videos > 0 ? changeForGood : change).mutateAsync({ retention: preview.retention })
+                (preview.videos > 0 ? changeWithoutUndo : change).mutateAsync({
+                  retention: preview.retention,
+                })
               }
               close={close}
             >

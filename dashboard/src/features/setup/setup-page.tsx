@@ -16,7 +16,7 @@ import { LoadState } from "../../ui/load-state.tsx";
 import { RichText } from "../../ui/rich-text.tsx";
 import { FieldGroup, SignedOutPage } from "../../ui/signed-out-page.tsx";
 
-/** The page that the setup link opens. The server prints the link when it first starts. */
+/** The page that the setup link opens. Until Subtext is set up, the server prints a new link at each start. */
 export function SetupPage() {
   const state = useQuery(setupQuery);
   const token = useRouterState({ select: ({ location }) => location.hash });

@@ -7,11 +7,11 @@ import { formatBytes } from "../../ui/format.ts";
 const MAX_CONCURRENT = 3;
 const RETRY_DELAYS_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000];
 const STORAGE_PREFIX = "subtext.upload:";
-/** Response statuses of upload URLs that were deleted, expired or became invalid. */
+/** Response statuses if the upload was deleted or has expired, or its URL is no longer valid. */
 const GONE = [403, 404, 410];
 
 export interface UploadView {
-  /** Local to this browser, not the video's id. */
+  /** Valid only in this page; not the ID of the video. */
   id: string;
   environmentId: string;
   filename: string;
@@ -97,7 +97,7 @@ export class UploadQueue {
       await item.abort?.(true);
     };
     if (state === "uploading") await discard();
-    // Another tab may be sending a file that this page has not started, or continue one that failed here.
+    // While the file waits here, or after it failed here, another tab may be sending it.
     else if (item.abort) await withLock(item.key, async (isHeld) => isHeld && (await discard()));
     this.#startNext();
   }
@@ -145,7 +145,7 @@ export class UploadQueue {
   }
 
   async #send(item: UploadItem): Promise<void> {
-    // tus completes an upload when its last byte arrives, so an empty upload would never complete.
+    // The server accepts empty files, but none is a recording.
     if (item.file.size === 0) throw new Error(texts.emptyFile);
     const storedUrl = readLocal(item.key);
     if (storedUrl !== null) {

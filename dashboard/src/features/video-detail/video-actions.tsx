@@ -44,7 +44,7 @@ export function CancelTranscription({ address }: { address: VideoAddress }) {
   );
 }
 
-/** Opens the new video. */
+/** Creates a video with the same recording, which is transcribed again, and opens it. */
 export function TranscribeAsNewVideo({ address }: { address: VideoAddress }) {
   const navigate = useNavigate();
   const transcribe = useMutation({

@@ -87,7 +87,7 @@ export function VideoPage() {
 interface VideoProps {
   address: VideoAddress;
   video: VideoDetailView;
-  /** Start of playback, from the page's address. */
+  /** Where playback starts in seconds, from the URL; null to open the page paused at the beginning. */
   startSeconds: number | null;
 }
 
@@ -105,11 +105,11 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const transcriptPanel = useRef<HTMLDivElement>(null);
   const changeMode = (mode: "read" | "edit") => {
     setEditing(mode === "edit");
-    const panel = transcriptPanel.current;
+    const element = transcriptPanel.current;
     const { activeElement } = document;
-    // The button that had focus is about to be removed, unless the user left the editor during a slow save.
-    const isFocusLost = panel?.contains(activeElement) || activeElement === document.body;
-    if (mode === "edit" || isFocusLost) panel?.focus({ preventScroll: true });
+    // The focused button is about to be removed. If the user moved the focus elsewhere during a slow save, it stays there.
+    const losesFocus = element?.contains(activeElement) || activeElement === document.body;
+    if (mode === "edit" || losesFocus) element?.focus({ preventScroll: true });
   };
   const [panel, setPanel] = useState<"transcript" | "details">("transcript");
   const { state, media, transcription } = video;
@@ -225,7 +225,7 @@ function EditCommand({ onEdit }: { onEdit(): void }) {
   return null;
 }
 
-/** Failures that another engine or model may prevent. Other failed videos are retried. */
+/** Failures that another engine or model may avoid. After other failures, the page offers only to retry. */
 const LANGUAGE_FAILURES = ["language_undetermined", "language_unsupported"];
 
 function canTranscribeAsNew({ state, media, transcription }: VideoDetailView): boolean {

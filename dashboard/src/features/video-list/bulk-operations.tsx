@@ -11,7 +11,7 @@ import { useToast } from "../../ui/toasts/toasts.tsx";
 import css from "./bulk-operations.module.css";
 import { bulkOperationsQuery, isUnfinished } from "./bulk-queries.ts";
 
-/** The unfinished operations of an environment. Announces their end. */
+/** Lists the unfinished operations of an environment, and announces when one ends. */
 export function BulkOperations({ environmentId }: { environmentId: string }) {
   const { data: operations = [] } = useQuery(bulkOperationsQuery(environmentId));
   useAnnounceEnd(environmentId, operations);

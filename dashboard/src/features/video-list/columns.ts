@@ -16,7 +16,10 @@ export function sortState({ sort = "uploaded", order = "desc" }: VideoListView, 
   return order === "asc" ? "ascending" : "descending";
 }
 
-/** Returns the order that a click on the column header selects: A to Z for names, else newest or largest first. */
+/**
+ * Returns the order that a click on the column header selects: A to Z for names, otherwise newest or largest first. If the
+ * list is already sorted by the column, returns the opposite order.
+ */
 export function nextOrder(state: ReturnType<typeof sortState>, sort: VideoSort): SortDirection {
   if (state === "none") return sort === "name" ? "asc" : "desc";
   return state === "ascending" ? "desc" : "asc";

@@ -6,9 +6,9 @@ const LINK = "a[data-video]";
 /**
  * Moves the focus between the links of a list of which only a part is rendered: with `j` and `k` from anywhere, and
  * with the arrow keys, Home and End from a row.
- * @param ids ids of all loaded videos
+ * @param ids IDs of all loaded videos
  * @param actions.scrollTo brings a row into view
- * @param actions.select called for Space, and with `isRange` for Space and the vertical arrow keys with Shift
+ * @param actions.select called for Space, and with `isRange` for Shift with Space or a key that moves the focus
  * @returns the index of the row that must be rendered because it has or gets the focus; null if there is none
  */
 export function useRowFocus(

@@ -20,7 +20,7 @@ export interface Selection {
   all: AllMatching | null;
   count: number;
   has(id: string): boolean;
-  /** Toggles a video. With `isRange`, gives the videos from the last toggled one to this one its state. */
+  /** Toggles a video. With `isRange`, gives all videos up to this one the state of the video that was toggled last. */
   toggle(id: string, isRange: boolean): void;
   selectLoaded(): void;
   selectAll(all: AllMatching): void;
@@ -29,7 +29,7 @@ export interface Selection {
 
 const NONE: Picked = { ids: new Set(), anchor: null };
 
-/** @param loaded ids of the loaded videos, in the order of the list. Videos that leave it are no longer selected. */
+/** @param loaded IDs of the loaded videos, in the order of the list. Videos that leave it are no longer selected. */
 export function useSelection(loaded: readonly string[]): Selection {
   const [picked, setPicked] = useState(NONE);
   const [all, setAll] = useState<AllMatching | null>(null);

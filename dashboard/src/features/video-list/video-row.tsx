@@ -38,7 +38,7 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
   } as const;
   return (
     <>
-      {/* The name next to it is the same link. */}
+      {/* Hidden, because the name next to it has the same link. */}
       <td className={css.poster} aria-hidden="true">
         <Link {...link} tabIndex={-1}>
           <Poster video={video} />

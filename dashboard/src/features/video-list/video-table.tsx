@@ -24,7 +24,7 @@ const ROW_REM = { table: 4.25, cards: 7.75 };
 const CARDS = "(max-width: 52rem)";
 
 /**
- * @param props.ids ids of `videos`
+ * @param props.ids IDs of `videos`
  * @param props.isComplete whether `videos` are all videos of the list
  */
 export function VideoTable({

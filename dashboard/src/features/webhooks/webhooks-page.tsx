@@ -92,7 +92,7 @@ function NewEndpoint({ environmentId }: { environmentId: string }) {
 
 function CreatedEndpoint({ created, close }: { created: WebhookEndpointWithSecret; close(): void }) {
   const text = useRef<HTMLParagraphElement>(null);
-  // The element with the focus was removed with the form.
+  // The focused element was removed along with the form.
   useEffect(() => text.current?.focus(), []);
   return (
     <>

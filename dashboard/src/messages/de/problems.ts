@@ -22,7 +22,7 @@ export const problems: typeof english = {
   delivery_not_found: "Diese Zustellung gibt es nicht.",
   video_not_found: "Dieses Video gibt es nicht.",
   transcription_not_found: "Das Video hat keine Transkription.",
-  transcription_not_completed: "Die Transkription ist noch nicht abgeschlossen.",
+  transcription_not_completed: "Die Transkription ist nicht abgeschlossen.",
   transcription_not_failed: "Nur eine fehlgeschlagene Transkription kann wiederholt werden.",
   ai_transcription_off:
     "Die KI-Transkription ist ausgeschaltet. Schalten Sie sie zuerst in den Einstellungen ein.",

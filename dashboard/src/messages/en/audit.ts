@@ -72,7 +72,7 @@ export const audit = translated("audit", {
   neverExpires: "never expires",
   changed: (fields: string) => `changed ${fields}`,
   nothing: "nothing",
-  fields: { url: "url", eventTypes: "events", metadata: "metadata", enabled: "enabled" },
+  fields: { url: "URL", eventTypes: "events", metadata: "metadata", enabled: "enabled" },
   /** Returns a role or a retention policy in the words of the log, e.g. `editor in Production` or `video after 90 days`. */
   value: (recorded: string) => recorded,
 });

@@ -23,7 +23,7 @@ export const system = translated("system", {
   failedCount: (count: number) => `${formatNumber(count)} failed`,
   skippedCount: (count: number) => `${formatNumber(count)} skipped`,
   now: "now",
-  hourFrom: "Hour from",
+  hourFrom: "Hour starting at",
   completed: "Completed",
   failed: "Failed",
   inProgress: "In progress",

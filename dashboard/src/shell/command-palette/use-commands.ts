@@ -35,8 +35,8 @@ export interface PaletteDialogs {
 const MAX_VIDEOS = 8;
 
 /**
- * Returns the commands that match the text and that the operator may run, without empty groups. None matches only an
- * earlier text, because Enter may follow the last letter immediately.
+ * Returns the commands that match the text and that the operator may run, without empty groups. Omits commands that match
+ * only an earlier text, because Enter may follow the last letter immediately.
  * @param searchedText the text that the server searches for, which may be behind `text` while the operator types
  */
 export function useCommands(
@@ -71,7 +71,7 @@ function matching(text: string): (command: Command) => boolean {
 
 function usePageActions(): Command[] {
   const commands = useContext(PageCommandsContext);
-  // The ids of elements must not contain spaces.
+  // The IDs of elements must not contain spaces.
   return [...commands.values()]
     .flat()
     .map(({ name, run }) => ({ id: `page-${encodeURIComponent(name)}`, name, run }));
@@ -161,8 +161,8 @@ function useEnvironments(current: string | null): Command[] {
 }
 
 /**
- * Videos whose name or metadata contains the text. Until the server responds, those of the previous response whose name
- * contains it.
+ * Videos with this ID or whose name or other metadata contains the text. Until the server responds, those of the previous
+ * response whose name contains every word of it.
  */
 function useVideos(
   environmentId: string | null,

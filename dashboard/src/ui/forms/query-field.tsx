@@ -10,7 +10,7 @@ const DEBOUNCE_MS = 180;
 interface QueryFieldProps {
   className: string | undefined;
   texts: { label: string; placeholder: string; clear: string };
-  /** The query in the page's address. */
+  /** The query in the page's URL. */
   query: string;
   /** Called with the trimmed text, a short time after typing. */
   onChange(query: string): void;
@@ -18,7 +18,7 @@ interface QueryFieldProps {
   inputRef?: Ref<HTMLInputElement>;
 }
 
-/** A search field whose text follows the page's address: a link or the back button changes it, too. */
+/** A search field whose text follows the page's URL: a link or the back button changes it, too. */
 export function QueryField({ className, texts, query, onChange, maxLength, inputRef }: QueryFieldProps) {
   const [text, setText] = useState(query);
   const lastQuery = useRef(query);

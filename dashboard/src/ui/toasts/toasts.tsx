@@ -28,9 +28,9 @@ type ShowToast = (text: string, action?: ToastAction) => void;
 const ToastContext = createContext<ShowToast | null>(null);
 
 /**
- * Returns a function that shows a confirmation. Do not use it for errors, because toasts disappear. An action, such as
- * Undo, also runs with Ctrl+Z or ⌘Z. A toast with an action replaces the previous one, because undoing changes out of
- * order would not restore the original values.
+ * Returns a function that shows a confirmation. Do not use it for messages that must not be missed, because toasts
+ * disappear. An action, such as Undo, also runs with Ctrl+Z or ⌘Z. A toast with an action replaces the previous one,
+ * because undoing changes out of order would not restore the original values.
  */
 export function useToast(): ShowToast {
   const showToast = useContext(ToastContext);

@@ -196,7 +196,7 @@ function timeOfInsertion(
   return isBeginning ? { start: to - seconds, end: to } : { start: from, end: from + seconds };
 }
 
-/** Joins a paragraph with the one before it. Returns the same transcript if their speakers differ. */
+/** Joins a paragraph with the one before it. Returns the same transcript if their speakers or channels differ. */
 export function joinParagraphs(transcript: EditedTranscript, index: number): EditedTranscript {
   const [before, after] = [transcript[index - 1], transcript[index]];
   if (!before || !after) return transcript;

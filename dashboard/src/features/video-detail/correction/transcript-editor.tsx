@@ -138,14 +138,14 @@ function Editor(props: EditorProps & { session: EditingSession }) {
     [showRange],
   );
   const review = useCallback(
-    (direction: 1 | -1, { opensKeyboard = true } = {}) => {
+    (direction: 1 | -1, { focusesText = true } = {}) => {
       const { transcript } = session.state;
       const found = findLowConfidenceWord(transcript, position.current, direction);
       const range = found && rangeOf(root.current!, transcript, found);
-      highlight("subtext-cursor", range && !opensKeyboard ? [range] : []);
+      highlight("subtext-cursor", range && !focusesText ? [range] : []);
       if (!found) return;
       position.current = found;
-      if (opensKeyboard) select(found.paragraph, range);
+      if (focusesText) select(found.paragraph, range);
       else if (range) showRange(range);
       const word = transcript[found.paragraph]![found.word]!;
       setReviewed(word);
@@ -298,7 +298,7 @@ function Editor(props: EditorProps & { session: EditingSession }) {
         <span>{doubtful === 0 ? texts.noDoubtful : texts.doubtful(doubtful)}</span>
         {doubtful > 0 && (
           <>
-            <Button onPress={() => review(1, { opensKeyboard: hasKeyboard() })}>{texts.reviewNext}</Button>
+            <Button onPress={() => review(1, { focusesText: hasKeyboard() })}>{texts.reviewNext}</Button>
             {reviewed && wordAt(transcript, position.current) === reviewed && (
               <Button
                 onPress={() => {
@@ -306,7 +306,7 @@ function Editor(props: EditorProps & { session: EditingSession }) {
                   if (wordAt(session.state.transcript, position.current) === reviewed) {
                     confirmIfDoubtful(session, position.current);
                   }
-                  review(1, { opensKeyboard: hasKeyboard() });
+                  review(1, { focusesText: hasKeyboard() });
                 }}
               >
                 {texts.confirm}

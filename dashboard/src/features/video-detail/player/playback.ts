@@ -1,7 +1,7 @@
-/** @param isSeek false if the position changed only because playback advanced */
+/** @param isSeek true after a seek, false while playback advances */
 type Listener = (seconds: number, isSeek: boolean) => void;
 
-const FRAME_SECONDS = 0.1;
+const SEEK_TOLERANCE_SECONDS = 0.1;
 
 /**
  * The current position in a recording. Seeking also works for a recording that cannot be played, so that its transcript
@@ -22,7 +22,7 @@ export class Playback {
     const update = (event: Event | number) => {
       cancelAnimationFrame(this.#frame);
       this.#notify(event instanceof Event && event.type === "seeking");
-      // Update on every frame, because `timeupdate` fires only four times per second.
+      // Update on every frame, because `timeupdate` may fire only four times per second.
       if (!media.paused) this.#frame = requestAnimationFrame(update);
     };
     for (const event of ["play", "pause", "seeking", "seeked", "timeupdate", "ended"]) {
@@ -72,7 +72,7 @@ export class Playback {
     this.playFrom(from);
     this.#endRange = this.listen((seconds, isSeek) => {
       // The media reports the seek to `from` too, possibly at the nearest frame.
-      if (seconds >= from - FRAME_SECONDS && seconds < to) return;
+      if (seconds >= from - SEEK_TOLERANCE_SECONDS && seconds < to) return;
       if (seconds >= to && !isSeek) this.#media?.pause();
       this.#endRange();
     });

@@ -164,12 +164,13 @@ export class TranscriptController {
     const last = transcript.wordCount - 1;
     const from = this.#cursor >= 0 ? this.#cursor : this.#cursorStart();
     const current = paragraphOf(transcript, from);
-    const rtl = this.#texts[current] && getComputedStyle(this.#texts[current]).direction === "rtl" ? -1 : 1;
+    const rightStep =
+      this.#texts[current] && getComputedStyle(this.#texts[current]).direction === "rtl" ? -1 : 1;
     const paragraph = (step: number) => transcript.paragraphs[current + step]?.firstWord;
     const isNew = this.#cursor < 0;
     const moves: Record<string, () => number | undefined> = {
-      ArrowRight: () => (isNew ? from : from + rtl),
-      ArrowLeft: () => from - rtl,
+      ArrowRight: () => (isNew ? from : from + rightStep),
+      ArrowLeft: () => from - rightStep,
       ArrowDown: () => paragraph(1) ?? last,
       ArrowUp: () => (from > transcript.paragraphs[current]!.firstWord ? paragraph(0) : paragraph(-1)) ?? 0,
       Home: () => 0,

@@ -62,7 +62,7 @@ export function Transcript(props: TranscriptProps) {
         position.isFollowing = isFollowing;
         setFollowing(isFollowing);
       },
-      onCursorMove: (word) => setCursorText(spokenWord(transcript, word)),
+      onCursorMove: (word) => setCursorText(announcementOf(transcript, word)),
     });
     const stop = created.start();
     setController(created);
@@ -152,7 +152,7 @@ export function Transcript(props: TranscriptProps) {
   );
 }
 
-function spokenWord({ paragraphs, starts }: TranscriptModel, word: number): string {
+function announcementOf({ paragraphs, starts }: TranscriptModel, word: number): string {
   const paragraph = paragraphs.findLast(({ firstWord }) => firstWord <= word)!;
   const index = word - paragraph.firstWord;
   const text = paragraph.text.slice(paragraph.wordStarts[index], paragraph.wordEnds[index]);
@@ -227,7 +227,7 @@ function DownloadMenu({ address, formats, hasSpeakers }: DownloadMenuProps) {
   );
 }
 
-/** Returns the format's own name if only a newer release of the service knows it. */
+/** Returns the format's code in capitals if only a newer release of the service has the format. */
 function formatName(format: FileFormat): string {
   return Object.hasOwn(texts.formats, format) ? texts.formats[format] : format.toUpperCase();
 }

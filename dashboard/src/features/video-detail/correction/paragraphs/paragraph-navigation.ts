@@ -24,7 +24,7 @@ function setTabStop(root: HTMLElement, paragraph: Element): void {
 }
 
 interface BoundaryActions {
-  /** Joins a paragraph with the one before it. Returns false if their speakers differ. */
+  /** Joins a paragraph with the one before it. Returns false if their speakers or channels differ. */
   join(paragraph: number): boolean;
 }
 

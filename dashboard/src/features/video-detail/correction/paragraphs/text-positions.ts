@@ -107,7 +107,7 @@ export function moveCaret(root: HTMLElement, from: TextPosition, event: Keyboard
   return nativeSelection()?.focus ?? from;
 }
 
-/** Returns the words that a selection touches, possibly none; null if it is within one paragraph. */
+/** Returns the words that a selection touches; null if it touches none or is within one paragraph. */
 export function wordsBetween(
   transcript: EditedTranscript,
   anchor: TextPosition,

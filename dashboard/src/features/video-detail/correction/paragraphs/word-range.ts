@@ -88,20 +88,20 @@ export function replaceRange(
   durationSeconds: number,
 ): { transcript: EditedTranscript; caret: TextPosition } {
   const touched = transcript.slice(from.paragraph, to.paragraph + 1);
-  const wordsBehind = touched.at(-1)!.length - to.word;
+  const wordsAfter = touched.at(-1)!.length - to.word;
   const merged = transcript.toSpliced(from.paragraph, touched.length, touched.flat());
   const range = {
     paragraph: from.paragraph,
     from: from.word,
-    to: merged[from.paragraph]!.length - wordsBehind,
+    to: merged[from.paragraph]!.length - wordsAfter,
   };
   const changed = replaceWords(merged, range, text, durationSeconds);
-  if (changed === merged) return { transcript, caret: caretBehind([touched.at(-1)!], to.word, to.paragraph) };
+  if (changed === merged) return { transcript, caret: caretAfter([touched.at(-1)!], to.word, to.paragraph) };
   const words = changed[from.paragraph]!;
   const paragraphs = splitBySpeaker(words);
   return {
     transcript: transcript.toSpliced(from.paragraph, touched.length, ...paragraphs),
-    caret: caretBehind(paragraphs, words.length - wordsBehind, from.paragraph),
+    caret: caretAfter(paragraphs, words.length - wordsAfter, from.paragraph),
   };
 }
 
@@ -118,7 +118,7 @@ function splitBySpeaker(words: readonly EditableWord[]): Paragraph[] {
 }
 
 /** @param count number of words before the caret */
-function caretBehind(paragraphs: readonly Paragraph[], count: number, first: number): TextPosition {
+function caretAfter(paragraphs: readonly Paragraph[], count: number, first: number): TextPosition {
   let left = count;
   for (const [index, words] of paragraphs.entries()) {
     if (left <= words.length) {
