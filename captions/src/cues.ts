@@ -19,7 +19,7 @@ const MIN_CUE_MS = 1000;
 const MAX_CUE_MS = 7000;
 /** Maximum reading speed: the width of 20 narrow characters per second. */
 const WIDTH_PER_MS = (20 * NARROW_WIDTH) / 1000;
-/** A caption stays at most this long after its last word. */
+/** To give viewers time to read, a caption stays up to this long after its last word. */
 const MAX_LINGER_MS = 1000;
 /** No caption spans a pause of this length. */
 const LONG_PAUSE_MS = 2000;
@@ -44,8 +44,9 @@ const FREE_PAUSE_MS = 300;
 
 /**
  * Divides words into captions of at most two lines. Finds the division with the lowest cost by dynamic programming, like
- * the Knuth–Plass line-breaking algorithm, in linear time. The cost of a caption depends on where it ends, how its lines
- * are broken and balanced, and how short or fast it is. A word that is wider than a line gets a line to itself.
+ * the Knuth–Plass line-breaking algorithm, in linear time. The cost of a caption depends on where it ends, how full it
+ * is, how its lines are broken and balanced, how short or fast it is, and the pauses and sentence ends within it. A word
+ * that is wider than a line gets a line to itself.
  *
  * @param words as returned by `normalizeWords`
  * @param options.language ISO 639 code; determines the direction of text in mixed scripts
@@ -159,7 +160,8 @@ function cueCost(measures: Measures, from: number, lineBreak: number, to: number
 
 /**
  * Returns the time at which the caption disappears, in milliseconds. This is the end of its last word, or later if
- * viewers need more time to read and the next caption allows it, but at most `MAX_CUE_MS` after the start.
+ * viewers need more time to read or the gap before the next caption would be too short. It is never after the start of
+ * the next caption, or more than `MAX_CUE_MS` after `start`.
  *
  * @param start milliseconds; later than the first word if the previous caption ends later
  */

@@ -14,14 +14,17 @@ const CLOSING_ONLY = /^(?:[\p{Pe}\p{Pf}.,!?;:…‥%‰、。，．！？；：�
 
 /**
  * Returns whether the word ends with an ellipsis, or with a period, question mark or exclamation mark of any script.
- * Closing quotes are ignored. The period of an abbreviation, such as `Mr.` or `U.S.`, does not count.
+ * Closing quotes and brackets are ignored. The period of an abbreviation, such as `Mr.` or `U.S.`, does not count.
  */
 export function endsSentence(word: string): boolean {
   const bare = word.replace(CLOSERS, "");
   return SENTENCE_END.test(bare) && !isAbbreviation(bare);
 }
 
-/** Returns whether the word ends with a comma, colon, semicolon or dash of any script. Closing quotes are ignored. */
+/**
+ * Returns whether the word ends with a comma, colon, semicolon or dash of any script. Closing quotes and brackets are
+ * ignored.
+ */
 export function endsClause(word: string): boolean {
   return CLAUSE_END.test(word.replace(CLOSERS, ""));
 }

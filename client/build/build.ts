@@ -12,7 +12,7 @@ const CONTRACT_FILES = ["api-errors", "routes"].flatMap((name) => [
   `${name}.d.ts`,
 ]);
 
-/** Builds the folder for `npm publish client/dist`: JavaScript, types and a separate `package.json`. */
+/** Builds the package in `folder`: JavaScript, types and a separate `package.json`. `npm run package` adds its README. */
 export function buildPackage(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   const compiler = join(

@@ -30,7 +30,7 @@ export function writePlainTypes(): string {
   return [
     ...[...named].map(([name, text]) => `export type ${name} = ${text};`),
     `/** Every body that a webhook endpoint can receive, discriminated by \`type\`. */\nexport type WebhookEvent = ${events.join(" | ")};`,
-    `/** Input and output of each operation of the API, by its id. */\nexport interface Operations {\n${indented(operations)}\n}`,
+    `/** Input and output of each operation of the API, keyed by its ID. */\nexport interface Operations {\n${indented(operations)}\n}`,
     "",
   ].join("\n\n");
 }

@@ -24,7 +24,7 @@ JSON.stringify(document, (_name, value) => {
 });
 
 /** Normalizes timestamps, which generated code may format differently. */
-function withDates(value: unknown): unknown {
+function normalizeTimestamps(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_name, part) =>
     typeof part === "string" && /^\d{4}-\d\d-\d\dT/.test(part) ? new Date(part).toISOString() : part,
   );
@@ -41,9 +41,9 @@ async function roundTrip(files: Record<string, string>, command: string, args: s
 }
 
 describe("quicktype's types for the OpenAPI document preserve every field of every example", () => {
-  const expected = examples.map(({ example }) => withDates(example));
+  const expected = examples.map(({ example }) => normalizeTimestamps(example));
 
-  test("include requests, responses and events", () => {
+  test("which include requests, responses and events", () => {
     const schemas = examples.map(({ schema }) => schema);
     expect(schemas).toEqual(
       expect.arrayContaining([
@@ -64,7 +64,7 @@ def parse(schema, example):
 print(json.dumps([parse(**each) for each in json.load(open("examples.json"))], default=str))
 `;
     const files = { "subtext.py": await generateTypes(document, "python"), "main.py": program };
-    expect(withDates(await roundTrip(files, "python3", ["main.py"]))).toEqual(expected);
+    expect(normalizeTimestamps(await roundTrip(files, "python3", ["main.py"]))).toEqual(expected);
   });
 
   test("in Go", async () => {
@@ -96,6 +96,8 @@ ${names.map((name) => `case "${name}": var parsed ${name}; parsed, err = Unmarsh
       "subtext.go": await generateTypes(document, "go", { package: "main" }),
       "main.go": program,
     };
-    expect(withDates(await roundTrip(files, "go", ["run", "main.go", "subtext.go"]))).toEqual(expected);
+    expect(normalizeTimestamps(await roundTrip(files, "go", ["run", "main.go", "subtext.go"]))).toEqual(
+      expected,
+    );
   });
 });

@@ -10,7 +10,7 @@ const HEADER = '// Generated from the OpenAPI document by "npm run generate:type
 /** Generates the types of the public API from the OpenAPI document, with openapi-typescript. */
 export async function renderTypes(): Promise<string> {
   const document = openApi({ version: "1.0.0", serverUrl: "https://subtext.example.com" });
-  const nodes = await openapiTS(withoutTexts(document) as never, {
+  const nodes = await openapiTS(onlyTypes(document) as never, {
     alphabetize: true,
     transform(schema) {
       const values = (schema as { "x-extensible-enum"?: string[] })["x-extensible-enum"];
@@ -23,7 +23,7 @@ export async function renderTypes(): Promise<string> {
 }
 
 /** Removes texts, examples and error responses, which contribute no types but three quarters of the output. */
-function withoutTexts(document: object): object {
+function onlyTypes(document: object): object {
   return JSON.parse(JSON.stringify(document), (name, value) => {
     const isText = name === "description" || name === "summary" || name === "format";
     if ((isText && typeof value === "string") || name === "example" || name === "examples") return undefined;

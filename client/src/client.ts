@@ -21,7 +21,7 @@ export interface SubtextOptions {
   fetch?: Fetch | undefined;
   /** Timeout of each request, including its response; 30 s by default. */
   timeoutMs?: number | undefined;
-  /** Four retries within about 10 s by default. */
+  /** By default up to four retries, with delays of at most 7.5 s in total unless the service requests longer ones. */
   retry?: Partial<RetryPolicy> | undefined;
 }
 
@@ -38,7 +38,7 @@ export class Subtext {
     const { baseUrl, apiKey, fetch, timeoutMs = DEFAULT_TIMEOUT_MS, retry } = options;
     const { username, password, search, hash, pathname } = requireHttpUrl(baseUrl, "baseUrl");
     const isBare = !(username || password || search || hash || /\/api\/v1\/?$/.test(pathname));
-    requireArgument(isBare, "baseUrl", "a URL without password, query, fragment or `/api/v1`");
+    requireArgument(isBare, "baseUrl", "a URL without user name, password, query, fragment or `/api/v1`");
     const isKey = apiKey === null || (typeof apiKey === "string" && /^[!-~]+$/.test(apiKey));
     requireArgument(isKey, "apiKey", "an API key, or null if your own proxy adds the key");
     requireDuration(timeoutMs, "timeoutMs");

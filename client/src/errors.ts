@@ -2,11 +2,11 @@ import { API_ERRORS, type ApiErrorCode } from "./contract/api-errors.ts";
 
 /** Errors that the client itself detects. */
 export const CLIENT_ERRORS = {
-  invalid_argument: { retryable: false, title: "An argument is missing or has the wrong type" },
+  invalid_argument: { retryable: false, title: "An argument is missing or invalid" },
   connection_failed: { retryable: true, title: "The service is unreachable, or the connection broke" },
   request_timed_out: { retryable: true, title: "The service did not respond in time" },
-  unexpected_response: { retryable: false, title: "The response does not come from the service" },
-  unexpected_redirect: { retryable: false, title: "The server redirects; `baseUrl` is wrong" },
+  unexpected_response: { retryable: false, title: "The response is not one that the service sends" },
+  unexpected_redirect: { retryable: false, title: "The server redirected the request; check `baseUrl`" },
   wait_timed_out: { retryable: true, title: "The transcription did not finish within the timeout" },
   transcription_not_completed: { retryable: false, title: "Only COMPLETED transcriptions have files" },
   upload_file_differs: {
@@ -16,10 +16,10 @@ export const CLIENT_ERRORS = {
   webhook_body_not_raw: { retryable: false, title: "The body was parsed before verification" },
   webhook_secret_invalid: {
     retryable: false,
-    title: "The signing secret is not `whsec_` followed by base64",
+    title: "The signing secret is missing, truncated, or not `whsec_` followed by base64",
   },
   webhook_header_missing: { retryable: false, title: "A `webhook-…` header is missing or malformed" },
-  webhook_too_old: { retryable: false, title: "The webhook's timestamp is too old, or in the future" },
+  webhook_too_old: { retryable: false, title: "The webhook's timestamp is too far in the past or future" },
   webhook_signature_invalid: { retryable: false, title: "No signature matches any of the secrets" },
   webhook_payload_invalid: { retryable: false, title: "The signed body is not an event" },
 } as const satisfies Record<string, { retryable: boolean; title: string }>;

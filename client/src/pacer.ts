@@ -6,7 +6,7 @@ const MAX_IN_FLIGHT_UNKNOWN = 8;
 const OVERDUE_MS = 10_000;
 
 export interface Turn {
-  /** A background request is sent only while half of the quota is left, so it does not displace other requests. */
+  /** A background request is sent only if half of the quota remains for other requests, or if it is overdue. */
   isBackground?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }

@@ -56,7 +56,8 @@ export class Retries {
 
   /**
    * Sleeps before the next attempt. Waits for a rate limit do not count as retries.
-   * @throws the error if it is not retryable or no attempt is left; the signal's reason if it is aborted
+   * @throws the error if it is not retryable, no retry is left, or `Retry-After` is too long; the signal's reason if it is
+   * aborted
    */
   async pause(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();

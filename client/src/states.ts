@@ -14,7 +14,7 @@ export type Completed<T> = { [Field in keyof T]: NonNullable<T[Field]> } & { sta
 
 export type CompletedTranscription = Completed<contract.Transcription>;
 
-/** A transcription that is not COMPLETED and has no files. */
+/** A transcription that is not COMPLETED. It has no files. */
 export type OtherTranscription<Status extends TranscriptionStatus> = contract.Transcription & {
   status: Status;
   wordCount: null;

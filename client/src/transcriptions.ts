@@ -88,7 +88,7 @@ export class Transcriptions {
 
   /**
    * Returns the words with speakers and confidences, for `updateWords`.
-   * @throws SubtextError `video_not_found`, `transcription_not_completed`
+   * @throws SubtextError `transcription_not_completed`, and the errors of `get`
    */
   async editableWords(videoId: string, options: RequestOptions = {}): Promise<TranscriptWords> {
     return await this.#transport.call("getTranscriptWords", { params: { videoId } }, options);
@@ -98,7 +98,8 @@ export class Transcriptions {
    * Replaces all words of a transcript, if it still has the words that `editableWords` returned. Requires the
    * `edit_transcript` permission.
    * @param ifMatch the `etag` of these words
-   * @throws SubtextError `transcript_changed` if somebody else has changed the transcript; `invalid_words`
+   * @throws SubtextError `transcript_changed` if the transcript has changed since then; `invalid_words`; the errors of
+   * `editableWords`
    */
   async updateWords(
     videoId: string,
@@ -112,19 +113,19 @@ export class Transcriptions {
     return await this.#transport.call("updateTranscriptWords", call, rest);
   }
 
-  /** @throws SubtextError `transcription_not_completed` */
+  /** Returns the words with their times. @throws SubtextError `transcription_not_completed`, and the errors of `get` */
   async words(videoId: string, options: RequestOptions = {}): Promise<TranscriptWord[]> {
     return await this.#fetchFile(videoId, "json", options, async (response) => {
       return (await readJson(response)) as TranscriptWord[];
     });
   }
 
-  /** Returns the captions as WebVTT. @throws SubtextError `transcription_not_completed` */
+  /** Returns the captions as WebVTT. @throws SubtextError `transcription_not_completed`, and the errors of `get` */
   vtt(videoId: string, options: RequestOptions = {}): Promise<string> {
     return this.#fetchFile(videoId, "vtt", options, (response) => response.text());
   }
 
-  /** Returns the plain text. @throws SubtextError `transcription_not_completed` */
+  /** Returns the plain text. @throws SubtextError `transcription_not_completed`, and the errors of `get` */
   text(videoId: string, options: RequestOptions = {}): Promise<string> {
     return this.#fetchFile(videoId, "txt", options, (response) => response.text());
   }

@@ -99,7 +99,7 @@ export class Transport {
           headers: response.headers,
         })).finally(() => this.#pacer.end());
       } catch (error) {
-        // An earlier attempt deleted the resource, but its response was lost.
+        // An earlier attempt has probably deleted the resource, but its response was lost.
         if (
           method === "DELETE" &&
           mayHaveSucceeded &&

@@ -13,7 +13,7 @@ import type * as endpoint from "./contract/webhook-endpoint.ts";
  * schemas; a test checks that both match.
  */
 
-/** Input and output of each operation of the API, by its id. */
+/** Input and output of each operation of the API, keyed by its ID. */
 export type Operations = {
   -readonly [Id in keyof typeof OPERATIONS]: {
     method: (typeof OPERATIONS)[Id]["method"];

@@ -35,7 +35,7 @@ export interface UploadOptions {
 
 const FIRST_CHUNK_BYTES = 1 << 20;
 const MIN_CHUNK_BYTES = 1 << 16;
-const MAX_CHUNK_BYTES = 1 << 26;
+const DEFAULT_MAX_CHUNK_BYTES = 1 << 26;
 /** `fetch` reports no upload progress, so a chunk should take only a few seconds. */
 const FAST_CHUNK_MS = 2_000;
 const SLOW_CHUNK_MS = 8_000;
@@ -60,7 +60,7 @@ export async function uploadTo(
   requireSignal(options.signal);
   requireDuration(options.timeoutMs, "timeoutMs");
   requireChunkSize(options.maxChunkBytes);
-  const { onProgress, signal, timeoutMs, isNew = false, maxChunkBytes = MAX_CHUNK_BYTES } = options;
+  const { onProgress, signal, timeoutMs, isNew = false, maxChunkBytes = DEFAULT_MAX_CHUNK_BYTES } = options;
   const retry = readRetryPolicy(options.retry);
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const totalBytes = file.size;
@@ -120,7 +120,7 @@ async function fetchOffset(fetch: Fetch, url: string, file: Blob, limits: Exchan
       retryAfterMs: error.retryAfterMs ?? undefined,
       detail:
         code === "upload_url_invalid"
-          ? "The upload URL was altered, or pages of this origin may not upload."
+          ? "The upload URL is invalid, or pages of this origin may not upload."
           : undefined,
       cause: error,
     });
@@ -135,7 +135,7 @@ const HEAD_ERROR_CODES: Record<number, ApiErrorCode> = {
   429: "rate_limited",
 };
 
-/** Returns whether the upload has the size of this file, and its name if both have one. */
+/** Returns whether the upload and the file have the same size and, if both have a name, the same name. */
 function isUploadOf(file: Blob, headers: Headers): boolean {
   if (Number(headers.get("upload-length")) !== file.size) return false;
   const [, encoded] = /(?:^|,)\s*filename ([A-Za-z0-9+/=]+)/.exec(headers.get("upload-metadata") ?? "") ?? [];

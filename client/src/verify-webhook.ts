@@ -56,7 +56,7 @@ export async function verifyWebhook(
   requireObject(webhook.headers, "webhook.headers");
   requireObject(options, "options");
   const { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() } = options;
-  requireArgument(toleranceSeconds >= 0, "toleranceSeconds", "a number of seconds");
+  requireArgument(toleranceSeconds >= 0, "toleranceSeconds", "a non-negative number of seconds");
   requireArgument(!Number.isNaN(now.getTime()), "now", "a valid Date");
   const keys = await Promise.all((Array.isArray(secrets) ? secrets : [secrets]).map(importKey));
   if (keys.length === 0) throw new SubtextError({ code: "webhook_secret_invalid" });
@@ -71,7 +71,10 @@ export async function verifyWebhook(
     throw new SubtextError({ code: "webhook_signature_invalid" });
   }
   if (Math.abs(now.getTime() - sentAt.getTime()) > toleranceSeconds * 1000) {
-    throw new SubtextError({ code: "webhook_too_old", detail: `It was signed at ${sentAt.toISOString()}.` });
+    throw new SubtextError({
+      code: "webhook_too_old",
+      detail: `The webhook was signed at ${sentAt.toISOString()}.`,
+    });
   }
   return { id, sentAt, event: parseEvent(body) };
 }

@@ -56,7 +56,7 @@ export class Videos {
    * Creates a video and uploads its file, resuming after broken connections. Requires `create_video`.
    *
    * @param input Use `openAsBlob` from `node:fs` to avoid reading a large file into memory.
-   * @returns the ID of the video, which is now queued for transcription
+   * @returns the ID of the video, which is queued for transcription if AI Transcription is on
    */
   async upload(input: FileInput, options: VideoUploadOptions = {}): Promise<{ videoId: string }> {
     const file = toBlob(input);

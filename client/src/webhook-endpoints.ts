@@ -97,15 +97,15 @@ export class WebhookEndpoints {
   }
 
   /**
-   * Resends deliveries created since `since` that failed, were canceled, or are awaiting retry. Repeat while
-   * `hasMore` is true.
+   * Resends deliveries created at or after `since` that failed, were canceled, or are awaiting retry. Repeat the call
+   * while `hasMore` is true.
    */
   async redeliverFailed(
     endpointId: string,
-    since: RedeliverFailed,
+    request: RedeliverFailed,
     options: PostOptions = {},
   ): Promise<Redelivering> {
-    requireObject(since, "since");
-    return await this.#transport.call("redeliverFailed", { params: { endpointId }, body: since }, options);
+    requireObject(request, "request");
+    return await this.#transport.call("redeliverFailed", { params: { endpointId }, body: request }, options);
   }
 }

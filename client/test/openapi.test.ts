@@ -87,7 +87,7 @@ describe("an example", () => {
     ...ALL_OPERATIONS.flatMap(({ id, body, bodyExample, success }): [string, TSchema, unknown][] => [
       ...(body ? ([[`${id} request`, body, bodyExample]] as [string, TSchema, unknown][]) : []),
       ...(success.body
-        ? ([[`${id} answer`, success.body, success.example]] as [string, TSchema, unknown][])
+        ? ([[`${id} response`, success.body, success.example]] as [string, TSchema, unknown][])
         : []),
     ]),
     ...Object.entries(WEBHOOK_EVENTS).map(([type, schema]): [string, TSchema, unknown] => [

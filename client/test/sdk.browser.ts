@@ -103,9 +103,9 @@ test("a page of another origin uploads a file, waits for the transcription and r
   expect(result.progress[0]).toBe(0);
   expect(result.progress.at(-1)).toBe(1);
   expect(result.progress.length).toBeGreaterThan(1);
-  const pieces = requests.filter(({ method }) => method === "PATCH");
-  expect(pieces.length).toBe(result.progress.length - 1);
-  for (const { url } of pieces) expect(url.startsWith(`${service.url}/api/v1/uploads/`)).toBe(true);
+  const chunks = requests.filter(({ method }) => method === "PATCH");
+  expect(chunks.length).toBe(result.progress.length - 1);
+  for (const { url } of chunks) expect(url.startsWith(`${service.url}/api/v1/uploads/`)).toBe(true);
 });
 
 test("a page whose origin is not allowed gets an error with its code", async () => {

@@ -102,11 +102,14 @@ beforeAll(async () => {
   for (const page of new Set(Object.values(SNIPPETS).map((snippet) => snippet.page))) {
     const published = PUBLISHED_NAMES["@subtext/client"]!;
     const text = (await readFile(join(ROOT, page), "utf8")).replaceAll(published, "@subtext/client");
-    const its = Object.entries(SNIPPETS).filter(([, snippet]) => snippet.page === page);
-    const [, first] = its[0]!;
+    const snippets = Object.entries(SNIPPETS).filter(([, snippet]) => snippet.page === page);
+    const [, first] = snippets[0]!;
     const blocks = [...text.matchAll(/```(ts|js|tsx|jsx|typescript|javascript)\n(.*?)```/gs)];
-    expect([page, blocks.map(([, language]) => language)]).toEqual([page, its.map(() => first.language)]);
-    for (const [place, [name, { before, after = "" }]] of its.entries()) {
+    expect([page, blocks.map(([, language]) => language)]).toEqual([
+      page,
+      snippets.map(() => first.language),
+    ]);
+    for (const [place, [name, { before, after = "" }]] of snippets.entries()) {
       await writeFile(join(project, `${name}.ts`), `${before}\n${blocks[place]![2]}\n${after}\nexport {};\n`);
     }
   }

@@ -17,7 +17,7 @@ import { findTranscriptionByVideo } from "@subtext/server/transcription/queries"
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import * as tus from "tus-js-client";
 import { Receiver } from "./receiver.ts";
-import { printStep, progressLine, table } from "./terminal.ts";
+import { printStep, printTable, progressLine } from "./terminal.ts";
 import { renderWatchPage } from "./watch-page.ts";
 
 const SAMPLE = join(import.meta.dirname, "../sample/sample.mp4");
@@ -100,7 +100,7 @@ async function runDemo(baseUrl: string): Promise<void> {
   );
 
   console.log(`\n${txt.trim().replace(/^/gm, "    ")}\n`);
-  table(
+  printTable(
     ["word", "start", "end"],
     words.slice(0, 8).map(({ word, start, end }) => [word, `${start.toFixed(3)} s`, `${end.toFixed(3)} s`]),
   );
@@ -191,8 +191,8 @@ async function printTimings(videoId: string, total: { seconds: number }): Promis
   const worked = (row.finished_at.getTime() - row.started_at.getTime()) / 1000;
   const seconds = (value: number) => `${value.toFixed(2)} s`;
   console.log();
-  table(
-    ["step", ""],
+  printTable(
+    ["step", "time"],
     [
       ["queued", seconds(queued)],
       ["probe", seconds(probe)],

@@ -20,7 +20,7 @@ export function progressLine(label: string): { show(fraction: number, note?: str
   };
 }
 
-export function table(head: string[], rows: string[][]): void {
+export function printTable(head: string[], rows: string[][]): void {
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((row) => (row[column] ?? "").length)),
   );

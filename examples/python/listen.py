@@ -28,7 +28,7 @@ def read_secrets():
 
 
 def accept(verify, headers, body):
-    """Returns the status of the response, and handles a new event after that.
+    """Returns the status of the response. Handles a new event in the background.
 
     `verify(headers, body)` returns the event, or None if the signature is invalid.
     """

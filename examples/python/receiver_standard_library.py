@@ -14,7 +14,7 @@ TOLERANCE_SECONDS = 300
 
 
 def verify(headers, body):
-    """Returns the event if a signature matches one of the secrets and the timestamp is recent."""
+    """Returns the event, or None unless a signature matches one of the secrets and the timestamp is recent."""
     if not KEYS or not all(KEYS):
         raise RuntimeError("SUBTEXT_WEBHOOK_SECRET is missing or empty")
     event_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")

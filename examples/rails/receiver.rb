@@ -42,7 +42,7 @@ class WebhooksController < ActionController::API
 
   private
 
-  # An error is answered with 500, and the service retries.
+  # An exception results in a 500 response, after which the service retries.
   def signed?(id, body)
     keys = SECRETS.map { |secret| secret.delete_prefix("whsec_").unpack1("m") }
     raise ArgumentError, "SUBTEXT_WEBHOOK_SECRET is missing or empty" if keys.empty? || keys.any?(&:empty?)

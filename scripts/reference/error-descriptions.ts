@@ -51,7 +51,8 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   upload_rejected: "The request is not valid tus 1.0; `detail` says why.",
   upload_version_unsupported:
     "`Tus-Resumable: 1.0.0` is missing or names another version. `Tus-Version` lists the supported one.",
-  upload_url_invalid: "The upload URL was altered. Use the complete URL from `POST /api/v1/videos`.",
+  upload_url_invalid:
+    "The upload URL is not one that this service signed. Use the complete URL from `POST /api/v1/videos`.",
   origin_not_allowed:
     "Pages of this origin may not send this request. Uploads require one of the environment's allowed origins (`subtext env set --origins`); the admin API requires the origin of `PUBLIC_URL`.",
   storage_full:
@@ -61,7 +62,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
     "The storage denies access to this file but serves others. The operator must fix the permissions of the file.",
   storage_object_unusable:
     "The storage serves other files but not this one: it is damaged, archived, or its checksum does not match.",
-  file_url_invalid: "The file URL was altered, or belongs to another service.",
+  file_url_invalid: "The file URL is not one that this service signed. Request a new one.",
   file_url_expired: "File URLs expire after 5 minutes. Read the transcription again to get new ones.",
   file_not_found: "The video was deleted after the URL was created.",
   range_not_satisfiable: "The range starts after the end of the file.",

@@ -86,7 +86,7 @@ function licenseOf(name: string): string {
   return `${name}\n\n${readFileSync(join(folder, file), "utf8")}`;
 }
 
-/** Takes Scalar's bundle from its Fastify plugin, because other packages also install 280 MB of sources. */
+/** Takes Scalar's bundle from its Fastify plugin, because Scalar's other packages also install 280 MB of source code. */
 async function scalarBundle(): Promise<string> {
   const app = fastify();
   await app.register(scalar, { configuration: { url: "/api/openapi.json" } });

@@ -161,7 +161,7 @@ function describeHeaders(operation: Operation): Json[] {
       in: "header",
       required: false,
       description:
-        "Up to 255 printable ASCII characters, unique for each operation. For 24 hours, repeating the request with the same key returns the first response without running the operation again.",
+        "Up to 255 printable ASCII characters without spaces, unique for each operation. For 24 hours, repeating the request with the same key returns the first response without running the operation again.",
       schema: { type: "string", minLength: 1, maxLength: 255 },
     },
   ];

@@ -6,7 +6,7 @@ import type { Permission } from "./permission.ts";
 export type Access = "key" | "key or url" | "url";
 
 /**
- * An operation of the public API. The server's route, the OpenAPI document and the client's method are derived from it.
+ * An operation of the public API. The server's route, the OpenAPI document and the client's types are derived from it.
  */
 export interface Operation {
   id: string;
@@ -45,7 +45,7 @@ export interface Operation {
   errors: readonly ApiErrorCode[];
   /** Whether requests count toward the key's rate limit. */
   rateLimited: boolean;
-  /** Returned instead of any 5xx, because stock tus clients give up after a 5xx. */
+  /** Returned instead of any 5xx, after which common tus clients would start a second upload. */
   serverErrorReplacement?: ApiErrorCode;
 }
 

@@ -157,7 +157,7 @@ export const OPERATIONS = {
     group: "Transcriptions",
     summary: "Change the words of a transcript",
     description:
-      "Replaces all words. The captions, the other files and the search follow within seconds. Existing file URLs keep serving the previous words until they expire. The recognized original is kept.",
+      "Replaces all words. Captions, the other files and search results are updated within seconds. Existing file URLs keep serving the previous words until they expire. The recognized original is kept.",
     permission: "edit_transcript",
     params: videoId,
     requestHeaders: {
@@ -310,13 +310,13 @@ export const OPERATIONS = {
     ...route("redeliverFailed"),
     summary: "Redeliver failed events",
     description:
-      "Resends deliveries created since `since` that failed, were canceled, or are awaiting retry. Repeat the call while `hasMore` is true.",
+      "Resends deliveries created at or after `since` that failed, were canceled, or are awaiting retry. Repeat the call while `hasMore` is true.",
     params: endpointId,
     body: RedeliverFailed,
     bodyExample: { since: "2026-01-01T00:00:00.000Z" },
     success: {
       status: 202,
-      description: "The number of deliveries to resend",
+      description: "The number of deliveries that are resent",
       body: Redelivering,
       example: { count: 12, hasMore: false },
     },

@@ -136,7 +136,7 @@ export const FILE_OPERATIONS = {
     group: "Files",
     summary: "Download a transcript file",
     description:
-      "Use the URLs in `files` of a transcription as is. No key needed; valid 5 minutes; any origin. If files are stored in a bucket, the URLs point to the bucket.",
+      "Use the URLs in `files` of a transcription as is. They are valid for 5 minutes, need no key, and work from any origin. If files are stored in a bucket, the URLs point to the bucket.",
     access: "url",
     permission: null,
     rateLimited: false,

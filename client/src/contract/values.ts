@@ -9,11 +9,11 @@ export function timestamp(description = "ISO 8601 UTC with milliseconds") {
 }
 
 /** A closed enum. */
-export function oneOf<Word extends string>(words: readonly Word[], description?: string): TEnum<Word[]> {
-  return Type.Enum([...words], { type: "string", ...(description !== undefined && { description }) });
+export function oneOf<Value extends string>(values: readonly Value[], description?: string): TEnum<Value[]> {
+  return Type.Enum([...values], { type: "string", ...(description !== undefined && { description }) });
 }
 
 /** An open enum: later releases may add values, so unknown values are valid. */
-export function oneOfKnown<Word extends string>(words: readonly Word[], description: string) {
-  return Type.Unsafe<Word>({ type: "string", "x-extensible-enum": words, description });
+export function oneOfKnown<Value extends string>(values: readonly Value[], description: string) {
+  return Type.Unsafe<Value>({ type: "string", "x-extensible-enum": values, description });
 }

@@ -73,7 +73,7 @@ export const NewVideo = Type.Object(
       Type.Record(Type.String({ pattern: "^[!-+\\--~]{1,128}$" }), Type.String(), {
         additionalProperties: false,
         description:
-          "Returned with the video and in every event. Keys are printable ASCII without spaces or commas; 4 KiB in total",
+          "Returned with the video and in every event. Keys are up to 128 printable ASCII characters without spaces or commas; 4 KiB in total",
       }),
     ),
     expiresInSeconds: Type.Optional(

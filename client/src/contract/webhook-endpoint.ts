@@ -5,7 +5,8 @@ import { EVENT_TYPES, TEST_EVENT_TYPE } from "./webhook.ts";
 
 const url = Type.String({
   maxLength: 2048,
-  description: "HTTPS URL with no password or fragment; private networks are not allowed",
+  description:
+    "HTTPS URL without a user name, password or fragment; private networks are not allowed by default",
 });
 const eventTypes = Type.Array(oneOf(EVENT_TYPES), {
   minItems: 1,
@@ -31,7 +32,7 @@ export const WebhookEndpoint = Type.Object(
     ),
     failingSince: nullable(
       timestamp(),
-      "Time of the first failure since the last success; null if the last attempt succeeded",
+      "Time of the first failure since the last success; null if no attempt has failed since then",
     ),
     previousSecretExpiresAt: nullable(
       timestamp(),
@@ -94,7 +95,7 @@ export const DeliveryAttempt = Type.Object(
     attemptedAt: timestamp(),
     latencyMs: Type.Integer({
       minimum: 0,
-      description: "Time until response headers or failure",
+      description: "Milliseconds until response headers or failure",
     }),
     statusCode: nullable(Type.Integer(), "HTTP status; null if there was no response"),
     failure: nullable(
@@ -152,7 +153,7 @@ export const Redelivering = Type.Object(
   {
     count: Type.Integer({ minimum: 0, description: "Deliveries resent by this call" }),
     hasMore: Type.Boolean({
-      description: `True if the call reached its limit of ${MAX_REDELIVERIES}; call again`,
+      description: `True if there are more than the ${MAX_REDELIVERIES} that one call resends; call again`,
     }),
   },
   { $id: "Redelivering", additionalProperties: false },

@@ -9,7 +9,7 @@ export const EVENT_TYPES = [
   "transcriptions.transcription.skipped",
   "transcriptions.transcription.updated",
 ] as const;
-/** Events for the end of a transcription. The dashboard and the CLI subscribe new endpoints to these by default. */
+/** Events about the end of a transcription. The dashboard and the CLI subscribe new endpoints to these by default. */
 export const FINAL_EVENT_TYPES = [EVENT_TYPES[0], EVENT_TYPES[1], EVENT_TYPES[2]] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
