@@ -126,6 +126,12 @@ test("the address holds the order and the filters; a search by name, metadata or
   expect(page.url()).toContain("?sort=words&order=asc");
 
   await page.getByText("Filters and sorting").click();
+  // While the year is typed, its first digits are a year such as 0002.
+  await page.getByLabel("Uploaded on or after").pressSequentially("01012099");
+  await page.getByText("No matching videos").waitFor();
+  expect(page.url()).toContain("from=2099-01-01");
+  await page.getByLabel("Uploaded on or after").fill("");
+  await row(page, "phone-recording").waitFor();
   await page.getByLabel("Failure").selectOption("This isn't a valid media file.");
   await expect.poll(names).toEqual(["notes.pdf.mp4"]);
   expect(await accessibilityViolations(page)).toEqual([]);

@@ -67,7 +67,8 @@ export function isNewestFirst({
   return sort === "uploaded" && order === "desc" && Object.keys(filter).length === 0;
 }
 
-function isDay(text: unknown): text is string {
+/** Returns whether the text is a date such as 2026-11-24, in the years from 1000 to 2999. */
+export function isDay(text: unknown): text is string {
   return (
     typeof text === "string" &&
     /^[12]\d{3}-\d\d-\d\d$/.test(text) &&

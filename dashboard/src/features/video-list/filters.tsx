@@ -2,9 +2,9 @@ import { MAX_COUNTED_VIDEOS, type VideoCountsView } from "@subtext/server/admin/
 import { SORT_DIRECTIONS, VIDEO_SORTS, VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { videoCountsQuery, videoFiltersQuery } from "../../admin-client/queries.ts";
-import type { VideoListView } from "../../admin-client/video-list-view.ts";
+import { isDay, type VideoListView } from "../../admin-client/video-list-view.ts";
 import { videoList as texts } from "../../messages/en/video-list.ts";
 import { formatNumber } from "../../messages/numbers.ts";
 import { languageName } from "../../ui/format.ts";
@@ -139,6 +139,7 @@ function failureName(code: string): string {
   return failureText({ code, message: code }).problem;
 }
 
+/** While the year is typed, browsers report years such as 0002. The filter changes only when the date is complete. */
 function Day({
   label,
   value = "",
@@ -148,15 +149,21 @@ function Day({
   value: string | undefined;
   onChange(value: string): void;
 }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const change = (next: string) => {
+    setText(next);
+    if (next === "" || isDay(next)) onChange(next);
+  };
   return (
     <label className={controls.field}>
       <span className={controls.label}>{label}</span>
       <input
         className={css.day}
         type="date"
-        value={value}
+        value={text}
         max="2999-12-31"
-        onChange={(event) => onChange(event.target.value)}
+        onChange={(event) => change(event.target.value)}
       />
     </label>
   );
