@@ -4,7 +4,7 @@ import { lineWidth, type Measures, measure } from "./word-measures.ts";
 import type { Word } from "./words.ts";
 
 export interface Cue {
-  /** Seconds; the start of the first word. */
+  /** Seconds; the start of the first word, or the end of the previous cue if that is later. */
   start: number;
   /** Seconds, > `start`, ≤ the start of the next cue. */
   end: number;

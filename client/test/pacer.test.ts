@@ -74,10 +74,10 @@ describe("a pacer", () => {
 
   test("drops a request that is aborted while it waits", async () => {
     const { pacer, sent, request } = await paceAfter(0);
-    const given = new AbortController();
-    const waiting = pacer.begin({ signal: given.signal });
+    const controller = new AbortController();
+    const waiting = pacer.begin({ signal: controller.signal });
     request("next");
-    given.abort(new Error("given up"));
+    controller.abort(new Error("given up"));
     await expect(waiting).rejects.toThrow("given up");
     await vi.advanceTimersByTimeAsync(100);
     expect(sent).toEqual(["next"]);

@@ -190,18 +190,18 @@ describe("a request that fails", () => {
     const hung = subtext.videos.get("v", { timeoutMs: 30 });
     expect(await errorOf(hung)).toMatchObject({ code: "request_timed_out" });
     const reason = new Error("the user left");
-    const given = new AbortController();
-    const call = subtext.videos.get("v", { signal: given.signal });
-    given.abort(reason);
+    const controller = new AbortController();
+    const call = subtext.videos.get("v", { signal: controller.signal });
+    controller.abort(reason);
     await expect(call).rejects.toBe(reason);
   });
 
   test("fails immediately when the caller aborts it between two attempts", async () => {
     const { subtext, requests } = await serve(problem(503, "service_unavailable", { "retry-after": "60" }));
-    const given = new AbortController();
-    const call = subtext.videos.get("v", { signal: given.signal });
+    const controller = new AbortController();
+    const call = subtext.videos.get("v", { signal: controller.signal });
     while (requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    given.abort(new Error("the user left"));
+    controller.abort(new Error("the user left"));
     await expect(call).rejects.toThrow("the user left");
   });
 });
@@ -301,9 +301,9 @@ describe("the wait for a transcription", () => {
     "polls at its own pace if Retry-After is %s",
     async (retryAfter) => {
       const { subtext, requests } = await serve(pending(retryAfter));
-      const given = new AbortController();
-      const wait = subtext.transcriptions.wait("video_1", { signal: given.signal });
-      setTimeout(() => given.abort(new Error("enough")), 200);
+      const controller = new AbortController();
+      const wait = subtext.transcriptions.wait("video_1", { signal: controller.signal });
+      setTimeout(() => controller.abort(new Error("enough")), 200);
       await expect(wait).rejects.toThrow("enough");
       expect(requests).toHaveLength(1);
     },
@@ -324,11 +324,11 @@ describe("the wait for a transcription", () => {
   test("leaves half of the quota to other requests when it polls and when it reads the failure", async () => {
     const headers = { "ratelimit-policy": '"per-key";q=60;w=60000', ratelimit: '"per-key";r=20;t=40000' };
     const { subtext, requests } = await serve({ ...failed("FAILED"), headers });
-    const given = new AbortController();
-    const wait = subtext.transcriptions.wait("video_1", { signal: given.signal });
+    const controller = new AbortController();
+    const wait = subtext.transcriptions.wait("video_1", { signal: controller.signal });
     while (requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await subtext.webhookEndpoints.get("endpoint_1");
-    given.abort(new Error("enough"));
+    controller.abort(new Error("enough"));
     await expect(wait).rejects.toThrow("enough");
     expect(requests.map(({ url }) => url.split("/").at(-1))).toEqual(["transcription", "endpoint_1"]);
   });

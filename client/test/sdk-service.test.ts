@@ -137,8 +137,8 @@ describe("a video", () => {
     const { videoId } = await subtext.videos.upload(await media("video-only.mp4"));
     const error = await errorOf(subtext.transcriptions.wait(videoId, { waitTimeoutMs: 1 }));
     expect(error.code).toBe("wait_timed_out");
-    const given = AbortSignal.abort(new Error("the user left"));
-    await expect(subtext.transcriptions.wait(videoId, { signal: given })).rejects.toThrow("the user left");
+    const signal = AbortSignal.abort(new Error("the user left"));
+    await expect(subtext.transcriptions.wait(videoId, { signal })).rejects.toThrow("the user left");
   });
 
   test("is listed with other videos, page by page", async () => {
@@ -195,15 +195,16 @@ describe("an upload", () => {
   test("that was aborted resumes with only its URL", async () => {
     const subtext = clientOf(await createTenant(service));
     const file = new Blob([bytes]);
-    const given = new AbortController();
+    const controller = new AbortController();
     let url = "";
     const upload = subtext.videos.upload(file, {
-      signal: given.signal,
+      signal: controller.signal,
       maxChunkBytes: 1_000_000,
       onCreated: (created) => {
         url = created.upload.url;
       },
-      onProgress: ({ sentBytes }) => sentBytes >= 3_000_000 && given.abort(new Error("the page was left")),
+      onProgress: ({ sentBytes }) =>
+        sentBytes >= 3_000_000 && controller.abort(new Error("the page was left")),
     });
     await expect(upload).rejects.toThrow("the page was left");
     const progress: number[] = [];

@@ -34,7 +34,7 @@ export function openApi({ version, serverUrl }: { version: string; serverUrl: st
       title: "Subtext",
       version,
       description:
-        "Every video that finishes uploading is transcribed: captions, word timings, and plain text, announced by a signed webhook. Unknown query parameters are ignored; v1 may add fields to responses.",
+        "Transcribes every uploaded video to captions, word timings and plain text, and announces the result with a signed webhook. Unknown query parameters are ignored. Later releases of v1 may add fields to responses.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: serverUrl }],

@@ -31,7 +31,7 @@ export function Engines({ engines, model, now }: Pick<SystemView, "engines" | "m
                 <td>{formatNumber(completed)}</td>
                 <td>{formatDuration(mediaSeconds)}</td>
                 <td>
-                  {realTimeFactor(mediaSeconds, workSeconds)}
+                  {formatSpeed(mediaSeconds, workSeconds)}
                   {workSeconds > 0 && ` ${texts.realTime}`}
                 </td>
               </tr>
@@ -44,7 +44,7 @@ export function Engines({ engines, model, now }: Pick<SystemView, "engines" | "m
 }
 
 /** Returns e.g. `34×`, or `–` if nothing was transcribed. */
-export function realTimeFactor(mediaSeconds: number, workSeconds: number): string {
+export function formatSpeed(mediaSeconds: number, workSeconds: number): string {
   if (workSeconds === 0) return "–";
   const factor = mediaSeconds / workSeconds;
   return `${factor >= 10 ? formatNumber(Math.round(factor)) : formatDecimal(factor)}×`;

@@ -16,7 +16,7 @@ import { Progress } from "../../ui/progress.tsx";
 import { BarChart } from "./bar-chart.tsx";
 import { Card, StatCard } from "./card.tsx";
 import { Disk } from "./disk.tsx";
-import { Engines, realTimeFactor } from "./engines.tsx";
+import { Engines, formatSpeed } from "./engines.tsx";
 import { Health, HealthBadge } from "./health.tsx";
 import { systemQuery } from "./queries.ts";
 import css from "./system-page.module.css";
@@ -84,7 +84,7 @@ function Stats({ queue, hours, engines, now }: SystemView) {
       />
       <StatCard
         title={texts.speed}
-        value={realTimeFactor(mediaSeconds, workSeconds)}
+        value={formatSpeed(mediaSeconds, workSeconds)}
         unit={workSeconds === 0 ? "" : texts.realTime}
         text={texts.allEngines}
       />
