@@ -9,6 +9,7 @@ import type { Schema } from "../db/schema.ts";
 import { diagnose } from "../health/doctor.ts";
 import { systemClock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
+import { nullIfAbsent } from "../lib/files.ts";
 import { isOutage } from "../lib/outages.ts";
 import { describeDatabase } from "../main.ts";
 import { describeEngines, describeMemory, openModels, openSpeech } from "../speech/speech.ts";
@@ -17,8 +18,10 @@ import { openDiskTranscriptStore } from "../storage/disk/disk-transcript-store.t
 import { openObjectTranscriptStore } from "../storage/object-transcript-store.ts";
 import { createLog } from "../telemetry/log.ts";
 
-const STORAGE_CHECKS = ["storage", "files", "cleanup"];
-const INSTALLATION_CHECKS = ["database", "workers", ...STORAGE_CHECKS];
+/** The finding that there is no installation yet. */
+export const INSTALLATION = "installation";
+/** These checks need the tables of an installation. */
+const TABLE_CHECKS = ["workers", "files", "cleanup"];
 
 /**
  * Checks every part of the service separately. Use it if the service cannot be opened.
@@ -26,9 +29,10 @@ const INSTALLATION_CHECKS = ["database", "workers", ...STORAGE_CHECKS];
  */
 export async function diagnoseWithoutService(config: Config, reason: unknown): Promise<FindingView[]> {
   const filesFolder = join(config.dataFolder, "files");
+  let lacksFiles = false;
   const log = createLog("silent");
   const models = openModels({ config, db: null, log, clock: systemClock, terminal: null });
-  const findings = await diagnose(config, {
+  let findings = await diagnose(config, {
     async database() {
       const folder = join(config.dataFolder, "database");
       if (config.databaseUrl === null) await requireEmbeddedDatabase(folder);
@@ -48,7 +52,8 @@ export async function diagnoseWithoutService(config: Config, reason: unknown): P
         return;
       }
       // Opening the store would create its folders, and a check must not create anything.
-      await access(filesFolder);
+      lacksFiles = (await access(filesFolder).catch(nullIfAbsent)) === null;
+      if (lacksFiles) return;
       const transcripts = await openDiskTranscriptStore({
         folder: filesFolder,
         baseUrl: config.publicUrl,
@@ -74,10 +79,17 @@ export async function diagnoseWithoutService(config: Config, reason: unknown): P
       }
     },
   });
+  if (lacksFiles) {
+    const detail = `${filesFolder} does not exist. The first start creates it.`;
+    const remedy = "If the service has already run, check DATA_DIR and whether its disk is mounted.";
+    const storage: FindingView = { name: "storage", status: "warning", detail, remedy };
+    findings = findings.map((finding) => (finding.name === "storage" ? storage : finding));
+  }
   if (reason instanceof AppError && reason.code === "installation_missing") {
-    const skipped = config.databaseUrl === null ? INSTALLATION_CHECKS : STORAGE_CHECKS;
+    const skipped = [...TABLE_CHECKS, ...(config.databaseUrl === null ? ["database"] : [])];
     const rest = findings.filter(({ name }) => !skipped.includes(name));
-    return [{ name: "installation", status: "missing", detail: reason.message, remedy: null }, ...rest];
+    const remedy = "Before the first start, this is expected.";
+    return [{ name: INSTALLATION, status: "missing", detail: reason.message, remedy }, ...rest];
   }
   const explains = reason instanceof AppError && !isOutage(reason);
   if (!explains && findings.some(({ status }) => status === "missing")) return findings;

@@ -415,7 +415,11 @@ describe("without a running service", () => {
     }
     const diagnosis = await run(["doctor"], { env: { DATA_DIR: absent }, timeoutMs: 100_000 });
     expect(diagnosis.exitCode).toBe(1);
-    expect(diagnosis.out).toMatch(/^installation +MISSING +There is no Subtext installation/m);
+    expect(diagnosis.out).toMatch(
+      /^installation +MISSING +There is no Subtext installation.*\n +→ Before the first start, this is expected\.$/m,
+    );
+    expect(diagnosis.out).toMatch(/^storage +warning .*The first start creates it\.$/m);
+    expect(diagnosis.out).toMatch(/\nNext: Start the service: npx subtext serve\n$/);
     expect(await readdir(empty)).toEqual([]);
     await expect(stat(backup)).rejects.toThrow("ENOENT");
   });

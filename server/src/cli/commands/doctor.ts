@@ -9,6 +9,7 @@ import { table } from "../text.ts";
 
 const UNHEALTHY = "subtext.unhealthy";
 const FIX_FIRST = "Fix the parts that are MISSING, then run this command again.";
+const START = `Start the service: ${commandLine("serve")}`;
 const MARKS = { ok: "ok", warning: "warning", missing: "MISSING" };
 
 interface Diagnosis {
@@ -39,9 +40,11 @@ async function runChecks(config: Config, { files }: { files: boolean }): Promise
   try {
     client = running === null ? await openInProcess(config) : connectOverHttp(running);
   } catch (error) {
-    const { diagnoseWithoutService } = await import("../diagnose-without-service.ts");
+    const { diagnoseWithoutService, INSTALLATION } = await import("../diagnose-without-service.ts");
     const findings = await diagnoseWithoutService(config, error);
-    return { findings, settings: config.settings, next: FIX_FIRST };
+    const missing = findings.filter(({ status }) => status === "missing").map(({ name }) => name);
+    const isFirst = missing.length === 1 && missing[0] === INSTALLATION;
+    return { findings, settings: config.settings, next: isFirst ? START : FIX_FIRST };
   }
   try {
     if (files) await client.send("POST /file-check");
@@ -58,7 +61,7 @@ async function runChecks(config: Config, { files }: { files: boolean }): Promise
 
 /** Returns the next step toward the first transcript. */
 async function nextStep(client: InternalClient, publicUrl: string, isRunning: boolean): Promise<string> {
-  if (!isRunning) return `Start the service: ${commandLine("serve")}`;
+  if (!isRunning) return START;
   const { data: operators } = await client.send("GET /operators");
   const { data: environments } = await client.send("GET /environments");
   if (operators.length === 0 && environments.length === 0)
