@@ -10,7 +10,7 @@ export const BUNDLED = "bundled";
 
 type ChoiceConfig = Pick<Config, "isEngineSet" | "modelDownload">;
 
-/** Returns no options if settings determine the engine, or if the service may not download models. */
+/** Returns no options if there is nothing to choose: settings determine the engine, or downloads are disabled. */
 export function engineOptions(
   { isEngineSet, modelDownload }: ChoiceConfig,
   machine: EncoderSpeed | null,
@@ -33,15 +33,22 @@ export async function readEngineChoice(db: Db): Promise<string | null> {
   return row?.engine ?? null;
 }
 
+/** Returns null if the engine can be chosen. Without downloads, only the bundled engine can. */
+function problemOf(config: ChoiceConfig, engine: string): string | null {
+  if (config.isEngineSet) return "The settings determine the engine.";
+  if (engine === BUNDLED) return null;
+  if (!config.modelDownload) {
+    return `MODEL_DOWNLOAD=off allows only ${BUNDLED}. To use an installed model, set WHISPER_MODEL.`;
+  }
+  const names = engineOptions(config, null).map(({ name }) => name);
+  return names.includes(engine) ? null : `Choose one of ${names.join(", ")}.`;
+}
+
 /** @throws AppError `invalid_request` if the engine cannot be chosen */
 export async function storeEngineChoice(tx: Tx, config: ChoiceConfig, engine: string): Promise<void> {
-  const names = engineOptions(config, null).map(({ name }) => name);
-  if (!names.includes(engine)) {
-    const expected =
-      names.length === 0
-        ? "The settings determine the engine, or the service may not download models."
-        : `Choose one of ${names.join(", ")}.`;
-    throw new AppError("invalid_request", `The engine ${engine} cannot be chosen. ${expected}`);
+  const problem = problemOf(config, engine);
+  if (problem !== null) {
+    throw new AppError("invalid_request", `The engine ${engine} cannot be chosen. ${problem}`);
   }
   await tx
     .insertInto("engine_choice")

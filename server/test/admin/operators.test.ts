@@ -78,11 +78,18 @@ describe("setup", () => {
   test("is atomic, and creates one owner if two requests arrive at once", async () => {
     const wrong = await post("/setup", { ...OLIVE, token, environment: { ...environment, name: " " } });
     expect(codeOf(wrong)).toEqual([400, "invalid_request"]);
+    // The tests set MODEL_DOWNLOAD=off.
+    const absent = await post("/setup", { ...OLIVE, token, environment, engine: "whisper-tiny" });
+    expect(absent.json()).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining("MODEL_DOWNLOAD=off allows only bundled."),
+    });
     expect((await send(subtext, "/setup")).json().needed).toBe(true);
+    clock.advance(3_600_000);
 
     const answers = await Promise.all([
-      post("/setup", { ...OLIVE, token, environment }),
-      post("/setup", { ...OLIVE, email: "mallory@subtext.example", token }),
+      post("/setup", { ...OLIVE, token, environment, engine: "bundled" }),
+      post("/setup", { ...OLIVE, email: "mallory@subtext.example", token, engine: "bundled" }),
     ]);
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([201, 403]);
     const made = answers.find(({ statusCode }) => statusCode === 201)!;
