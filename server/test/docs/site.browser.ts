@@ -36,6 +36,14 @@ async function visit(options: Parameters<Browser["newContext"]>[0]): Promise<Vis
   return { page, problems };
 }
 
+const PICTURE_CORNER_ALPHA = `(async () => {
+  const picture = document.querySelector("img[src*='flow']");
+  await picture.decode();
+  const context = Object.assign(document.createElement("canvas"), { width: 960, height: 330 }).getContext("2d");
+  context.drawImage(picture, 0, 0);
+  return context.getImageData(2, 2, 1, 1).data[3];
+})()`;
+
 const isWider = "document.documentElement.scrollWidth > innerWidth";
 
 for (const { colorScheme, width } of [
@@ -86,15 +94,19 @@ test("the pages stay dark after a reader chose that", async () => {
   const background = "getComputedStyle(document.body).backgroundColor";
   const light = await page.evaluate(background);
   await page.getByRole("switch").first().click();
+  // The picture follows the choice, not the system.
+  expect(await page.evaluate(PICTURE_CORNER_ALPHA)).toBe(0);
   await page.goto(`${service.url}/docs/engines`);
   expect(await page.evaluate(background)).not.toBe(light);
   expect(problems).toEqual([]);
 });
 
-test("the API reference shows the service's operations", async () => {
+test("the API reference shows the service's operations and leads back to the documentation", async () => {
   const { page, problems } = await visit({});
   await page.goto(`${service.url}/docs/api-reference`);
   await page.getByText("/api/v1/videos/{videoId}", { exact: true }).first().waitFor();
+  await page.getByRole("link", { name: "Documentation", exact: true }).click();
+  await page.locator("main").getByRole("link", { name: "Errors" }).waitFor();
   expect(problems).toEqual([]);
 });
 
