@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, rename, rm, stat, statfs } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { mkdir, open, readdir, realpath, rename, rm, stat, statfs } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { CompiledQuery, sql } from "kysely";
 import type { Logger } from "pino";
@@ -10,7 +10,7 @@ import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
 import type { Schema } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
-import { sizeOf, sync, tryLink, walk } from "../lib/files.ts";
+import { isWithin, sizeOf, sync, tryLink, walk } from "../lib/files.ts";
 import { isDiskFull } from "../storage/disk/disk-space.ts";
 import { MARK_FILE } from "../storage/ownership/store-mark.ts";
 import { DATA_FOLDER, formatSum, hashFile, type Manifest, SUMS_FILE, writeManifest } from "./manifest.ts";
@@ -155,11 +155,15 @@ async function write(
 
 async function checkTarget(target: string, dataFolder: string): Promise<void> {
   const refusal = (reason: string) => new AppError("backup_target_refused", reason);
-  if (!relative(dataFolder, target).startsWith("..")) {
-    throw refusal(`${target} is inside the data folder. Choose another folder, preferably on another disk.`);
-  }
   const parent = await stat(dirname(target)).catch(() => null);
   if (!parent?.isDirectory()) throw refusal(`There is no folder ${dirname(target)}.`);
+  // A parent, or the target itself, may be a symbolic link into the data folder.
+  const resolved = await realpath(target).catch(async () =>
+    join(await realpath(dirname(target)), basename(target)),
+  );
+  if (isWithin(resolved, await realpath(dataFolder))) {
+    throw refusal(`${target} is inside the data folder. Choose another folder, preferably on another disk.`);
+  }
   const entries = await readdir(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw refusal(`${target} cannot be used: ${error.message}`);

@@ -1,8 +1,7 @@
-import { sep } from "node:path";
 import { settingAtFault } from "../config/config-error.ts";
 import { commandLine } from "../lib/command-line.ts";
 import { AppError } from "../lib/errors.ts";
-import { codeOf } from "../lib/files.ts";
+import { codeOf, isWithin } from "../lib/files.ts";
 import type { Service, ServiceOptions } from "../main.ts";
 import { actAsOwner } from "./act-as-owner.ts";
 
@@ -34,10 +33,6 @@ function isUnwritable(error: unknown, dataFolder: string): boolean {
   if (path === undefined || !UNWRITABLE_CODES.includes(codeOf(error) ?? "")) return false;
   // A parent folder is at fault if the data folder cannot be created.
   return isWithin(path, dataFolder) || isWithin(dataFolder, path);
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder + sep);
 }
 
 /** Names the setting that probably caused an error of the database or the bucket, or appends the cause. */

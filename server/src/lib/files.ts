@@ -1,5 +1,5 @@
 import { link, mkdir, open, opendir, stat, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
@@ -18,6 +18,11 @@ export function isAbsence(error: unknown): boolean {
 export function nullIfAbsent(error: unknown): null {
   if (isAbsence(error)) return null;
   throw error;
+}
+
+/** Returns whether a path is the folder or below it. Both are absolute, without `..`. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
 }
 
 /**

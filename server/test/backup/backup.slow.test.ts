@@ -9,6 +9,7 @@ import {
   readFile,
   rm,
   stat,
+  symlink,
   truncate,
   writeFile,
 } from "node:fs/promises";
@@ -269,7 +270,14 @@ test.skipIf(isElsewhere)(
     await writeFile(join(folder, "something"), "x");
     const refusal = async (where: string) => (await backUp(shared, where)).error?.code;
     expect(await refusal(folder)).toBe("backup_target_refused");
-    expect(await refusal(join(shared.dataFolder, "backup"))).toBe("backup_target_refused");
+    await symlink(shared.dataFolder, join(folder, "link"));
+    for (const inside of [
+      join(shared.dataFolder, "..backup"),
+      join(folder, "link", "backup"),
+      join(folder, "link"),
+    ]) {
+      expect(await refusal(inside)).toBe("backup_target_refused");
+    }
     expect(await refusal(join(folder, "no", "such"))).toBe("backup_target_refused");
     const cookie = cookieOf(await signIn(shared, await setUp(shared)));
     const asOwner = await send(shared, "/backup", {
