@@ -20,7 +20,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
       if (state === undefined) {
         return { data: (await listApiKeys(db, environment.id)).map(toApiKeyView), nextCursor: null };
       }
-      const { before, limit } = readPageRequest(query);
+      const { before, limit } = readPageRequest("key", query);
       const now = clock.now();
       const found = await pageOfApiKeys(db, environment.id, { state, now, before, limit: limit + 1 });
       const { rows, nextCursor } = cutPage(found, limit);

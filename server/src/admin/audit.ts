@@ -9,7 +9,7 @@ export function auditHandlers({ db }: { db: Db }) {
   return defineHandlers({
     "GET /audit": async ({ query }) => {
       const { action = null, actorKind = null, actorId = null, ...page } = query;
-      const { before, limit } = readPageRequest(page);
+      const { before, limit } = readPageRequest("audit", page);
       const filter = { action, actorKind, actorId };
       const found = await pageOfAuditEvents(db, filter, { before, limit: limit + 1 });
       const { rows, nextCursor } = cutPage(found, limit);

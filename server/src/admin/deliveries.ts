@@ -31,7 +31,7 @@ export function deliveryHandlers(deps: DeliveryDeps) {
   return defineHandlers({
     "GET /webhook-endpoints/:id/deliveries": async ({ params, query }) => {
       const { id } = await getEndpoint(db, params.id);
-      const { before, limit } = readPageRequest(query);
+      const { before, limit } = readPageRequest("delivery", query);
       const { status = null, event: eventType } = query;
       const filter = { status, ...(eventType && { eventType }), before, limit: limit + 1 };
       const { rows, nextCursor } = cutPage(await listDeliveries(db, id, filter), limit);

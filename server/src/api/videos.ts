@@ -29,7 +29,7 @@ export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
   const { db } = deps;
 
   serve(app, deps, OPERATIONS.listVideos, async ({ environmentId, query }) => {
-    const { before, limit } = readPageRequest(query);
+    const { before, limit } = readPageRequest("video", query);
     const { transcriptionStatus = null } = query;
     const found = await listVideos(db, environmentId, { transcriptionStatus, before, limit: limit + 1 });
     const { rows, nextCursor } = cutPage(found, limit);

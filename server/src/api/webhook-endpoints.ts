@@ -29,7 +29,7 @@ export function registerWebhookEndpoints(
   const { db, queue, clock, policy } = deps;
 
   serve(app, deps, OPERATIONS.listWebhookEndpoints, async ({ environmentId, query }) => {
-    const { before, limit } = readPageRequest(query);
+    const { before, limit } = readPageRequest("endpoint", query);
     const found = await pageOfWebhookEndpoints(db, environmentId, { before, limit: limit + 1 });
     const { rows, nextCursor } = cutPage(found, limit);
     return { data: rows.map((row) => representWebhookEndpoint(row, clock.now())), nextCursor };
@@ -100,7 +100,7 @@ export function registerWebhookEndpoints(
 
   serve(app, deps, OPERATIONS.listDeliveries, async ({ environmentId, params, query }) => {
     const { id } = await getWebhookEndpoint(db, { environmentId, id: params.endpointId });
-    const { before, limit } = readPageRequest(query);
+    const { before, limit } = readPageRequest("delivery", query);
     const { status = null } = query;
     const { rows, nextCursor } = cutPage(
       await listDeliveries(db, id, { status, before, limit: limit + 1 }),

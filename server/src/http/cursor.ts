@@ -1,6 +1,6 @@
 import { DEFAULT_PAGE_SIZE } from "@subtext/client/contract/page";
 import { AppError } from "../lib/errors.ts";
-import { isPlausibleId } from "../lib/ids.ts";
+import { type IdPrefix, isPlausibleId } from "../lib/ids.ts";
 
 export interface PageRequest {
   /** The page contains only items that were created before the item with this id. Null for the first page. */
@@ -8,10 +8,16 @@ export interface PageRequest {
   limit: number;
 }
 
-/** @throws AppError `invalid_request` */
-export function readPageRequest({ cursor, limit }: { cursor?: string; limit?: number }): PageRequest {
+/**
+ * @param type of the items, because a cursor contains the id of an item of the same list
+ * @throws AppError `invalid_request`
+ */
+export function readPageRequest(
+  type: IdPrefix,
+  { cursor, limit }: { cursor?: string; limit?: number },
+): PageRequest {
   const before = cursor === undefined ? null : Buffer.from(cursor, "base64url").toString();
-  if (before !== null && !isPlausibleId(before)) {
+  if (before !== null && !(isPlausibleId(before) && before.startsWith(`${type}_`))) {
     throw new AppError("invalid_request", "The cursor is invalid. Use `nextCursor` from the previous page.");
   }
   return { before, limit: limit ?? DEFAULT_PAGE_SIZE };

@@ -53,7 +53,13 @@ test("a key is identified by its prefix, which grants no access", async () => {
 
 test("invalid list parameters are rejected", async () => {
   const { environmentId } = await createTenant(subtext, { clock });
-  for (const query of ["?state=all", "?state=valid&limit=101", "?state=valid&cursor=%00"]) {
+  const foreign = Buffer.from("video_1").toString("base64url");
+  for (const query of [
+    "?state=all",
+    "?state=valid&limit=101",
+    "?state=valid&cursor=%00",
+    `?state=valid&cursor=${foreign}`,
+  ]) {
     const response = await sendAsCommandLine(subtext, `/environments/${environmentId}/api-keys${query}`);
     expect(codeOf(response)).toEqual([400, "invalid_request"]);
   }

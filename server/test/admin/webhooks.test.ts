@@ -222,7 +222,8 @@ test("deliveries are paged and filtered by state and event, without gaps or repe
   expect((await page(path, "?event=transcriptions.transcription.completed")).data).toHaveLength(5);
   expect((await page(path, "?event=transcriptions.transcription.failed")).data).toEqual([]);
   await until(async () => (await page(path, "?status=succeeded")).data.length === 10);
-  for (const wrong of ["?status=lost", "?event=all", "?limit=0", "?cursor=%00"]) {
+  const foreign = Buffer.from("video_1").toString("base64url");
+  for (const wrong of ["?status=lost", "?event=all", "?limit=0", "?cursor=%00", `?cursor=${foreign}`]) {
     expect(codeOf(await ask(`${path}/deliveries${wrong}`))).toEqual([400, "invalid_request"]);
   }
 });

@@ -83,6 +83,7 @@ describe("the list of videos", () => {
     "limit=1&limit=2",
     "cursor=%00",
     "cursor=!",
+    `cursor=${Buffer.from("endpoint_1").toString("base64url")}`,
     "transcriptionStatus=done",
   ])("refuses %s", async (query) => {
     expect(await ask(`/videos?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_request" } });

@@ -73,6 +73,8 @@ describe("a webhook endpoint", () => {
     const second = (await ask<WebhookEndpointPage>(`?limit=2&cursor=${first.nextCursor}`)).body;
     expect([...first.data, ...second.data].map(({ id }) => id)).toEqual(made);
     expect(second.nextCursor).toBeNull();
+    const foreign = await ask(`?cursor=${Buffer.from("video_1").toString("base64url")}`);
+    expect(foreign).toMatchObject({ status: 400, body: { code: "invalid_request" } });
   });
 
   test("applies all changes, or none if one is invalid", async () => {
