@@ -77,6 +77,7 @@ export async function recordEndpointChange(
   row: WebhookEndpointRow,
   change: { enabled?: boolean; eventTypes?: readonly string[] },
 ): Promise<void> {
+  if (Object.keys(change).length === 0) return;
   const { enabled, eventTypes } = change;
   await recordEndpointEvent(deps, actor, "webhook_endpoint.changed", row, {
     changed: Object.keys(change).sort(),
