@@ -71,6 +71,9 @@ export interface UploadsDeps extends AcceptDeps {
   onUploading?: (environmentId: string) => void;
 }
 
+const LENGTH_REFUSED =
+  "The length of this upload was declared before, or Upload-Length is less than the upload's offset. Resume without Upload-Length.";
+
 interface UploadRequest {
   uploader: Uploader | null;
   log: FastifyRequest["log"];
@@ -155,7 +158,10 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
       } = Object.fromEntries(response.headers);
       if (response.status >= 500 && upload.stored) return await respondStored(upload.stored, upload, reply);
       if (response.status >= 400) {
-        throw uploadError(response.status, await response.text(), headers, upload.failure);
+        const text = await response.text();
+        // The tus server's text would be that a length is missing.
+        const isLength = request.method === "PATCH" && text === ERRORS.INVALID_LENGTH.body;
+        throw uploadError(response.status, isLength ? LENGTH_REFUSED : text, headers, upload.failure);
       }
       return await reply
         .code(response.status)

@@ -47,6 +47,11 @@ describe("an upload with a deferred length", () => {
       expect([refused.status, await refused.json()]).toMatchObject([409, problem]);
     }
     expect((await send(0, { "upload-length": "20000" })).status).toBe(204);
+    const again = await send(0, { "upload-length": "20000" });
+    expect([again.status, await again.json()]).toMatchObject([
+      400,
+      { code: "upload_rejected", detail: expect.stringContaining("was declared before") },
+    ]);
     expect((await send(5_000)).status).toBe(204);
   });
 
