@@ -3,6 +3,7 @@ import { dirname, join, normalize } from "node:path";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
+import { OLDEST_NODE } from "../packaging/build.ts";
 import { findProseFaults } from "../scripts/check-prose.ts";
 import { renderReference } from "../scripts/write-reference.ts";
 import { APP_ERRORS } from "../server/src/lib/errors.ts";
@@ -132,6 +133,18 @@ describe("the README and the docs", () => {
       expect(read(path)).toBe(text);
     },
   );
+
+  test("name the Node.js versions that the packages and a clone require", () => {
+    const named = (page: string) =>
+      [...read(page).matchAll(/\bNode(?:\.js)?\s(\d+(?:\.\d+)?)\sor\snewer/g)].map(
+        ([, version = ""]) => version,
+      );
+    const clone = packageJson.engines.node.replace(">=", "");
+    const current = [...pages, ...OTHER_PAGES].filter((page) => page !== "CHANGELOG.md");
+    const all = [...current, "server/bin/subtext.js", "speech/bin/subtext-speech.js"].flatMap(named);
+    expect(new Set(all)).toEqual(new Set([OLDEST_NODE, clone]));
+    expect([...named("README.md"), ...named("server/README.md")]).toEqual([clone, OLDEST_NODE]);
+  });
 
   test("name settings, codes and metrics only as the sources spell them", () => {
     const names = /(?<![\w$])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?!\w)/g;

@@ -11,7 +11,7 @@ if (process.features.typescript) {
   await import("../src/cli/main.ts");
 } else {
   console.error(
-    `subtext-speech: this is Node.js ${process.versions.node}; 22.19 or newer is needed. ` +
+    `subtext-speech: Node.js 22.19 or newer is required; this is ${process.versions.node}. ` +
       "In a clone, `npx subtext-speech` uses the version that `npm ci` installs.",
   );
   process.exitCode = 1;
