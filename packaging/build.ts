@@ -14,8 +14,8 @@ const ROOT = join(import.meta.dirname, "..");
 export const OLDEST_NODE = "22.19";
 const ENGINES = { node: `>=${OLDEST_NODE}` };
 
-/** Dependencies of the server that npm installs from the registry because they contain native code or WebAssembly. */
-const NOT_BUNDLED = ["@electric-sql/pglite", "fs-native-extensions"];
+/** Dependencies of the server that npm installs from the registry, because the speech package needs them too. */
+const NOT_BUNDLED = ["commander", "fs-native-extensions", "undici"];
 
 interface Workspace {
   name: string;
@@ -75,6 +75,10 @@ function bundleDependencies(target: string) {
     ...readWorkspace("client").dependencies,
   }).filter((name) => !except.has(name));
   copyDependencies(target, { from: join(ROOT, "server"), names, except });
+  cpSync(
+    join(import.meta.dirname, "licenses/pglite-notices.txt"),
+    join(target, "node_modules/@electric-sql/pglite/THIRD-PARTY-NOTICES.txt"),
+  );
   // The server is a program and exports no modules.
   return { bundleDependencies: names, exports: { "./package.json": "./package.json" } };
 }

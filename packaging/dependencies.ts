@@ -31,10 +31,20 @@ export function copyDependencies(
   }
 }
 
+/** Builds for browsers, builds for `require` of packages that are only imported, and PGlite's unused extensions. */
+const UNUSED = [
+  /@electric-sql\/pglite\/dist\/.*(\.cjs|(?<!\/pg_trgm)\.tar\.gz)$/,
+  // prom-client requires @opentelemetry/api.
+  /@opentelemetry\/(?!api\/)[\w-]+\/dist\/.*\.cjs$/,
+  /zod\/v[34]\/.*\.cjs$/,
+  /luxon\/(src|build\/(amd|cjs-browser|global))$/,
+];
+
 /** Returns whether a file or folder of a package is a license or may be read at run time. */
 function isUsed(path: string): boolean {
   const name = basename(path);
   if (/^(licen[cs]e|notice|copying)/i.test(name)) return true;
+  if (UNUSED.some((pattern) => pattern.test(path))) return false;
   // `dist-es` contains the AWS SDK's modules for bundlers. Node.js loads `dist-cjs`.
   return !["node_modules", "test", "tests", "dist-es"].includes(name) && !/\.(map|md|[mc]?ts)$/.test(name);
 }

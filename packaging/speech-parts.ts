@@ -14,6 +14,10 @@ export const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-arm64"];
  */
 const BUNDLED = {
   "onnxruntime-node": { parts: ["dist"], license: join(LICENSES, "onnxruntime.txt") },
+  "onnxruntime-common": {
+    parts: ["dist/cjs"],
+    license: join(LICENSES, "onnxruntime.txt"),
+  },
   "@moonshine-ai/moonshine-js": {
     parts: ["dist/model"],
     license: join(INSTALLED, "@moonshine-ai/moonshine-js/LICENSE"),
