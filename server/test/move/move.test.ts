@@ -330,8 +330,11 @@ describe.skipIf(!s3 || !server)("subtext move", () => {
     const dataFolder = await newFolder();
     const source = await startOn(dataFolder);
     await seed(source, await createTenant(source), "some words", "content");
+    const databaseOnly = { ...database, DATA_DIR: dataFolder };
+    expect((await move(databaseOnly, "--dry-run")).out).toMatch(/^next +Stop the service, then run: /m);
     await source.service.stop();
-    const before = await readdir(dataFolder);
+    expect((await move(databaseOnly, "--dry-run")).out).toMatch(/^next +\S* ?subtext move$/m);
+    const before = (await readdir(dataFolder)).filter((name) => name !== "move.lock");
     const { exitCode, out } = await move({ ...both, DATA_DIR: dataFolder }, "--dry-run");
     expect([exitCode, out]).toEqual([
       0,

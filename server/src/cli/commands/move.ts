@@ -82,7 +82,10 @@ function describePreview({ from, places }: Plan, { files, database, isRunning }:
         `${count(files.remaining)}, in about ${length(files.seconds)}, during which the service may run`,
     ],
     ["downtime", database && `about ${length(database.seconds)} for the database`],
-    ["next", isRunning || files ? commandLine("move") : `Stop the service, then run: ${commandLine("move")}`],
+    [
+      "next",
+      isRunning && !files ? `Stop the service, then run: ${commandLine("move")}` : commandLine("move"),
+    ],
   ]);
 }
 
