@@ -115,7 +115,7 @@ async function write(
   if (!hasBucket) {
     for await (const named of listVideoFiles(query)) {
       signal.throwIfAborted();
-      if ((await preserveFiles(dataFolder, preserved, named)) > 0) missing.push(named.videoId);
+      if (!(await preserveFiles(dataFolder, preserved, named))) missing.push(named.videoId);
     }
   }
   let missingCount = 0;
@@ -129,7 +129,7 @@ async function write(
       );
       if (hasBucket) return;
       for (const named of await listChangedVideoFiles(queryNow, rows[0]!.now, missing))
-        missingCount += await preserveFiles(dataFolder, preserved, named);
+        if (!(await preserveFiles(dataFolder, preserved, named))) missingCount += 1;
       openRecordings = await listOpenRecordings(queryNow);
       for (const name of ["installation", MARK_FILE]) await copyIfPresent(dataFolder, data, name);
     },
@@ -235,7 +235,7 @@ async function copyChecked(from: string, to: string, onBytes: (bytes: number) =>
   if ((await hashFile(to)) !== hash.digest("hex"))
     throw new AppError(
       "storage_unavailable",
-      `${to} differs from what was written to it: the disk is faulty.`,
+      `${to} differs from what was written to it: the disk may be faulty.`,
     );
   return bytes;
 }

@@ -26,7 +26,7 @@ const Manifest = Type.Object({
   files: Type.Enum(["here", "bucket"]),
   fileCount: Type.Integer(),
   bytes: Type.Integer(),
-  /** Number of files that rows reference but that did not exist when the backup was made. */
+  /** Number of videos with files that rows reference but that did not exist when the backup was made. */
   missingCount: Type.Integer(),
   /** SHA-256 of the checksum list in hexadecimal. */
   sumsHash: Type.String(),

@@ -7,19 +7,19 @@ import type { VideoFiles } from "./video-files.ts";
 /**
  * Preserves a video's files under the same names in another folder, as hard links if possible, otherwise as copies.
  * Skips recordings that are still growing, because a hard link would grow with them. Replaces existing files.
- * @returns the number of missing files
+ * @returns false if the recording or a folder is missing
  */
-export async function preserveFiles(from: string, to: string, named: VideoFiles): Promise<number> {
-  let missing = 0;
+export async function preserveFiles(from: string, to: string, named: VideoFiles): Promise<boolean> {
+  let isComplete = true;
   if (named.recording !== null && named.isUploaded) {
-    if (!(await preserve(join(from, named.recording), join(to, named.recording)))) missing += 1;
+    if (!(await preserve(join(from, named.recording), join(to, named.recording)))) isComplete = false;
   }
   for (const folder of named.folders) {
     const names = await readdir(join(from, folder)).catch(nullIfAbsent);
     for (const name of names ?? []) await preserve(join(from, folder, name), join(to, folder, name));
-    if (names === null) missing += 1;
+    if (names === null) isComplete = false;
   }
-  return missing;
+  return isComplete;
 }
 
 export async function copyIfPresent(from: string, to: string, path: string): Promise<void> {

@@ -4,6 +4,17 @@ import { expect, test } from "vitest";
 import { copyIfPresent, preserveFiles } from "../../src/backup/preserve-files.ts";
 import { temporaryFolder } from "../support/service.ts";
 
+test("a video is complete only if its recording and all its folders exist", async () => {
+  const [from, to] = [await temporaryFolder(), await temporaryFolder()];
+  await mkdir(join(from, "uploads"));
+  await mkdir(join(from, "files"));
+  const video = { videoId: "video", isUploaded: true, recording: "uploads/video", folders: ["files"] };
+  expect(await preserveFiles(from, to, video)).toBe(false);
+  await writeFile(join(from, "uploads/video"), "content");
+  expect(await preserveFiles(from, to, video)).toBe(true);
+  expect(await preserveFiles(from, to, { ...video, folders: ["files", "missing"] })).toBe(false);
+});
+
 test("a backup copies a recording that is still growing, and links one that is complete", async () => {
   const [from, to] = [await temporaryFolder(), await temporaryFolder()];
   await mkdir(join(from, "uploads"));
