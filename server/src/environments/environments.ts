@@ -20,7 +20,7 @@ export async function createEnvironment(
   { name, aiTranscription }: { name: string; aiTranscription: boolean },
 ): Promise<EnvironmentRow> {
   const trimmed = name.trim();
-  if (trimmed.length === 0 || trimmed.length > 100 || /[\p{Cc}\p{Cs}]/u.test(trimmed)) {
+  if (trimmed.length === 0 || [...trimmed].length > 100 || /[\p{Cc}\p{Cs}]/u.test(trimmed)) {
     throw new AppError(
       "invalid_request",
       "The name of an environment must have 1 to 100 printable characters.",

@@ -348,7 +348,7 @@ export function checkEmail(text: string): string {
 /** @throws AppError `invalid_request` */
 export function checkName(text: string): string {
   const name = text.trim();
-  if (name.length === 0 || name.length > 100 || /[\p{Cc}\p{Cs}]/u.test(name)) {
+  if (name.length === 0 || [...name].length > 100 || /[\p{Cc}\p{Cs}]/u.test(name)) {
     throw new AppError("invalid_request", "A name must have 1 to 100 printable characters.");
   }
   return name;

@@ -173,6 +173,7 @@ describe("environments", () => {
     for (const body of [{}, { name: "" }, { name: "   " }, { name: "x".repeat(101) }, { name: "a\u0000b" }]) {
       expect(codeOf(await post("/environments", body))).toEqual([400, "invalid_request"]);
     }
+    expect((await post("/environments", { name: "🎬".repeat(100) })).statusCode).toBe(201);
   });
 
   test("that do not exist are not found, whatever the name", async () => {
