@@ -81,7 +81,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   data_folder_in_use: "At startup: another process uses the data folder; the message names it.",
   data_folder_not_writable: "At startup: the user of the service may not write to the data folder.",
   data_folder_mismatch:
-    "At startup: the files in the data folder or the bucket belong to another database, or the files of this database are elsewhere.",
+    "At startup: the files in the data folder or the bucket belong to another database, the files of this database are elsewhere, or a restore or move of the folder was interrupted.",
   installation_missing:
     "A command found no installation where the settings point. Check `DATA_DIR` and `DATABASE_URL`; `subtext serve` creates one.",
   database_version_mismatch:
@@ -103,7 +103,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
     "The setup link has already been used, or a later start replaced it. Each start of `serve` prints a new link until the first operator exists; only the latest works.",
   invitation_invalid:
     "The invitation was used or revoked, or is older than seven days. Ask an owner for a new invitation.",
-  invitation_not_found: "Admin API: the invitation was already used or revoked.",
+  invitation_not_found: "Admin API: there is no such invitation. It may have been used or revoked.",
   operator_not_found: "No operator has this id or email.",
   operator_email_taken: "Admin API: an operator with this email already exists.",
   last_owner: "Admin API: the last owner of all environments can neither be removed nor given another role.",

@@ -11,8 +11,8 @@ import type { Scope } from "./scope.ts";
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
 /**
- * Prevents cross-site request forgery: rejects requests from pages of other origins. Requests with a bearer token pass,
- * because browsers never attach one automatically.
+ * Prevents cross-site request forgery: rejects requests from pages of other origins. Requests with an `Authorization`
+ * header pass, because it must contain the token of the command line, which browsers do not have.
  * @throws AppError `origin_not_allowed`
  */
 export function rejectOtherOrigins(request: FastifyRequest, allowed: string): void {

@@ -31,7 +31,7 @@ export interface DashboardOptions {
   command: string;
 }
 
-/** The build's tag for `command`, which messages in pages use. */
+/** Matches the `<meta>` element up to its content, which becomes `command`. Messages on the pages show it. */
 const COMMAND_TAG = /(<meta name="subtext-command" content=")[^"]*/;
 
 /**

@@ -6,7 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import type { Queue } from "../queue/queue.ts";
-import { type DeliveryWithAttempts, representDelivery, uploadedFileName } from "../resources/serializers.ts";
+import { type DeliveryWithAttempts, serializeDelivery, uploadedFileName } from "../resources/serializers.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { findVideosByTranscription } from "../videos/queries.ts";
 import { findEventSubjects } from "../webhooks/due-delivery-queries.ts";
@@ -54,7 +54,7 @@ export function deliveryHandlers(deps: DeliveryDeps) {
         const endpoint = await getEndpoint(tx, params.id);
         return await sendTestEvent({ tx, queue, clock }, endpoint);
       });
-      return representDelivery(delivery);
+      return serializeDelivery(delivery);
     },
 
     "POST /webhook-endpoints/:id/deliveries/:delivery/redeliver": async ({ params, request }) => {
@@ -63,17 +63,17 @@ export function deliveryHandlers(deps: DeliveryDeps) {
         return await redeliver({ tx, queue, clock }, endpoint, params.delivery);
       });
       request.log.info({ deliveryId: delivery.id }, "delivery restarted");
-      return representDelivery(delivery);
+      return serializeDelivery(delivery);
     },
 
     "POST /webhook-endpoints/:id/redeliver-failed": async ({ params: { id }, body, request }) => {
       const since = parseTimestamp(body.since, "body/since");
-      const redelivering = await db.transaction().execute(async (tx) => {
+      const result = await db.transaction().execute(async (tx) => {
         const endpoint = await getEndpoint(tx, id);
         return await redeliverFailed({ tx, queue, clock }, endpoint, since);
       });
-      request.log.info({ endpointId: id, ...redelivering }, "failed deliveries restarted");
-      return redelivering;
+      request.log.info({ endpointId: id, ...result }, "failed deliveries restarted");
+      return result;
     },
   });
 }
@@ -86,7 +86,7 @@ async function readDeliveryViews(db: Db, rows: DeliveryWithAttempts[]): Promise<
   return rows.map((row) => {
     const video = videos.get(row.transcription_id ?? "");
     return {
-      ...representDelivery(row),
+      ...serializeDelivery(row),
       video: video ? { id: video.id, filename: uploadedFileName(video.metadata) } : null,
     };
   });

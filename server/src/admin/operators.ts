@@ -65,7 +65,10 @@ export function operatorHandlers(deps: { db: Db; clock: Clock; operators: Operat
       await db.transaction().execute(async (tx) => {
         const email = isPlausibleId(id) ? await deleteInvitation(tx, id) : undefined;
         if (email === undefined) {
-          throw new AppError("invitation_not_found", "The invitation was already used or revoked.");
+          throw new AppError(
+            "invitation_not_found",
+            "There is no such invitation. It may have been used or revoked.",
+          );
         }
         await recordAuditEvent({ tx, clock }, auditActor, {
           action: "operator.invitation_revoked",

@@ -97,7 +97,7 @@ function routeOf(
       rejectOtherOrigins(request, deps.operators.origin);
       if (isGuessable) deps.limits.countAddress(request);
       if (Object.values(request.params as Record<string, string>).some((value) => value.includes("\0"))) {
-        throw new AppError("invalid_request", "The address must not contain the character U+0000.");
+        throw new AppError("invalid_request", "The URL must not contain the character U+0000.");
       }
       const actor = await authorize(rule, request, deps);
       if (actor !== null && actor !== "command line") {

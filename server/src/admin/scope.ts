@@ -53,7 +53,9 @@ export function scopeOf(path: string, roleIn: Operation["roleIn"]): Scope {
   const start = Object.keys(ENVIRONMENT_SCOPES).find((each) => `${path}/`.startsWith(`${each}/`));
   const scope = start === undefined ? roleIn : ENVIRONMENT_SCOPES[start];
   if (!scope || (start !== undefined && roleIn)) {
-    throw new Error(`${path} needs either \`roleIn\` or the name of something in an environment.`);
+    throw new Error(
+      `${path} needs either \`roleIn\` or a path that identifies an environment or a resource in one.`,
+    );
   }
   return scope;
 }

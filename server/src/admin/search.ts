@@ -3,7 +3,7 @@ import { Value } from "typebox/value";
 import type { Db } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import { AppError } from "../lib/errors.ts";
-import { representVideo } from "../resources/serializers.ts";
+import { serializeVideo } from "../resources/serializers.ts";
 import { countTerms, parseQuery, type Query } from "../search/query.ts";
 import { type FoundVideo, type ResultPosition, searchTranscripts } from "../search/search.ts";
 import { findVideos } from "../videos/list-queries.ts";
@@ -46,7 +46,7 @@ export function searchHandlers({ db }: { db: Db }) {
 function readQuery(text: string): Query {
   const query = parseQuery(text);
   if (countTerms(query) > SEARCH_LIMITS.words) {
-    throw new AppError("invalid_request", `A search may have at most ${SEARCH_LIMITS.words} words.`);
+    throw new AppError("invalid_request", `A search may contain at most ${SEARCH_LIMITS.words} words.`);
   }
   return query;
 }
@@ -58,7 +58,7 @@ function writeCursor({ rank, matches, document }: ResultPosition): string {
 function readCursor(cursor: string): ResultPosition {
   const value = parseJson(Buffer.from(cursor, "base64url").toString());
   if (!Value.Check(Cursor, value)) {
-    throw new AppError("invalid_request", "The cursor is not one that this service returned.");
+    throw new AppError("invalid_request", "The cursor is invalid. Use `nextCursor` from the previous page.");
   }
   const [rank, matches, document] = value;
   return { rank, matches, document };
@@ -81,7 +81,7 @@ async function toSearchVideoViews(db: Db, found: readonly FoundVideo[]): Promise
     // The video was deleted in the meantime.
     if (!video) return [];
     const transcription = transcriptions.get(videoId);
-    const { filename, createdAt } = representVideo(video, transcription);
+    const { filename, createdAt } = serializeVideo(video, transcription);
     return [
       {
         videoId,

@@ -8,7 +8,7 @@ import type { VideoRow } from "../db/tables/videos.ts";
 import type { WebhookEndpointRow } from "../db/tables/webhooks.ts";
 import { retentionOf } from "../environments/queries.ts";
 import type { Operator } from "../operators/queries.ts";
-import { representWebhookEndpoint } from "../resources/serializers.ts";
+import { serializeWebhookEndpoint } from "../resources/serializers.ts";
 import type { LatestDelivery } from "../webhooks/endpoint-health-queries.ts";
 import type { EventWithDeliveries } from "../webhooks/queries.ts";
 import type { ApiKeyView } from "./contract/api-key.ts";
@@ -88,7 +88,7 @@ export function toWebhookEndpointView(
   const recent = { pending: 0, succeeded: 0, failed: 0, canceled: 0 };
   for (const { status, count } of counts) recent[status] = count;
   return {
-    ...representWebhookEndpoint(row, now),
+    ...serializeWebhookEndpoint(row, now),
     health: {
       latest: latest
         ? {

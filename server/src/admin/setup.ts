@@ -24,7 +24,7 @@ export interface SetupDeps {
   models: Pick<Models, "choose" | "machineSpeed">;
 }
 
-/** Setup of the service and acceptance of invitations. The callers have a secret link but no account. */
+/** Setup of the service and acceptance of invitations. Callers need a secret link, or are the command line. */
 export function setupHandlers(deps: SetupDeps) {
   const { db, clock, operators, config, models } = deps;
   async function setUp(

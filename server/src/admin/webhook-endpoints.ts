@@ -5,7 +5,7 @@ import { getEnvironment } from "../environments/environments.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
-import { representWebhookEndpointWithSecret } from "../resources/serializers.ts";
+import { serializeWebhookEndpointWithSecret } from "../resources/serializers.ts";
 import { countDeliveries, latestDeliveries } from "../webhooks/endpoint-health-queries.ts";
 import { findWebhookEndpoint, listWebhookEndpoints } from "../webhooks/endpoint-queries.ts";
 import {
@@ -44,7 +44,7 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
         return row;
       });
       request.log.info({ endpointId: created.id, environmentId: environment.id }, "webhook endpoint created");
-      return representWebhookEndpointWithSecret(created, clock.now());
+      return serializeWebhookEndpointWithSecret(created, clock.now());
     },
 
     "POST /webhook-url-checks": async ({ body }) => {
@@ -83,7 +83,7 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
       const row = await getEndpoint(db, id);
       await recordEndpointEvent({ tx: db, clock }, auditActor, "webhook_endpoint.secret_revealed", row);
       request.log.info({ endpointId: row.id }, "signing secret revealed");
-      return representWebhookEndpointWithSecret(row, clock.now());
+      return serializeWebhookEndpointWithSecret(row, clock.now());
     },
 
     "POST /webhook-endpoints/:id/rotate-secret": async ({ params, auditActor, request }) => {
@@ -94,7 +94,7 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
         return rotated;
       });
       request.log.info({ endpointId: row.id }, "signing secret rotated");
-      return representWebhookEndpointWithSecret(row, clock.now());
+      return serializeWebhookEndpointWithSecret(row, clock.now());
     },
   });
 }

@@ -116,13 +116,9 @@ export class TokenLimits {
 
 function requireAllowed({ allowed, headers }: RateLimitDecision): void {
   if (allowed) return;
-  throw new AppError(
-    "rate_limited",
-    "Too many invalid API keys were sent from your address; wait and try again.",
-    {
-      headers: { "retry-after": headers["retry-after"]! },
-    },
-  );
+  throw new AppError("rate_limited", "Too many requests with invalid API keys; wait and try again.", {
+    headers: { "retry-after": headers["retry-after"]! },
+  });
 }
 
 function hashOf(token: string): string {

@@ -68,8 +68,8 @@ export function registerFiles(app: FastifyInstance, options: FilesOptions): void
 
 function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): FileUrlClaims {
   // Not decoded, because keys contain only characters that need no encoding.
-  const address = request.raw.url ?? "";
-  const [path = "", query = ""] = splitOnce(address, "?");
+  const url = request.raw.url ?? "";
+  const [path = "", query = ""] = splitOnce(url, "?");
   const key = path.startsWith(PATH) ? path.slice(PATH.length) : "";
   const claims = isStorageKey(key) ? parseFileUrl(key, query, secret) : null;
   if (claims === null) {

@@ -9,7 +9,7 @@ import {
 } from "../corrections/correct.ts";
 import { wordsEtag } from "../corrections/etag.ts";
 import { AppError } from "../lib/errors.ts";
-import { representTranscription } from "../resources/serializers.ts";
+import { serializeTranscription } from "../resources/serializers.ts";
 import { type OperationDeps, serveVideo, serveVideoOnce } from "./operation.ts";
 
 const POLL_AFTER_SECONDS = 2;
@@ -21,7 +21,7 @@ export function registerTranscription(app: FastifyInstance, deps: OperationDeps 
     if (transcription.status === "PENDING" || transcription.status === "PROCESSING") {
       reply.header("retry-after", String(POLL_AFTER_SECONDS));
     }
-    return await representTranscription(transcription, {
+    return await serializeTranscription(transcription, {
       transcripts,
       now: clock.now(),
       videoMetadata: video.metadata,

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import type { Queue } from "../queue/queue.ts";
-import { representVideo } from "../resources/serializers.ts";
+import { serializeVideo } from "../resources/serializers.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { RunningAttempts } from "../transcription/running-attempts.ts";
@@ -37,7 +37,7 @@ export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
       db,
       rows.map(({ id }) => id),
     );
-    return { data: rows.map((row) => representVideo(row, transcriptions.get(row.id))), nextCursor };
+    return { data: rows.map((row) => serializeVideo(row, transcriptions.get(row.id))), nextCursor };
   });
 
   serveOnce(app, deps, OPERATIONS.createVideo, async ({ environmentId, body, tx, request }) => {
@@ -46,10 +46,10 @@ export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
     const wanted = { environmentId, metadata, sizeBytes, expiresInSeconds };
     const { row, upload } = await offerUpload({ ...deps, db: tx }, wanted);
     request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL issued");
-    return { video: representVideo(row, undefined), upload };
+    return { video: serializeVideo(row, undefined), upload };
   });
 
-  serveVideo(app, deps, OPERATIONS.getVideo, async ({ video }) => representVideo(video, video.transcription));
+  serveVideo(app, deps, OPERATIONS.getVideo, async ({ video }) => serializeVideo(video, video.transcription));
 
   serve(app, deps, OPERATIONS.deleteVideo, async ({ environmentId, params, request }) => {
     const { videoId } = params;

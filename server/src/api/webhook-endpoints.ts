@@ -5,9 +5,9 @@ import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { parseTimestamp } from "../http/timestamp.ts";
 import type { Queue } from "../queue/queue.ts";
 import {
-  representDelivery,
-  representWebhookEndpoint,
-  representWebhookEndpointWithSecret,
+  serializeDelivery,
+  serializeWebhookEndpoint,
+  serializeWebhookEndpointWithSecret,
 } from "../resources/serializers.ts";
 import { pageOfWebhookEndpoints } from "../webhooks/endpoint-queries.ts";
 import {
@@ -32,7 +32,7 @@ export function registerWebhookEndpoints(
     const { before, limit } = readPageRequest("endpoint", query);
     const found = await pageOfWebhookEndpoints(db, environmentId, { before, limit: limit + 1 });
     const { rows, nextCursor } = cutPage(found, limit);
-    return { data: rows.map((row) => representWebhookEndpoint(row, clock.now())), nextCursor };
+    return { data: rows.map((row) => serializeWebhookEndpoint(row, clock.now())), nextCursor };
   });
 
   serveOnce(
@@ -43,13 +43,13 @@ export function registerWebhookEndpoints(
       const row = await createWebhookEndpoint({ db: tx, clock, policy }, { environmentId, ...body });
       await recordEndpointEvent({ tx, clock }, auditActor, "webhook_endpoint.created", row);
       request.log.info({ endpointId: row.id, environmentId }, "webhook endpoint created");
-      return representWebhookEndpointWithSecret(row, clock.now());
+      return serializeWebhookEndpointWithSecret(row, clock.now());
     },
   );
 
   serve(app, deps, OPERATIONS.getWebhookEndpoint, async ({ environmentId, params }) => {
     const row = await getWebhookEndpoint(db, { environmentId, id: params.endpointId });
-    return representWebhookEndpoint(row, clock.now());
+    return serializeWebhookEndpoint(row, clock.now());
   });
 
   serve(
@@ -64,7 +64,7 @@ export function registerWebhookEndpoints(
         return row;
       });
       request.log.info({ endpointId: changed.id }, "webhook endpoint changed");
-      return representWebhookEndpoint(changed, clock.now());
+      return serializeWebhookEndpoint(changed, clock.now());
     },
   );
 
@@ -89,13 +89,13 @@ export function registerWebhookEndpoints(
       const row = await rotateSecret({ tx, clock }, id);
       await recordEndpointEvent({ tx, clock }, auditActor, "webhook_endpoint.secret_rotated", row);
       request.log.info({ endpointId: id }, "signing secret rotated");
-      return representWebhookEndpointWithSecret(row, clock.now());
+      return serializeWebhookEndpointWithSecret(row, clock.now());
     },
   );
 
   serveOnce(app, deps, OPERATIONS.sendTestEvent, async ({ environmentId, params, tx }) => {
     const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
-    return representDelivery(await sendTestEvent({ tx, queue, clock }, endpoint));
+    return serializeDelivery(await sendTestEvent({ tx, queue, clock }, endpoint));
   });
 
   serve(app, deps, OPERATIONS.listDeliveries, async ({ environmentId, params, query }) => {
@@ -106,21 +106,21 @@ export function registerWebhookEndpoints(
       await listDeliveries(db, id, { status, before, limit: limit + 1 }),
       limit,
     );
-    return { data: rows.map(representDelivery), nextCursor };
+    return { data: rows.map(serializeDelivery), nextCursor };
   });
 
   serveOnce(app, deps, OPERATIONS.redeliver, async ({ environmentId, params, tx, request }) => {
     const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
     const delivery = await redeliver({ tx, queue, clock }, endpoint, params.deliveryId);
     request.log.info({ deliveryId: delivery.id }, "delivery restarted");
-    return representDelivery(delivery);
+    return serializeDelivery(delivery);
   });
 
   serveOnce(app, deps, OPERATIONS.redeliverFailed, async ({ environmentId, params, body, tx, request }) => {
     const since = parseTimestamp(body.since, "body/since");
     const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
-    const redelivering = await redeliverFailed({ tx, queue, clock }, endpoint, since);
-    request.log.info({ endpointId: endpoint.id, ...redelivering }, "failed deliveries restarted");
-    return redelivering;
+    const result = await redeliverFailed({ tx, queue, clock }, endpoint, since);
+    request.log.info({ endpointId: endpoint.id, ...result }, "failed deliveries restarted");
+    return result;
   });
 }

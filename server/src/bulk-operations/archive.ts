@@ -127,7 +127,7 @@ async function readFiles(
 }
 
 const REASONS: Record<TranscriptionRow["status"], string> = {
-  PENDING: "The transcription has not started.",
+  PENDING: "The transcription is pending.",
   PROCESSING: "The transcription is not finished.",
   COMPLETED: "A transcript file is missing.",
   FAILED: "The transcription failed.",

@@ -62,7 +62,7 @@ export async function cancelOperation(
   return ended ?? (await findOperation(db, environmentId, id)) ?? found;
 }
 
-/** @returns undefined if the operation has ended before */
+/** @returns undefined if the operation had already ended */
 export async function finishOperation(
   { db, clock }: { db: Db; clock: Clock },
   id: string,

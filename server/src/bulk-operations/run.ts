@@ -23,7 +23,7 @@ export interface BulkOperationDeps extends DeleteVideoDeps, ItemDeps {
 const BATCH = 50;
 /** More than one, because deletions wait for storage. */
 const CONCURRENCY = 4;
-/** Maximum number of failures of the operation itself, other than outages. */
+/** From this try on, a failure of the operation itself is final, unless it is an outage. */
 const MAX_TRIES = 20;
 /** Errors of videos that changed before they were processed. */
 const SKIPPED: ReadonlySet<AppErrorCode> = new Set<AppErrorCode>([

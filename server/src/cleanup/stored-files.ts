@@ -23,7 +23,7 @@ export interface StoredFilesDeps {
 }
 
 /**
- * - `needed`: a row references the file, or a running attempt writes it.
+ * - `needed`: a row references the file, a running attempt or poster job may write it, or it is from a recent save.
  * - `obsolete`: the file belongs to a deleted video, to a lost attempt, or to a replaced or lost save.
  * - `unknown`: the database has no record of the file.
  */

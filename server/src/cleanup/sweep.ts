@@ -43,7 +43,7 @@ export function startSweeping(deps: SweepDeps, intervalMs: number): Sweeper {
   let sweeps = 0;
   const start = () => {
     const full = sweeps % FULL_SWEEP_EVERY === 0;
-    // Skips a run instead of queueing it if sweeps take longer than the interval.
+    // If sweeps take longer than the interval, at most one waits, and the others are skipped.
     if (isQueued) return;
     isQueued = true;
     sweeps += 1;

@@ -28,7 +28,8 @@ export function parseList<T extends string>(known: readonly T[]): (text: string)
 /** Parses `90d` or `12h` into milliseconds. */
 export function parseDuration(text: string): number {
   const match = /^(\d{1,6})([mhdw])$/.exec(text);
-  if (!match) throw new InvalidArgumentError("Enter a number with m, h, d or w, such as 90d.");
+  if (!match)
+    throw new InvalidArgumentError("Enter at most 6 digits, followed by m, h, d or w, such as 90d.");
   return Number(match[1]) * DURATION_UNITS_MS[match[2] as keyof typeof DURATION_UNITS_MS];
 }
 

@@ -52,7 +52,7 @@ export interface Config {
   modelHubUrl: string;
   /** The hub's access token; null if it needs none. */
   modelHubToken: string | null;
-  /** Absolute path of ffmpeg; `none` to run without ffmpeg; null to search for it. */
+  /** Path of ffmpeg; `none` to run without ffmpeg; null to search for it. */
   ffmpegPath: string | null;
   speechProcesses: number;
   /** Per speech process. */
@@ -85,7 +85,7 @@ export interface Config {
 /** What a process does: `api` serves requests, `worker` runs transcriptions and deliveries, `all` does both. */
 export type Role = ChoiceOf<"ROLE">;
 
-/** Default for the role `api`, whose processes are behind a load balancer. The other roles do not drain. */
+/** Default for the role `api`, whose processes are behind a load balancer. By default, the other roles do not drain. */
 const API_DRAIN_SECONDS = 5;
 
 export type LogLevel = ChoiceOf<"LOG_LEVEL">;

@@ -55,7 +55,7 @@ export async function openPostgres<Schema>(options: {
     if (Number.parseInt(version, 10) < OLDEST_VERSION) {
       throw new AppError(
         "database_version_mismatch",
-        `the database is PostgreSQL ${version}; ${OLDEST_VERSION} or newer is required`,
+        `The database is PostgreSQL ${version}, but ${OLDEST_VERSION} or newer is required.`,
       );
     }
     const queuePool = {

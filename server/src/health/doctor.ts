@@ -340,7 +340,7 @@ async function examineWorkers({ workers }: HealthChecks): Promise<FindingView> {
     return { name, status: "warning", detail: "Not checked: the database did not respond.", remedy: null };
   const { running, waiting } = state;
   if (running === null) return ok(name, "A single process runs everything.");
-  if (running > 0) return ok(name, `${counted(running, "runs", "run")}.`);
+  if (running > 0) return ok(name, `${counted(running, "worker is running", "workers are running")}.`);
   const queue = waiting === 0 ? "" : ` Waiting: ${counted(waiting, "video", "videos")}.`;
   return {
     name,
@@ -363,7 +363,9 @@ async function examineFiles({ files }: HealthChecks): Promise<FindingView> {
     missing.transcript > 0 && `the transcripts of ${counted(missing.transcript, "video", "videos")}`,
   ].filter(Boolean);
   const when =
-    checkedAt === null ? "not all files were checked yet" : `checked by ${checkedAt.toISOString()}`;
+    checkedAt === null
+      ? "not all files have been checked yet"
+      : `the last complete check ended at ${checkedAt.toISOString()}`;
   if (counts.length === 0) return ok(name, `No files are known to be missing; ${when}.`);
   return {
     name,

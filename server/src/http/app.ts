@@ -65,7 +65,7 @@ function securityHeaders(httpsOnly: boolean): Record<string, string> {
 
 /**
  * Creates the HTTP application with everything that routes share, and its health checks.
- * @param publicUrl the address at which browsers reach the service
+ * @param publicUrl the URL at which browsers reach the service
  */
 export function createApp({
   log,
@@ -213,7 +213,7 @@ const UNPARSABLE: Record<string, [AppErrorCode, string]> = {
     "The request line and all headers together are limited to 16 KiB.",
   ],
   HPE_INVALID_EOF_STATE: ["invalid_request", "The connection closed before the request was complete."],
-  ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request's headers were not complete in time."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request headers did not arrive in time."],
 };
 
 /** Responds to bytes that are not a valid HTTP request or exceed its limits. Fastify never sees such a request. */

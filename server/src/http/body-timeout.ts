@@ -4,7 +4,7 @@ import { AppError } from "../lib/errors.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Whether the route streams its body. Such a body has a minimum rate instead of a time limit. */
+    /** Whether the route reads the request body as a stream. Such a body has a minimum rate instead of a time limit. */
     streamsBody?: boolean;
   }
 }
@@ -50,7 +50,7 @@ export function requireMinBodyRate(app: FastifyInstance, { bytes, everyMs }: Min
 export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
   const readers = new WeakMap<FastifyRequest, PassThrough>();
 
-  // The timer starts in the first hook, because a body still arrives after a later hook has refused its request.
+  // The timer starts in the first hook, because the body may keep arriving after a later hook has rejected the request.
   app.addHook("onRequest", async (request, reply) => {
     if (!fastifyReadsBody(request)) return;
     const timer = setTimeout(() => {
@@ -60,7 +60,7 @@ export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
         return;
       }
       reply.header("connection", "close");
-      reader.destroy(new AppError("request_timeout", "The request's body was not complete in time."));
+      reader.destroy(new AppError("request_timeout", "The request body did not arrive in time."));
     }, timeoutMs);
     const settle = () => clearTimeout(timer);
     request.raw.once("end", settle).once("close", settle);

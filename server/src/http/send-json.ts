@@ -8,7 +8,7 @@ const compress = promisify(gzip);
 
 /**
  * Responds with large JSON that rarely changes. Compresses it and lets the browser cache it until the tag changes.
- * @param tag identifies the content: letters, digits, `-` and `_`
+ * @param tag identifies the content; without quotes
  * @param render returns the JSON text; called only if the text must be sent
  */
 export async function sendJson(

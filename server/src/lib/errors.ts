@@ -20,7 +20,7 @@ export const APP_ERRORS = {
   data_folder_mismatch: {
     status: 503,
     retryable: false,
-    title: "The data folder belongs to another database",
+    title: "The data folder cannot be used with these settings",
   },
   installation_missing: { status: 503, retryable: false, title: "No installation was found" },
   database_version_mismatch: { status: 503, retryable: false, title: "The database has another version" },

@@ -12,6 +12,7 @@ export interface FolderLock {
  * Locks a database folder, because two processes on one folder would lose committed rows. Locks a file next to the
  * folder, because the folder is created by a rename. The file remains after the release.
  *
+ * @param folder may not exist: `service` and `move` in a data folder are only names of locks
  * @throws AppError `data_folder_in_use`
  */
 export function lockFolder(folder: string): FolderLock {

@@ -9,7 +9,7 @@ const TIMEOUT_MS = 10 * 60_000;
 
 /**
  * Retries work during an outage, because a failure would discard expensive results, such as a whole transcript.
- * @throws the last error, or the signal's reason if it is aborted
+ * @throws the last error; if the signal is aborted, its reason or an `AbortError`
  */
 export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,
@@ -32,7 +32,7 @@ export async function retryWhileUnavailable<T>(
 /**
  * Retries the state transition that ends an attempt until the outage ends. If the worker gave up, the attempt would
  * count as lost, and without the database the worker has nothing else to do.
- * @throws the error of the transition, or the signal's reason if the process shuts down
+ * @throws the error of the transition; if the process shuts down, the signal's reason or an `AbortError`
  */
 export async function retryUntilShutdown<T>(
   attempt: { shutdown: AbortSignal; log: Logger; hadOutage: boolean },

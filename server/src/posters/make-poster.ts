@@ -32,7 +32,7 @@ const OUTAGE_DELAY_MS = 60_000;
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Makes the poster after a transcription has ended: stores a frame of a video, or computes the levels of a recording
+ * Makes the poster of a completed or skipped transcription: stores a frame of a video, or computes the levels of a recording
  * without video. After a crash, the next run starts over. After two failed tries, lists show a placeholder.
  */
 export async function makePoster(deps: PosterDeps, job: ClaimedJob, shutdown: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@ import type { JobTag } from "./fair-queueing.ts";
 export interface Job {
   /** Only the job whose id is in a row's `job_id` may change the row. */
   id: string;
-  /** Id of the transcription, delivery or bulk operation. */
+  /** Id of the transcription, delivery or bulk operation that the job is about. */
   subjectId: string;
   /** Aborted if another worker claims the job. */
   signal: AbortSignal;
@@ -13,7 +13,7 @@ export interface Job {
 }
 
 export interface ClaimedJob extends Job {
-  /** Number of earlier claims, whose workers crashed or stopped early. */
+  /** Number of earlier claims. Their workers crashed, or their handlers failed. */
   retryCount: number;
 }
 

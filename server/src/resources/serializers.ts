@@ -21,7 +21,7 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 export const FILE_URL_LIFETIME_SECONDS = 300;
 
 /** Signs new file URLs on each call. */
-export async function representTranscription(
+export async function serializeTranscription(
   row: PublicTranscription,
   {
     transcripts,
@@ -91,7 +91,7 @@ export function uploadedFileName(metadata: VideoMetadata): string | null {
   return metadata.filename ?? metadata.name ?? null;
 }
 
-export function representVideo(row: PublicVideo, transcription: PublicTranscription | undefined): Video {
+export function serializeVideo(row: PublicVideo, transcription: PublicTranscription | undefined): Video {
   return {
     id: row.id,
     environmentId: row.environment_id,
@@ -101,11 +101,11 @@ export function representVideo(row: PublicVideo, transcription: PublicTranscript
     sizeBytes: row.size_bytes,
     createdAt: row.created_at.toISOString(),
     uploadedAt: iso(row.uploaded_at),
-    transcription: transcription ? representSummary(transcription) : null,
+    transcription: transcription ? serializeSummary(transcription) : null,
   };
 }
 
-function representSummary(row: PublicTranscription): TranscriptionSummary {
+function serializeSummary(row: PublicTranscription): TranscriptionSummary {
   const { status, failure_code: code, failure_message: message } = row;
   return {
     id: row.id,
@@ -123,7 +123,7 @@ function representSummary(row: PublicTranscription): TranscriptionSummary {
   };
 }
 
-export function representWebhookEndpoint(row: WebhookEndpointRow, now: Date): WebhookEndpoint {
+export function serializeWebhookEndpoint(row: WebhookEndpointRow, now: Date): WebhookEndpoint {
   const { previous_secret_expires_at: previousExpiresAt } = row;
   return {
     id: row.id,
@@ -140,12 +140,12 @@ export function representWebhookEndpoint(row: WebhookEndpointRow, now: Date): We
   };
 }
 
-/** Only the responses to a creation and a secret rotation contain the secret. */
-export function representWebhookEndpointWithSecret(
+/** Only the responses to a creation, a secret rotation and `reveal-secret` contain the secret. */
+export function serializeWebhookEndpointWithSecret(
   row: WebhookEndpointRow,
   now: Date,
 ): WebhookEndpointWithSecret {
-  return { ...representWebhookEndpoint(row, now), secret: row.secret };
+  return { ...serializeWebhookEndpoint(row, now), secret: row.secret };
 }
 
 export type DeliveryWithAttempts = DeliveryRow & {
@@ -154,7 +154,7 @@ export type DeliveryWithAttempts = DeliveryRow & {
   attemptRows: DeliveryAttemptRow[];
 };
 
-export function representDelivery(delivery: DeliveryWithAttempts): Delivery {
+export function serializeDelivery(delivery: DeliveryWithAttempts): Delivery {
   return {
     id: delivery.id,
     webhookEndpointId: delivery.endpoint_id,

@@ -8,7 +8,7 @@ export type Unindexed = SearchDocumentRow & {
   edited_prefix: string | null;
 };
 
-/** Maximum number of passages in a shard; see `search_shard` in the schema. */
+/** A shard with this many passages gets no more documents; see `SearchShardTable`. */
 const SHARD_PASSAGES = 16_384;
 
 interface NewDocument {
@@ -55,8 +55,8 @@ export async function findUnindexed(
 }
 
 /**
- * Assigns the document to the environment's newest shard, or to a new shard if that one is full. From then on, searches
- * in the environment cover the document's language.
+ * Assigns the document to the environment's newest shard that is not full, or to a new one. From then on, searches in the
+ * environment cover the document's language.
  */
 export async function assignShard(tx: Tx, document: Unindexed, dictionary: string): Promise<number> {
   const { environment_id, spoken: language } = document;

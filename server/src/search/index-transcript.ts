@@ -34,7 +34,8 @@ export interface IndexDeps {
 /** Passages per transaction, during which the embedded database runs no other query. */
 const BATCH = 250;
 /**
- * Maximum number of failures other than outages. With the queue's delays, this many attempts take a quarter of an hour.
+ * From this try on, a failure other than an outage is final. With the queue's delays, it follows the first one after a
+ * quarter of an hour.
  */
 const MAX_TRIES = 20;
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A buffer uses at most this much memory. */
+/** A buffer that grows beyond this size is moved to a file. */
 const MEMORY_BYTES = 128 * 1024;
 
 export interface PartBufferOptions {

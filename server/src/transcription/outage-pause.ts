@@ -34,7 +34,7 @@ export class OutagePause {
 
   /**
    * Waits until the pause is over.
-   * @throws the signal's reason if it is aborted
+   * @throws an `AbortError` if the signal is aborted
    */
   async untilOver(signal: AbortSignal): Promise<void> {
     for (;;) {

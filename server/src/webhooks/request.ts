@@ -5,7 +5,7 @@ import {
   type WebhookTestEvent,
 } from "@subtext/client/contract/webhook";
 import type { EventRow, WebhookEndpointRow } from "../db/tables/webhooks.ts";
-import { representTranscription } from "../resources/serializers.ts";
+import { serializeTranscription } from "../resources/serializers.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { EventSubject } from "./due-delivery-queries.ts";
 import { ROTATION_MS } from "./endpoints.ts";
@@ -61,12 +61,12 @@ async function renderPayload(
   const transcription = await findSubject(event.transcription_id);
   if (!transcription) return undefined;
   const videoMetadata = transcription.video_metadata;
-  const represented = await representTranscription(transcription, { transcripts, now: at, videoMetadata });
+  const serialized = await serializeTranscription(transcription, { transcripts, now: at, videoMetadata });
   const { duration: _duration, ...detail } = event.detail;
   return {
     type: event.type,
     timestamp,
-    data: { ...asOfEvent(event, represented), ...detail, videoMetadata },
+    data: { ...asOfEvent(event, serialized), ...detail, videoMetadata },
     metadata,
   };
 }

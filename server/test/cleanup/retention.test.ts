@@ -7,7 +7,7 @@ import { checkAllFiles } from "../../src/cleanup/sweep-missing-files.ts";
 import type { Schema } from "../../src/db/schema.ts";
 import { changeEnvironment } from "../../src/environments/environments.ts";
 import { diagnose } from "../../src/health/doctor.ts";
-import { representTranscription } from "../../src/resources/serializers.ts";
+import { serializeTranscription } from "../../src/resources/serializers.ts";
 import { fileKey, filePrefix, TRANSCRIPTS_PREFIX } from "../../src/storage/transcript-files.ts";
 import { findTranscription } from "../../src/transcription/queries.ts";
 import { codeOf, sendAsCommandLine } from "../admin/operator-requests.ts";
@@ -274,7 +274,7 @@ test("a transcript from before a format was added is complete without a file of 
   expect(await missing.execute()).toEqual([]);
   const row = await findTranscription(db, transcriptionId);
   const signing = { transcripts, now: clock.now(), videoMetadata: {} };
-  const { files } = await representTranscription(row!, signing);
+  const { files } = await serializeTranscription(row!, signing);
   expect(Object.keys(files!)).toEqual(["vtt", "json"]);
   const file = (format: string) =>
     sendAsCommandLine(subtext, `/environments/${tenant.environmentId}/videos/${videoId}/files/${format}`);
@@ -289,7 +289,7 @@ test("a format that a newer process has written is left out", async () => {
   const row = await findTranscription(db, transcriptionId);
   const formats = [...row!.file_formats, "newer" as "vtt"];
   const signing = { transcripts, now: clock.now(), videoMetadata: {} };
-  const { files } = await representTranscription({ ...row!, file_formats: formats }, signing);
+  const { files } = await serializeTranscription({ ...row!, file_formats: formats }, signing);
   expect(Object.keys(files!)).toEqual(["vtt", "json", "txt"]);
 });
 

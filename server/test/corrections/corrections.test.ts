@@ -371,7 +371,13 @@ describe("revisions", () => {
     const words = async (revision: number) =>
       (await video.ask(`/revisions/${revision}`)).json<RevisionWordsView>().words[1]!.word;
     expect(await Promise.all([0, 1, 2, 3, 4].map(words))).toEqual(["wold", "b", "c", "d", "e"]);
-    expect(codeOf(await video.ask("/revisions/5"))).toEqual([404, "revision_not_found"]);
+    for (const revision of ["5", "-1", "1234567890"]) {
+      const detail = `The transcript has no revision ${revision}.`;
+      expect((await video.ask(`/revisions/${revision}`)).json()).toMatchObject({
+        code: "revision_not_found",
+        detail,
+      });
+    }
     const { database } = subtext.service.parts;
     const audited = await database.kysely
       .selectFrom("audit_event")

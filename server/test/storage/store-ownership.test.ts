@@ -119,7 +119,7 @@ describe("a database that was restored from an older copy", () => {
 
     const shown = await runCommand(dataFolder, ["storage", "accept"]);
     expect(shown).toMatchObject({ exitCode: 0, err: "" });
-    expect(shown.out).toContain("2 files of deleted videos and lost attempts");
+    expect(shown.out).toContain("2 files of deleted videos, lost attempts and replaced corrections");
     expect(shown.out).toContain(`uploads/${doomed.videoId}`);
     expect(shown.out).toContain("2 files that this database has no record of");
     expect(shown.out).toContain(`uploads/${newer.videoId}`);

@@ -12,7 +12,10 @@ export interface BulkOperationView {
   matched: number;
   done: number;
   failed: number;
-  /** Videos that were deleted in the meantime, and in a retry those that are not failed. */
+  /**
+   * Videos that were deleted in the meantime; in a retry, also those that are not failed or have no recording; in a
+   * download, those without a transcript.
+   */
   skipped: number;
   /** Email of the operator; null for the command line. */
   requestedBy: string | null;
@@ -22,6 +25,6 @@ export interface BulkOperationView {
 
 export interface VideoMatchesView {
   count: number;
-  /** As the filter's `until`, it leaves out videos that were added after the count. */
+  /** Pass this as the filter's `until` to leave out videos that were added after the count. */
   countedAt: string;
 }

@@ -34,7 +34,7 @@ export interface SearchPageView {
   /** Total over all pages. */
   videoCount: number;
   matchCount: number;
-  /** True if too many passages match to search and rank all of them. The counts then cover only the newest. */
+  /** True if there are too many matches to rank, or finding them took too long. The counts then cover only the newest. */
   isTruncated: boolean;
   hint: SearchHint | null;
   /** The languages of the environment's transcripts. */

@@ -100,14 +100,17 @@ export interface TimelineStepView {
 export interface AttemptView {
   /** From 1; a reprocess does not reset it. */
   number: number;
-  /** What started the attempt: `resumption` follows an attempt that was handed back or yielded, `retry` a failure. */
+  /**
+   * What started the attempt: `resumption` follows an attempt that was handed back or yielded, `retry` one that was
+   * returned or lost.
+   */
   begunBy: "upload" | "resumption" | "retry" | "reprocess";
   queuedAt: string;
   startedAt: string;
   /** Null while the attempt is running, as is `outcome`. */
   endedAt: string | null;
   outcome: AttemptOutcome | null;
-  /** Set if the attempt failed or was handed back. */
+  /** Set if the attempt failed, even if it will be retried. */
   failure: { code: string; message: string } | null;
 }
 
@@ -123,7 +126,7 @@ export interface EventView {
     /** Number of POST requests. */
     attempts: number;
     nextAttemptAt: string | null;
-    /** When the endpoint accepted the event, or the service gave up. */
+    /** When the endpoint accepted the event, the service gave up, or the delivery was canceled. */
     finishedAt: string | null;
   }[];
 }

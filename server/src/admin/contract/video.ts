@@ -44,7 +44,7 @@ export interface VideoView {
   createdAt: string;
   uploadedAt: string | null;
   transcription: TranscriptionSummaryView | null;
-  /** Null if it has not been made yet, which happens after the transcription, or if there is nothing to show. */
+  /** Null until it has been made, which happens after the transcription, or if there is nothing to show. */
   poster: PosterView | null;
   /** Position in the queue while pending: 1 is next; null beyond the last position that is computed. */
   queuePosition: number | null;
@@ -61,7 +61,7 @@ export interface VideoView {
 export const MAX_COUNTED_VIDEOS = 10_000;
 export type VideoCountsView = Record<VideoState, number>;
 
-/** Length of the text that the list's filter accepts. */
+/** Maximum length of the text that the list's filter accepts, in characters. */
 export const MAX_VIDEO_TEXT = 200;
 
 /** Values that occur in the environment. */

@@ -40,7 +40,7 @@ export class SignInLimits {
     if (allowed) return;
     request.log.warn({ address: request.ip }, "too many sign-in attempts");
     const seconds = headers["retry-after"];
-    throw new AppError("rate_limited", `Too many attempts; wait ${seconds} seconds and try again.`, {
+    throw new AppError("rate_limited", `Too many attempts. Try again in ${seconds} s.`, {
       headers,
     });
   }

@@ -18,14 +18,17 @@ import type { RevisionView } from "../contract/transcript-words.ts";
 import { type Call, defineHandlers } from "../operation.ts";
 import { getVideoFromParams } from "./videos.ts";
 
+/** Part of the response's ETag, but not of the words' `etag`. Increment this when the response for the same words changes. */
+const WORDS_VERSION = 1;
+
 export function correctionHandlers(deps: CorrectionDeps) {
   const { db, transcripts } = deps;
   return defineHandlers({
     "GET /environments/:environment/videos/:video/words": async ({ params, request, reply }) => {
-      const row = await findRow(db, params);
+      const row = await getCompletedTranscription(db, params);
       const etag = wordsEtag(row);
       return await sendJson(request, reply, {
-        tag: etag.replaceAll('"', ""),
+        tag: `${etag.replaceAll('"', "")}-${WORDS_VERSION}`,
         render: async () => {
           const words = await readCurrentWords(transcripts, row);
           return JSON.stringify({ etag, revision: row.revision, words });
@@ -34,12 +37,12 @@ export function correctionHandlers(deps: CorrectionDeps) {
     },
 
     "PUT /environments/:environment/videos/:video/words": async (call) => {
-      const row = await findRow(db, call.params);
+      const row = await getCompletedTranscription(db, call.params);
       return await commit(db, await prepareCorrection(deps, row, call.body, correctionOf(call)));
     },
 
     "GET /environments/:environment/videos/:video/revisions": async ({ params }) => {
-      const row = await findRow(db, params);
+      const row = await getCompletedTranscription(db, params);
       const revisions = await listRevisions(db, row.id);
       return {
         data: revisions.length === 0 ? [originalView(row)] : revisions.map((each) => toView(each, row)),
@@ -47,13 +50,13 @@ export function correctionHandlers(deps: CorrectionDeps) {
     },
 
     "GET /environments/:environment/videos/:video/revisions/:revision": async ({ params }) => {
-      const row = await findRow(db, params);
+      const row = await getCompletedTranscription(db, params);
       const revision = parseRevision(params.revision);
       return { revision, words: await readRevision(deps, row, revision) };
     },
 
     "POST /environments/:environment/videos/:video/revisions/:revision/restore": async (call) => {
-      const row = await findRow(db, call.params);
+      const row = await getCompletedTranscription(db, call.params);
       const revision = parseRevision(call.params.revision);
       return await commit(db, await prepareRestore(deps, row, revision, correctionOf(call)));
     },
@@ -64,7 +67,10 @@ async function commit(db: Db, prepared: PreparedCorrection) {
   return await db.transaction().execute((tx) => prepared.commit(tx));
 }
 
-async function findRow(db: Db, params: { environment: string; video: string }): Promise<TranscriptionRow> {
+async function getCompletedTranscription(
+  db: Db,
+  params: { environment: string; video: string },
+): Promise<TranscriptionRow> {
   const video = await getVideoFromParams(db, params);
   return requireCompleted(await findTranscriptionByVideo(db, video.id));
 }
@@ -83,7 +89,7 @@ function correctionOf({
 
 function parseRevision(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new AppError("revision_not_found", "A revision number must be an integer.");
+  throw new AppError("revision_not_found", `The transcript has no revision ${text}.`);
 }
 
 function originalView(row: TranscriptionRow): RevisionView {

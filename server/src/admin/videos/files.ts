@@ -7,7 +7,7 @@ import { matchesEtag, sendFile } from "../../http/send-file.ts";
 import { sendJson } from "../../http/send-json.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, type AppErrorCode } from "../../lib/errors.ts";
-import { representVideo, transcriptFileName } from "../../resources/serializers.ts";
+import { serializeVideo, transcriptFileName } from "../../resources/serializers.ts";
 import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposition.ts";
 import { isObjectMissing } from "../../storage/object-errors.ts";
 import type { RecordingStore } from "../../storage/recording-store.ts";
@@ -151,7 +151,7 @@ async function sendMedia(
   }
   const isDownload = query.download !== undefined;
   const contentType = (!isDownload && (await typeOfRecording(recordings, video.id))) || DOWNLOAD_TYPE;
-  const fileName = representVideo(video, undefined).filename ?? video.id;
+  const fileName = serializeVideo(video, undefined).filename ?? video.id;
   // A presigned URL is valid for only one method.
   if (request.method === "GET") {
     const presigned = await recordings.presign(video.id, {
@@ -182,7 +182,7 @@ export async function typeOfRecording(recordings: RecordingStore, videoId: strin
   return mediaType(await buffer(file.stream({ start: 0, end: Math.min(MEDIA_TYPE_BYTES, file.size) - 1 })));
 }
 
-/** Returns an ETag. Each prefix is used for only one transcript, so it identifies the content. */
+/** Returns an ETag without quotes. A prefix is used for only one attempt or save, so it identifies the content. */
 function tagOf(prefix: string): string {
   return prefix.replaceAll("/", "-");
 }

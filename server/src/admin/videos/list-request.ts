@@ -29,7 +29,7 @@ export function encodePosition({ value, id }: Position): string {
   return Buffer.from(JSON.stringify([value, id])).toString("base64url");
 }
 
-/** @throws AppError `invalid_request` for a cursor of another order, or one that was made up */
+/** @throws AppError `invalid_request` for a malformed cursor, or one of another order */
 export function decodePosition(cursor: string, by: VideoSort): Position {
   const position = parse(Buffer.from(cursor, "base64url").toString());
   const isOfOrder = position && isValueOf(by, position.value);

@@ -4,7 +4,7 @@ import type { Db } from "../../db/schema.ts";
 import type { TranscriptionRow } from "../../db/tables/transcriptions.ts";
 import type { VideoRow } from "../../db/tables/videos.ts";
 import { getEnvironment } from "../../environments/environments.ts";
-import { representVideo } from "../../resources/serializers.ts";
+import { serializeVideo } from "../../resources/serializers.ts";
 import { waitsForModel } from "../../transcription/model-wait-queries.ts";
 import { type OfferDeps, offerUpload } from "../../uploads/upload-offer.ts";
 import { countVideosByState } from "../../videos/list-queries.ts";
@@ -124,7 +124,7 @@ export function toVideoView(
 ): VideoView {
   const { transcription, uploadedBytes } = known;
   const queued = transcription?.status === "PENDING" ? known.queued : null;
-  const { id, environmentId, filename, sizeBytes, createdAt, uploadedAt } = representVideo(
+  const { id, environmentId, filename, sizeBytes, createdAt, uploadedAt } = serializeVideo(
     row,
     transcription,
   );

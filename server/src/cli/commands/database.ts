@@ -41,8 +41,8 @@ export function addUpgradeDatabase(program: Command, terminal: Terminal): void {
       await actAsOwner(dataFolder);
       await requireEmbeddedDatabase(join(dataFolder, "database"));
       const { upgradeFolder } = await import("../../db/embedded/upgrade-folder.ts");
-      const carried = await upgradeFolder(join(dataFolder, "database"), { onLog: () => {} });
-      print(terminal, command, carried, (result) => {
+      const upgrade = await upgradeFolder(join(dataFolder, "database"), { onLog: () => {} });
+      print(terminal, command, upgrade, (result) => {
         if (result === null) return "The database already has the current PostgreSQL version.";
         return properties([
           ["PostgreSQL", `${result.fromMajor} → ${result.toMajor}`],

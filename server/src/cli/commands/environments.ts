@@ -110,7 +110,7 @@ function parseKeep(text: string): number | "forever" {
   if (text === "forever") return text;
   const days = Number(text);
   if (Number.isInteger(days) && days >= 1 && days <= MAX_RETENTION_DAYS) return days;
-  throw new InvalidArgumentError(`Enter a number of days from 1 to ${MAX_RETENTION_DAYS}, or forever.`);
+  throw new InvalidArgumentError(`Enter a whole number of days from 1 to ${MAX_RETENTION_DAYS}, or forever.`);
 }
 
 function parseWeight(text: string): number {

@@ -113,7 +113,7 @@ function greeting({ role, publicUrl, dataFolder, bucket }: Config, setupToken: s
   return `
 Subtext is running. Its data is in ${place}.
 
-  1. Open this link. It makes you the owner, and works once, until the next start:
+  1. Open this link. It makes you the owner. It works once, and only until the next start:
      ${publicUrl}${SETUP_PATH}#${setupToken}
   2. Drop a video onto the page, or upload it with the API: ${publicUrl}/docs
   3. If something does not work, run: ${commandLine("doctor")}

@@ -55,7 +55,7 @@ function describe({ stopped, atOnce, later, accepted }: Outcome): string {
   if (stopped === null) return "The store belongs to this database, so there is nothing to accept.";
   return properties([
     ["stopped because", stopped],
-    ["deleted immediately", summary(atOnce, "of deleted videos and lost attempts")],
+    ["deleted immediately", summary(atOnce, "of deleted videos, lost attempts and replaced corrections")],
     ...names(atOnce),
     ["deleted in 7 days", summary(later, "that this database has no record of")],
     ...names(later),

@@ -84,7 +84,10 @@ async function requireNoConflict(paths: readonly string[], { force }: { force: b
   }
 }
 
-/** Runs before the first recording is transcribed, which can take long. Reports a missing folder with its recording. */
+/**
+ * Runs before the first recording is transcribed, which can take long. Ignores a missing folder, because the error about
+ * its recording is clearer.
+ */
 async function requireWritable(folders: Iterable<string>): Promise<void> {
   for (const folder of folders) {
     try {

@@ -100,7 +100,7 @@ function describe(transcription: TranscriptionView): string {
       segmentText(segment),
     ]),
     ["decoder", transcription.decoder],
-    ["took", stages === null ? null : stageTimes(stages)],
+    ["stages", stages === null ? null : stageTimes(stages)],
     ["uploaded", time(video.uploadedAt)],
     ["started", time(transcription.startedAt)],
     ["finished", time(transcription.finishedAt)],
@@ -119,9 +119,9 @@ function stageTimes(stages: NonNullable<TranscriptionView["stages"]>): string {
 
 function segmentText(segment: LanguageSegment): string {
   const { start, end, language, probability, engine, words, hasEstimatedTimes } = segment;
-  const sure = `${Math.round(probability * 100)}%`;
+  const confidence = `${Math.round(probability * 100)}%`;
   const times = hasEstimatedTimes ? " with estimated times" : "";
-  return `${length(start)} – ${length(end)} ${language} (${sure}) by ${engine}, ${counted(words, "word")}${times}`;
+  return `${length(start)} – ${length(end)} ${language} (${confidence}) by ${engine}, ${counted(words, "word")}${times}`;
 }
 
 function deliveryText({

@@ -31,7 +31,7 @@ export async function prepareDataFolder(folder: string, onLog: (line: string) =>
   if (version === null) {
     throw new AppError(
       "database_version_mismatch",
-      `${folder} contains files but no database; choose an empty folder or one that this service created`,
+      `${folder} contains files but no database. Choose an empty folder, or one that Subtext created.`,
     );
   }
   if (version.trim() !== POSTGRES_MAJOR) {
@@ -49,18 +49,18 @@ export async function requireEmbeddedDatabase(folder: string): Promise<void> {
   );
 }
 
-/** Prefix of temporary folders. They can be deleted after a crash. */
+/** Returns the prefix of temporary folders, which can be deleted after a crash. */
 export const newFolderPrefix = (folder: string) => `${basename(folder)}.new-`;
 
-/** Contains the complete upgraded database until it replaces the old one. */
+/** Returns the folder that contains the complete upgraded database until it replaces the old one. */
 export const upgradedFolder = (folder: string) => `${folder}.carried`;
 
 /** Completes an upgrade that crashed between the two renames. */
 export async function finishUpgrade(folder: string): Promise<void> {
-  const carried = upgradedFolder(folder);
-  if (!existsSync(carried)) return;
-  if (existsSync(folder)) await rm(carried, { recursive: true });
-  else await rename(carried, folder);
+  const upgraded = upgradedFolder(folder);
+  if (!existsSync(upgraded)) return;
+  if (existsSync(folder)) await rm(upgraded, { recursive: true });
+  else await rename(upgraded, folder);
   await sync(dirname(folder));
 }
 

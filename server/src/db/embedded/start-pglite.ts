@@ -89,7 +89,7 @@ export async function startPglite(folder: string, hooks: PgliteHooks): Promise<P
   }
   failAfterCrash(pglite, (error) => {
     const reason = fatal || describe(error);
-    const crash = new AppError("service_unavailable", `the database has stopped: ${reason}`, {
+    const crash = new AppError("service_unavailable", `The database has stopped: ${reason}`, {
       cause: error,
     });
     hooks.onCrash(crash);

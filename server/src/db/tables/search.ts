@@ -9,7 +9,7 @@ export interface SearchLanguageTable {
 }
 
 /**
- * A group of up to 16,384 passages of one environment. The lexemes of each passage include a marker of its shard, so a
+ * A group of about 16,384 passages of one environment. The lexemes of each passage include a marker of its shard, so a
  * search can read the newest shards first and stop when it has enough matches.
  */
 export interface SearchShardTable {

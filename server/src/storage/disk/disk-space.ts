@@ -19,7 +19,7 @@ export function hasSpace(freeBytes: number, bytes: number): boolean {
 }
 
 export function storageFull(cause?: unknown): AppError {
-  return new AppError("storage_full", "No space is left for uploads.", {
+  return new AppError("storage_full", "There is not enough free disk space.", {
     headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
     cause,
   });

@@ -27,7 +27,7 @@ export interface DiskTranscriptStoreOptions {
   folder: string;
   /** The service's public URL, such as `https://captions.example.com`. */
   baseUrl: string;
-  /** Signs file URLs. At least 32 bytes, the same in all processes that share the folder. */
+  /** Signs file URLs. At least 32 bytes; the same after a restart, so that the URLs stay valid. */
   secret: Uint8Array;
   /** Throws if the folder cannot be read and written. Writes a probe file by default. */
   assertAvailable?: AssertFolder;
@@ -37,7 +37,7 @@ export interface DiskTranscriptStoreOptions {
 const UNFINISHED_FOLDER = "~unfinished";
 /** Older temporary files are leftovers of a crash. Another process may still write younger ones. */
 const UNFINISHED_MAX_AGE_MS = 10 * 60_000;
-/** Limits retries. A retry is necessary if another process removes the empty folder before it contains the file. */
+/** Limits retries. A retry is necessary if a concurrent removal deletes the empty folder before it contains the file. */
 const MAX_RENAME_TRIES = 100;
 
 /** Stores objects in a folder, in files with their keys as names. */

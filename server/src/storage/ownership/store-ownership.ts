@@ -133,7 +133,7 @@ export class StoreOwnership {
 
   #describe(reason: StopReason, mark: StoreMark | null, record: StoreRecordRow | undefined): string {
     const { name } = this.#location;
-    if (reason === "unclaimed") return `${name} becomes the store of this database when the service starts.`;
+    if (reason === "unclaimed") return `When the service starts, ${name} becomes the store of this database.`;
     const lastUse = mark === null ? "" : ` (last used ${mark.writtenAt})`;
     const what = {
       newer_store:
@@ -142,7 +142,7 @@ export class StoreOwnership {
       other_database:
         `The files in ${name} belong to another copy of this database${lastUse}: ` +
         "this one was restored, copied or moved.",
-      other_store: `${name} is not recorded as the store of this database.`,
+      other_store: `According to the records, ${name} is not the store of this database.`,
     }[reason];
     return `${what} No stored file is deleted until you run \`${commandLine("storage accept")}\`.`;
   }

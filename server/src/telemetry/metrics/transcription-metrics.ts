@@ -10,7 +10,7 @@ export function createTranscriptionMetrics(registry: Registry): (attempt: Attemp
   const registers = [registry];
   const attempts = new Counter({
     name: "subtext_transcription_attempts_total",
-    help: "Attempts that ended. `outcome`: `completed`, `skipped`, `failed`, `returned` (will be retried), `handed_back` (the process stopped, or the attempt yielded to shorter recordings), `lost` (its worker crashed; counted by the worker that took over), `dropped` (the transcription was canceled or taken over, or its video was deleted). `reason`: an error code, or why there was nothing to transcribe.",
+    help: "Attempts that ended. `outcome`: `completed`, `skipped`, `failed`, `returned` (will be retried), `handed_back` (the process stopped, or the attempt yielded to other recordings), `lost` (its worker crashed; counted by the worker that took over), `dropped` (the transcription was canceled or taken over, or its video was deleted). `reason`: an error code, or why there was nothing to transcribe.",
     labelNames: ["outcome", "reason"],
     registers,
   });
