@@ -103,6 +103,7 @@ export function VideoTable({
               now={now}
             />
           ) : (
+            // biome-ignore lint/suspicious/noArrayIndexKey: skeletons are the same, and reusing them saves time per frame.
             <SkeletonRow key={position} top={top} />
           );
         })}
