@@ -71,7 +71,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   webhook_endpoint_limit_reached: "The environment has 50 webhook endpoints. Delete one first.",
   webhook_endpoint_disabled: "Nothing is sent to a disabled endpoint. Enable it first.",
   webhook_url_rejected: "The URL is not https, contains a password, or points to a private network.",
-  delivery_not_found: "The endpoint has no delivery with this id.",
+  delivery_not_found: "The endpoint has no delivery with this ID.",
   storage_object_missing: "A file that should be in the storage is missing.",
   storage_deletions_stopped:
     "The store belongs to another database, or to a newer state of this one; see [storage.md](storage.md#which-database-may-delete).",
@@ -104,12 +104,12 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   invitation_invalid:
     "The invitation was used or revoked, or is older than seven days. Ask an owner for a new invitation.",
   invitation_not_found: "Admin API: there is no such invitation. It may have been used or revoked.",
-  operator_not_found: "No operator has this id or email.",
+  operator_not_found: "No operator has this ID or email.",
   operator_email_taken: "Admin API: an operator with this email already exists.",
   last_owner: "Admin API: the last owner of all environments can neither be removed nor given another role.",
-  environment_not_found: "Admin API: no environment has this id or name, or the operator has no role in it.",
+  environment_not_found: "Admin API: no environment has this ID or name, or the operator has no role in it.",
   environment_name_taken: "Admin API: environment names must be unique.",
-  api_key_not_found: "Admin API: no API key has this id.",
+  api_key_not_found: "Admin API: no API key has this ID.",
   api_key_limit_reached:
     "Admin API: the environment has 100 keys that are neither revoked nor expired. Revoke one first.",
   recording_deleted:
@@ -118,7 +118,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   revision_not_found:
     "The transcript has no revision with this number. The list of revisions has all numbers.",
   bulk_operation_not_found:
-    "Admin API: the environment has no bulk operation with this id, or the download link was already used.",
+    "Admin API: the environment has no bulk operation with this ID, or the download link was already used.",
   poster_not_found:
     "Admin API: the poster has not been made yet, or the recording has no video or only black or blank frames.",
   waveform_not_found: "Admin API: the recording could not be decoded, or has not been decoded yet.",

@@ -52,7 +52,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
       await db.transaction().execute(async (tx) => {
         const key = isPlausibleId(id) ? await findApiKey(tx, id) : undefined;
         if (!key || !(await revokeApiKey(tx, id, clock.now()))) {
-          throw new AppError("api_key_not_found", "There is no API key with this id.");
+          throw new AppError("api_key_not_found", "There is no API key with this ID.");
         }
         // The key was already revoked, so nothing changed.
         if (key.revoked_at !== null) return;

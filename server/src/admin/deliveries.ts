@@ -43,7 +43,7 @@ export function deliveryHandlers(deps: DeliveryDeps) {
       const delivery = isPlausibleId(deliveryId)
         ? await findDelivery(db, endpoint.id, deliveryId)
         : undefined;
-      if (!delivery) throw new AppError("delivery_not_found", "The endpoint has no delivery with this id.");
+      if (!delivery) throw new AppError("delivery_not_found", "The endpoint has no delivery with this ID.");
       const requests = await renderAttemptRequests(deps, endpoint, delivery);
       const [view] = await readDeliveryViews(db, [delivery]);
       return { ...view!, requests };

@@ -28,7 +28,7 @@ const ENVIRONMENT_SCOPES: Record<string, EnvironmentScope> = {
   "/api-keys/:id": {
     param: "id",
     findEnvironmentId: async (db, id) => (await findApiKey(db, id))?.environment_id,
-    notFound: () => new AppError("api_key_not_found", "There is no API key with this id."),
+    notFound: () => new AppError("api_key_not_found", "There is no API key with this ID."),
   },
   "/webhook-endpoints/:id": {
     param: "id",

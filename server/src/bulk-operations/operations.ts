@@ -80,7 +80,7 @@ export async function finishOperation(
 export function noSuchOperation(): AppError {
   return new AppError(
     "bulk_operation_not_found",
-    "This environment has no bulk operation with this id, or the download link was already used.",
+    "This environment has no bulk operation with this ID, or the download link was already used.",
   );
 }
 

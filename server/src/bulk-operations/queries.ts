@@ -153,7 +153,7 @@ export async function recordOutcome(
 }
 
 /**
- * Locks an operation and adds its processed videos to its counts.
+ * Locks an operation, adds its processed videos to its counts and deletes their rows.
  * @param batch ids of the first and the last video to count, because a search among all videos of a large operation takes
  *   longer than the batch; all by default
  * @returns undefined if the operation has ended

@@ -120,7 +120,7 @@ export const SETTING_GROUPS = {
     },
     MODEL_HUB_URL: {
       description:
-        "Where models are downloaded from: the public hub, or a mirror that serves `<address>/<owner>/<name>/resolve/…`. Behind a proxy, start Subtext with `NODE_USE_ENV_PROXY=1` and `HTTPS_PROXY` in its environment.",
+        "Where models are downloaded from: the public hub, or a mirror that serves `<URL>/<owner>/<name>/resolve/…`. Behind a proxy, start Subtext with `NODE_USE_ENV_PROXY=1` and `HTTPS_PROXY` in its environment.",
       value: "URL",
       example: "https://mirror.example.com/hub",
       default: "https://huggingface.co",

@@ -81,7 +81,7 @@ export interface RetentionPolicy {
   deletes: (typeof RETENTION_DELETES)[number];
 }
 
-/** Filters of the video list. `untranscribed`: uploaded while AI Transcription was off. */
+/** Filters of the video list. `untranscribed`: AI Transcription was off when the upload finished. */
 export const VIDEO_STATES = [
   "uploading",
   "pending",

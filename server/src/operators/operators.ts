@@ -29,7 +29,7 @@ export const SIGN_IN_PATH = "/internal/auth";
 /** The header that passes the client's address to better-auth. Values that clients send are replaced. */
 export const CLIENT_ADDRESS_HEADER = "x-subtext-client-address";
 
-// Excludes characters that look alike. 20 of these characters provide 114 bits.
+// Excludes characters that look alike. 20 of these characters provide 116 bits.
 const PASSWORD_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const PASSWORD_GROUPS = 4;
 const PASSWORD_GROUP_LENGTH = 5;

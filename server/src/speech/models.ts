@@ -184,7 +184,7 @@ export function createModels({
     const checked = name;
     if (checked === null) return current;
     try {
-      await findInstalled(checked);
+      await checkInstalled(checked);
     } catch (error) {
       if (checked !== name) return current;
       markMissing();
@@ -197,7 +197,7 @@ export function createModels({
   }
 
   /** Changes nothing if another engine has been chosen in the meantime. */
-  async function findInstalled(model: string): Promise<void> {
+  async function checkInstalled(model: string): Promise<void> {
     const found = await store.find(model);
     const speed = await readMeasuredSpeed(found.folder, config.speechThreads);
     if (model !== name) return;
@@ -309,7 +309,7 @@ export function createModels({
           display.show(progress);
         },
       });
-      await findInstalled(model.name);
+      await checkInstalled(model.name);
       return null;
     } catch (error) {
       return error;

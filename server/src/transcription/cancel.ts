@@ -44,6 +44,6 @@ export async function cancelTranscription(
     return canceled;
   }
   const row = await findTranscription(db, transcriptionId);
-  if (!row) throw new AppError("transcription_not_found", "No transcription has this id.");
+  if (!row) throw new AppError("transcription_not_found", "No transcription has this ID.");
   throw new AppError("transcription_finished", `The transcription is ${row.status}.`);
 }

@@ -30,6 +30,6 @@ export async function reprocess(
   });
   if (reopened) return reopened;
   const row = await findTranscription(db, transcriptionId);
-  if (!row) throw new AppError("transcription_not_found", "No transcription has this id.");
+  if (!row) throw new AppError("transcription_not_found", "No transcription has this ID.");
   throw new AppError("transcription_not_failed", `The transcription is ${row.status}.`);
 }

@@ -218,7 +218,7 @@ function tusOptions(
       if (request.method === "POST" || request.method === "OPTIONS") return;
       const video = isPlausibleId(uploadId) ? await findVideo(deps.db, uploadId) : undefined;
       if (!video || video.environment_id !== requestOf(request).uploader?.environmentId) {
-        throw new AppError("upload_not_found", "This environment has no upload with this id.");
+        throw new AppError("upload_not_found", "This environment has no upload with this ID.");
       }
       if (video.recording_deleted_at !== null) {
         throw new AppError(

@@ -232,5 +232,5 @@ export async function getVideo(db: Db, environmentId: string, id: string): Promi
 }
 
 export function noSuchVideo(): AppError {
-  return new AppError("video_not_found", "This environment has no video with this id.");
+  return new AppError("video_not_found", "This environment has no video with this ID.");
 }

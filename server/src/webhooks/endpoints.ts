@@ -65,7 +65,7 @@ export async function getWebhookEndpoint(
   if (row?.environment_id !== environmentId) {
     throw new AppError(
       "webhook_endpoint_not_found",
-      "This environment has no webhook endpoint with this id.",
+      "This environment has no webhook endpoint with this ID.",
     );
   }
   return row;

@@ -78,6 +78,6 @@ async function getDelivery(
   deliveryId: string,
 ): Promise<DeliveryWithAttempts> {
   const row = isPlausibleId(deliveryId) ? await findDelivery(tx, endpoint.id, deliveryId) : undefined;
-  if (!row) throw new AppError("delivery_not_found", "The endpoint has no delivery with this id.");
+  if (!row) throw new AppError("delivery_not_found", "The endpoint has no delivery with this ID.");
   return row;
 }

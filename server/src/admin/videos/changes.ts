@@ -116,7 +116,7 @@ export class VideoChanges {
     });
     const positions = await queuePositions(db, capacity);
     const ids = new Set(found.filter(({ kind }) => kind !== "deleted").map(({ id }) => id));
-    for (const id of watchedPositions(positions, watches)) ids.add(id);
+    for (const id of videosWithWatchedPosition(positions, watches)) ids.add(id);
     const views = await toVideoViews(this.#deps, await findVideos(db, [...ids]), positions);
     const changesByEnvironment = Map.groupBy(found, ({ environmentId }) => environmentId);
     const viewsByEnvironment = Map.groupBy(views, ({ environmentId }) => environmentId);
@@ -130,7 +130,7 @@ export class VideoChanges {
   }
 }
 
-function watchedPositions(
+function videosWithWatchedPosition(
   positions: ReadonlyMap<string, QueuePosition>,
   watches: ReadonlyMap<string, Watch>,
 ): string[] {

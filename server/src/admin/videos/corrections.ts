@@ -45,7 +45,8 @@ export function correctionHandlers(deps: CorrectionDeps) {
       const row = await getCompletedTranscription(db, params);
       const revisions = await listRevisions(db, row.id);
       return {
-        data: revisions.length === 0 ? [originalView(row)] : revisions.map((each) => toView(each, row)),
+        data:
+          revisions.length === 0 ? [toOriginalView(row)] : revisions.map((each) => toRevisionView(each, row)),
       };
     },
 
@@ -92,7 +93,7 @@ function parseRevision(text: string): number {
   throw new AppError("revision_not_found", `The transcript has no revision ${text}.`);
 }
 
-function originalView(row: TranscriptionRow): RevisionView {
+function toOriginalView(row: TranscriptionRow): RevisionView {
   const at = row.finished_at!.toISOString();
   const wordCount = row.word_count ?? 0;
   return {
@@ -106,7 +107,7 @@ function originalView(row: TranscriptionRow): RevisionView {
   };
 }
 
-function toView(revision: TranscriptRevisionRow, row: TranscriptionRow): RevisionView {
+function toRevisionView(revision: TranscriptRevisionRow, row: TranscriptionRow): RevisionView {
   const { actor_kind: kind, actor_name: name } = revision;
   return {
     revision: revision.number,

@@ -50,7 +50,7 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
       auditActor,
       request,
     }) => {
-      const { video, id, subject } = await findSubject(db, params);
+      const { video, id, subject } = await getSubject(db, params);
       await reprocess(deps, id, (tx) =>
         recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", subject),
       );
@@ -64,7 +64,7 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
       auditActor,
       request,
     }) => {
-      const { video, id, subject } = await findSubject(db, params);
+      const { video, id, subject } = await getSubject(db, params);
       await cancelTranscription(deps, id, (tx) =>
         recordVideoEvent({ tx, clock }, auditActor, "transcription.canceled", subject),
       );
@@ -130,13 +130,13 @@ async function readMediaView({ recordings }: VideoDetailDeps, video: VideoRow): 
   };
 }
 
-/** Finds a video and the id of its transcription. `subject` is for the audit log. */
-async function findSubject(db: Db, params: { environment: string; video: string }) {
+/** Returns a video and the id of its transcription. `subject` is for the audit log. */
+async function getSubject(db: Db, params: { environment: string; video: string }) {
   const video = await getVideoFromParams(db, params);
-  const { id } = (await findTranscriptionByVideo(db, video.id)) ?? noTranscription();
+  const { id } = (await findTranscriptionByVideo(db, video.id)) ?? throwNoTranscription();
   return { video, id, subject: { environmentId: video.environment_id, videoId: video.id } };
 }
 
-function noTranscription(): never {
+function throwNoTranscription(): never {
   throw new AppError("transcription_not_found", "The video has no transcription.");
 }

@@ -56,9 +56,9 @@ function describe({ stopped, atOnce, later, accepted }: Outcome): string {
   return properties([
     ["stopped because", stopped],
     ["deleted immediately", summary(atOnce, "of deleted videos, lost attempts and replaced corrections")],
-    ...names(atOnce),
+    ...keyRows(atOnce),
     ["deleted in 7 days", summary(later, "that this database has no record of")],
-    ...names(later),
+    ...keyRows(later),
     [
       "note",
       accepted
@@ -72,7 +72,7 @@ function summary({ files, bytes }: DeletionGroup, what: string): string {
   return files === 0 ? "nothing" : `${counted(files, "file")} ${what}, ${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }
 
-function names({ files, keys }: DeletionGroup): [string, string][] {
+function keyRows({ files, keys }: DeletionGroup): [string, string][] {
   const listed = keys.map((key): [string, string] => ["", key]);
   return files > keys.length ? [...listed, ["", `and ${files - keys.length} more`]] : listed;
 }

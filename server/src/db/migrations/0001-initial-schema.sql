@@ -1,4 +1,4 @@
--- Ids are TypeIDs, which sort by creation time, so lists are paginated by id. `schema.ts` describes the columns.
+-- Ids are TypeIDs, which sort by creation time, so lists are paginated by id. The files in `tables/` describe the columns.
 
 create function set_changed_at() returns trigger language plpgsql as $$
 begin

@@ -36,7 +36,7 @@ export async function openDiskRecordingStore(
   };
 
   const pathOf = (videoId: string): string => {
-    if (!isPlausibleId(videoId)) throw new AppError("storage_object_missing", "No recording has this id.");
+    if (!isPlausibleId(videoId)) throw new AppError("storage_object_missing", "No recording has this ID.");
     return join(folder, videoId);
   };
 

@@ -102,11 +102,11 @@ function readS3(settings: SettingsSource, name: string): S3Config {
 }
 
 function readEndpoint(settings: SettingsSource, name: string): string | null {
-  const address = settings.url(name, ["http:", "https:"]);
-  if (address === null) return null;
-  const { origin, pathname, search, username, password } = new URL(address);
+  const url = settings.url(name, ["http:", "https:"]);
+  if (url === null) return null;
+  const { origin, pathname, search, username, password } = new URL(url);
   if (pathname !== "/" || search || username || password) {
-    settings.reportInvalid(name, address, "it must not contain a path, a query or credentials");
+    settings.reportInvalid(name, url, "it must not contain a path, a query or credentials");
   }
   return origin;
 }
