@@ -12,7 +12,7 @@ const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
 /**
  * Prevents cross-site request forgery: rejects requests from pages of other origins. Requests with an `Authorization`
- * header pass, because it must contain the token of the command line, which browsers do not have.
+ * header pass, because pages of other origins cannot set it without a preflight request, which fails.
  * @throws AppError `origin_not_allowed`
  */
 export function rejectOtherOrigins(request: FastifyRequest, allowed: string): void {

@@ -24,7 +24,10 @@ export interface SetupDeps {
   models: Pick<Models, "choose" | "machineSpeed">;
 }
 
-/** Setup of the service and acceptance of invitations. Callers need a secret link, or are the command line. */
+/**
+ * Setup of the service and acceptance of invitations, for people who have a secret link but no account. The command line
+ * can set up the service, too.
+ */
 export function setupHandlers(deps: SetupDeps) {
   const { db, clock, operators, config, models } = deps;
   async function setUp(

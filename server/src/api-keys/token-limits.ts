@@ -36,7 +36,7 @@ export class TokenLimits {
     this.#perInvalidToken = new RateLimiter(SAME_INVALID_TOKEN, clock);
   }
 
-  /** Returns the client that the fair queue counts a request for: its verified key, otherwise its address. */
+  /** Returns the owner of an upload request's turns; see `TurnQueue`: its verified key, otherwise its address. */
   ownerOf(token: string | null, address: string): string {
     const hash = token === null ? null : hashOf(token);
     return hash !== null && this.#verified.has(hash) ? `key ${hash}` : `address ${address}`;

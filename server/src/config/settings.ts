@@ -23,7 +23,7 @@ export const SETTING_GROUPS = {
     },
     PUBLIC_URL: {
       description:
-        "The URL at which clients reach the service, for example that of a reverse proxy. File URLs begin with it, and operators can sign in only at this URL.",
+        "The URL at which clients reach the service, for example that of a reverse proxy. Upload URLs and, without a bucket, file URLs begin with it, and operators can sign in only at this URL.",
       value: "URL without a path",
       example: "https://captions.example.com",
       default: null,
@@ -139,7 +139,7 @@ export const SETTING_GROUPS = {
       value: "path, or `none`",
       example: "/usr/bin/ffmpeg",
       default: null,
-      derivedDefault: "the one in the usual folders",
+      derivedDefault: "`ffmpeg` on the `PATH`",
     },
     SPEECH_PROCESSES: {
       description:
@@ -217,14 +217,15 @@ export const SETTING_GROUPS = {
       default: "16106127360",
     },
     RATE_LIMIT_PER_SECOND: {
-      description: "The sustained request rate of each API key. Uploads do not count.",
+      description:
+        "The sustained request rate of each API key, counted by each process. Uploads do not count.",
       value: "requests per second",
       range: [1, 1_000_000],
       example: "50",
       default: "10",
     },
     RATE_LIMIT_BURST: {
-      description: "The number of requests that each API key may send in a burst.",
+      description: "The number of requests that each API key may send in a burst, counted by each process.",
       value: "requests",
       range: [1, 1_000_000],
       example: "200",

@@ -423,7 +423,9 @@ function examinePublicUrl({ publicUrl, host, trustProxy }: Config): FindingView 
   const { protocol, hostname } = new URL(publicUrl);
   if (isLoopback(hostname)) {
     if (isLoopback(host)) return ok(name, `${publicUrl}, reachable only from this machine`);
-    return warning("File URLs work only on this machine. Set PUBLIC_URL if others connect.");
+    return warning(
+      "The URLs that the service returns work only on this machine. Set PUBLIC_URL if others connect.",
+    );
   }
   if (protocol === "http:") {
     return warning(

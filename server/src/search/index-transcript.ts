@@ -34,8 +34,8 @@ export interface IndexDeps {
 /** Passages per transaction, during which the embedded database runs no other query. */
 const BATCH = 250;
 /**
- * From this try on, a failure other than an outage is final. With the queue's delays, it follows the first one after a
- * quarter of an hour.
+ * From this try on, a failure other than an outage is final. With the queue's delays, this try comes a quarter of an hour
+ * after the first one.
  */
 const MAX_TRIES = 20;
 

@@ -28,7 +28,7 @@ export type AttemptOutcome =
       latencyMs: number;
       /** From `Retry-After`; null without it. */
       retryAfterMs: number | null;
-      /** At most the first 1024 bytes as text, without control characters. */
+      /** At most the first 1024 bytes as text, without control characters except tabs and line breaks. */
       bodyStart: string;
     }
   | { kind: "failed"; reason: AttemptFailure; message: string; latencyMs: number };

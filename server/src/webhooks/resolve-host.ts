@@ -10,7 +10,7 @@ const TRIES = 2;
 
 /**
  * Queries the name servers directly. `getaddrinfo` cannot be canceled and occupies one of libuv's few threads until the
- * name server responds, so a slow name server would delay the deliveries of all customers. nsswitch and search domains
+ * name server responds, so a slow name server would delay the deliveries to all endpoints. nsswitch and search domains
  * do not apply, so names must be fully qualified. The hosts file is read for every query, because it can change at any
  * time.
  *
