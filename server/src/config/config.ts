@@ -23,7 +23,10 @@ export interface Config {
   drainMs: number;
   host: string;
   port: number;
-  /** Where clients reach the service, without a trailing slash. Upload URLs start with it; so do file URLs if there is no bucket. */
+  /**
+   * Where clients reach the service, without a trailing slash. Upload URLs start with it; so do file URLs if there is no
+   * bucket.
+   */
   publicUrl: string;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: TrustedProxies;

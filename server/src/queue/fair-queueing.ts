@@ -34,7 +34,7 @@ const MAX_WORK_SECONDS = 7 * 86_400;
 const DEFAULT_WORK_SECONDS_PER_BYTE = 1e-6;
 /** Weight of the latest transcription in the moving average. */
 const AVERAGE_SHARE = 0.1;
-/** A recording does not yield to jobs that became due less than this ago, because an idle worker may claim them. */
+/** A recording does not yield to jobs that became due within this time, because an idle worker may claim them. */
 const IDLE_WORKER_SECONDS = 5;
 const MIN_PRIORITY = -(2 ** 31 - 1);
 const REBASE_AFTER_UNITS = 2 ** 29 * UNITS_PER_SECOND;

@@ -28,7 +28,7 @@ export async function acceptUpload(
   upload: { videoId: string; sizeBytes: number },
 ): Promise<boolean> {
   const uploadedAt = clock.now();
-  const taken = await db.transaction().execute(async (tx) => {
+  const accepted = await db.transaction().execute(async (tx) => {
     const video = await lockOpenUpload(tx, upload.videoId);
     if (!video) return null;
     const now = clock.now();
@@ -49,8 +49,8 @@ export async function acceptUpload(
     await enqueue({ tx, queue }, { jobId, transcriptionId, environmentId: video.environment_id });
     return { video, transcriptionId };
   });
-  if (taken?.transcriptionId) {
-    const { video, transcriptionId } = taken;
+  if (accepted?.transcriptionId) {
+    const { video, transcriptionId } = accepted;
     onAccepted?.({
       ...upload,
       transcriptionId,
@@ -59,7 +59,7 @@ export async function acceptUpload(
       acceptedAt: clock.now(),
     });
   }
-  return taken !== null;
+  return accepted !== null;
 }
 
 export function aiTranscriptionOff(): AppError {

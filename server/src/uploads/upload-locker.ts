@@ -18,13 +18,13 @@ export function createUploadLocker({ timeoutMs }: { timeoutMs: number }): Locker
 
   return {
     newLock(id) {
-      let mine: Turn | undefined;
+      let ownTurn: Turn | undefined;
       return {
         async lock(signal, requestRelease) {
           signal.throwIfAborted();
           const queue = queues.get(id) ?? [];
           const turn: Turn = { requestRelease, begin: () => {} };
-          mine = turn;
+          ownTurn = turn;
           queue.push(turn);
           queues.set(id, queue);
           if (queue[0] !== turn) await waitForTurn(queue, turn, signal, timeoutMs);
@@ -32,7 +32,7 @@ export function createUploadLocker({ timeoutMs }: { timeoutMs: number }): Locker
 
         async unlock() {
           const queue = queues.get(id);
-          if (!mine || queue?.[0] !== mine)
+          if (!ownTurn || queue?.[0] !== ownTurn)
             throw new Error("a request without the lock has tried to release it");
           queue.shift();
           const [next, another] = queue;

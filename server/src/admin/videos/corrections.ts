@@ -18,7 +18,7 @@ import type { RevisionView } from "../contract/transcript-words.ts";
 import { type Call, defineHandlers } from "../operation.ts";
 import { getVideoFromParams } from "./videos.ts";
 
-/** Part of the response's ETag, but not of the words' `etag`. Increment this when the response for the same words changes. */
+/** Part of the response's ETag, not of the words' `etag`. Increment this when the response for the same words changes. */
 const WORDS_VERSION = 1;
 
 export function correctionHandlers(deps: CorrectionDeps) {

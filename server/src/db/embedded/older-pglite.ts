@@ -14,8 +14,8 @@ export function olderPgliteFolder(databaseFolder: string, major: string): string
   return join(databaseFolder, "..", `pglite-${major}`);
 }
 
-export function upgradeAdvice(databaseFolder: string, major: string, ours: string): string {
-  const mismatch = `${databaseFolder} was created by PostgreSQL ${major}, but this version of Subtext includes PostgreSQL ${ours}. `;
+export function upgradeAdvice(databaseFolder: string, major: string, currentMajor: string): string {
+  const mismatch = `${databaseFolder} was created by PostgreSQL ${major}, but this version of Subtext includes PostgreSQL ${currentMajor}. `;
   const version = PGLITE_OF_MAJOR[major];
   if (version) {
     const prefix = olderPgliteFolder(databaseFolder, major);
@@ -25,7 +25,7 @@ export function upgradeAdvice(databaseFolder: string, major: string, ours: strin
       `  ${commandLine("upgrade-database")}`
     );
   }
-  return Number(major) > Number(ours)
+  return Number(major) > Number(currentMajor)
     ? `${mismatch}Start the newer version of Subtext that created it, or restore an earlier backup.`
     : `${mismatch}Only the version of Subtext that created it can read it.`;
 }
