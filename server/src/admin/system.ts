@@ -1,6 +1,7 @@
 import type { Backups } from "../backup/backups.ts";
 import type { EffectiveSetting } from "../config/settings-reader.ts";
 import type { System } from "../health/system.ts";
+import { disconnectSignal } from "../http/disconnect-signal.ts";
 import type { FindingView } from "./contract/system.ts";
 import { defineHandlers } from "./operation.ts";
 
@@ -33,13 +34,7 @@ export function systemHandlers({ system, settings, diagnose, checkFiles, backups
 
     "GET /settings": async () => ({ data: settings }),
 
-    "POST /file-check": async ({ request: { raw } }) => {
-      const disconnected = new AbortController();
-      // A client that has closed its half of the connection no longer waits for the response.
-      if (raw.socket.readableEnded) disconnected.abort();
-      for (const event of ["end", "close"]) raw.socket.once(event, () => disconnected.abort());
-      return { videos: await checkFiles(disconnected.signal) };
-    },
+    "POST /file-check": async ({ request }) => ({ videos: await checkFiles(disconnectSignal(request)) }),
 
     "POST /backup": async ({ body }) => backups.start(body.folder),
     "GET /backup": async () => ({ backup: backups.latest() }),

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
+import { newId } from "../../src/lib/ids.ts";
 import { readUntilClosed } from "../support/read-until-closed.ts";
 import { createTenant, shareService } from "../support/service.ts";
-import { readRecording } from "../support/stored-recording.ts";
+import { readRecording, writeRecording } from "../support/stored-recording.ts";
 
 const service = shareService({ start: false });
 
@@ -28,6 +29,16 @@ test("an event stream ends when its reader closes its half of the connection", a
     `Authorization: Bearer ${commandLineToken}`,
   ]);
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test("a review of the store ends when its client closes its half of the connection", async () => {
+  await writeRecording(service.service, newId("video"), "content");
+  const { commandLineToken } = service.service.parts;
+  const answer = await sendAll([
+    "POST /internal/storage-review HTTP/1.1",
+    `Authorization: Bearer ${commandLineToken}`,
+  ]);
+  expect(answer).toMatch(/^HTTP\/1\.1 408 /);
 });
 
 test.each([1, 100_000, 6_000_000])(
