@@ -4,28 +4,36 @@ import { browserDrafts } from "../src/features/video-detail/correction/drafts.ts
 
 const stored = new Map<string, unknown>();
 let isFull = false;
-vi.mock("idb-keyval", () => ({
-  createStore: () => async (_mode: string, write: (store: object) => Promise<void>) => {
-    const entries: [string, unknown][] = [];
-    await write({
-      put: (value: unknown, key: string) => entries.push([key, structuredClone(value)]),
-      transaction: {
-        commit() {
-          if (isFull) throw new DOMException("full", "QuotaExceededError");
-          for (const [key, value] of entries) stored.set(key, value);
+/** A page that is being closed gets no answers. */
+let isClosing = false;
+vi.mock("idb-keyval", () => {
+  const read = (key: string) => {
+    if (isClosing) throw new DOMException("closing", "AbortError");
+    return structuredClone(stored.get(key));
+  };
+  return {
+    createStore: () => async (_mode: string, use: (store: object) => Promise<unknown>) => {
+      const writes: (() => void)[] = [];
+      let isPut = false;
+      const result = await use({
+        get: (key: string) => ({ result: read(key) }),
+        put(value: unknown, key: string) {
+          isPut = true;
+          const copy = structuredClone(value);
+          writes.push(() => stored.set(key, copy));
         },
-      },
-    });
-  },
-  promisifyRequest: async () => {},
-  get: async (key: string) => structuredClone(stored.get(key)),
-  del: async (key: string) => void stored.delete(key),
-  update: async (key: string, change: (value: unknown) => unknown) => {
-    const value = change(stored.get(key));
-    if (value === undefined) stored.delete(key);
-    else stored.set(key, value);
-  },
-}));
+        delete: (key: string) => writes.push(() => stored.delete(key)),
+        transaction: { commit() {} },
+      });
+      if (isFull && isPut) throw new DOMException("full", "QuotaExceededError");
+      for (const write of writes) write();
+      return result;
+    },
+    promisifyRequest: async ({ result }: { result?: unknown }) => result,
+    get: async (key: string) => read(key),
+    getMany: async (keys: string[]) => keys.map(read),
+  };
+});
 
 const words = (...texts: string[]): EditableWord[] =>
   texts.map((word, index) => ({
@@ -42,6 +50,7 @@ const draft = { id: "a", etag: '"1"', base, editSessionId: "s" };
 beforeEach(() => {
   stored.clear();
   isFull = false;
+  isClosing = false;
 });
 
 test("a draft is restored after an earlier one of the same words was removed", async () => {
@@ -87,5 +96,31 @@ test("a restored draft leaves nothing behind when other words become its base", 
   await drafts.save({ ...changed, id: "b" });
   isFull = false;
   await drafts.save({ ...changed, id: "c" });
-  expect(stored.size).toBe(2);
+  expect(stored.size).toBe(3);
+});
+
+test("drafts of two tabs keep the words that the stored one is based on, and leave none behind", async () => {
+  const texts = async () =>
+    (await browserDrafts("operator", "video").load())?.words.map(({ word }) => word).join(" ");
+  const first = browserDrafts("operator", "video");
+  const second = browserDrafts("operator", "video");
+  await first.save({ ...draft, id: "a", words: words("1", "two", "three") });
+  await second.load();
+  const other = { ...draft, etag: '"2"', base: words("new", "words") };
+  await second.save({ ...other, id: "b", words: words("new", "word") });
+  expect(await texts()).toBe("new word");
+  expect(stored.size).toBe(3);
+
+  await first.save({ ...draft, id: "c", words: words("1", "2", "three") });
+  expect(await texts()).toBe("1 2 three");
+  expect(stored.size).toBe(3);
+
+  await second.save({ ...other, id: "d", words: words("new", "text") });
+  isClosing = true;
+  await first.save({ ...draft, id: "e", words: words("1", "2", "3") }, { isClosing });
+  isClosing = false;
+  expect(await texts()).toBe("1 2 3");
+  expect(stored.size).toBe(3);
+  await first.remove("e");
+  expect(stored.size).toBe(0);
 });

@@ -167,8 +167,11 @@ export class EditingSession {
     });
   }
 
-  /** Stores the draft now, for example because the page is being closed. */
-  async storeDraft(): Promise<void> {
+  /**
+   * Stores the draft now.
+   * @param isClosing whether the page is being closed
+   */
+  async storeDraft({ isClosing = false } = {}): Promise<void> {
     clearTimeout(this.#draftTimer);
     this.#draftTimer = undefined;
     if (this.#state.save === "saved") return;
@@ -180,7 +183,7 @@ export class EditingSession {
       words: this.#state.transcript.flat(),
       editSessionId: this.#editSession.id,
     };
-    await this.#options.drafts.save(draft);
+    await this.#options.drafts.save(draft, { isClosing });
   }
 
   /** Discards the unsaved changes. */

@@ -34,7 +34,7 @@ export function useEditingSession({ environmentId, videoId }: VideoAddress): {
     });
     opened.then((each) => !signal.aborted && setSession(each), setError);
     opened.then((each) => {
-      addEventListener("pagehide", () => void each.storeDraft(), { signal });
+      addEventListener("pagehide", () => void each.storeDraft({ isClosing: true }), { signal });
       addEventListener("online", () => void each.save(), { signal });
       const warn = (event: BeforeUnloadEvent) => each.state.save !== "saved" && event.preventDefault();
       addEventListener("beforeunload", warn, { signal });
