@@ -320,6 +320,26 @@ test("two editors at once lose nothing, and both see the result", async () => {
   await expect.poll(() => textOf(second)).toContain("He told me that");
 });
 
+test("a caret stays in its word when another person's change splits joined paragraphs again", async () => {
+  const text = Array.from({ length: 150 }, (_, index) => `word${index}${index % 10 === 9 ? "." : ""}`);
+  const url = await seedVideo({ text: text.join(" ") });
+  const { page, context } = await dashboard.visit();
+  await signIn(page, dashboard, OWNER);
+  const other = await dashboard.newTab(context);
+  for (const each of [page, other]) await openEditor(each, url);
+  const paragraphs = page.locator("[data-paragraph]");
+  const count = await paragraphs.count();
+  await putCaretBehind(page, "", 1);
+  await page.keyboard.press("Backspace");
+  expect(await paragraphs.count()).toBe(count - 1);
+  await putCaretBehind(page, "word65");
+  await replaceWord(other, "word0", "changed");
+  await expect.poll(() => textOf(page)).toContain("changed word1");
+  expect(await paragraphs.count()).toBe(count);
+  await page.keyboard.type("x");
+  expect(await paragraphs.nth(1).textContent()).toContain("word65x word66");
+});
+
 test("the review of words plays the second around each, also on a phone", async () => {
   const { page } = await dashboard.visit({
     viewport: { width: 360, height: 740 },

@@ -1,7 +1,12 @@
 import type { EditableWord } from "@subtext/client/contract/transcript-words";
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import type { EditedTranscript } from "../src/features/video-detail/correction/edited-transcript.ts";
+import { describe, expect, test } from "vitest";
+import {
+  type EditedTranscript,
+  type Paragraph,
+  paragraphText,
+} from "../src/features/video-detail/correction/edited-transcript.ts";
+import { movePlace } from "../src/features/video-detail/correction/paragraphs/moved-place.ts";
 import {
   findRange,
   replaceRange,
@@ -110,4 +115,45 @@ test("a range is found again even if words have no duration, the same start or t
       expect(wordsOfRange(after, range)).toEqual(before.slice(from, to + 1));
     }),
   );
+});
+
+describe("a caret", () => {
+  const [first, second, third] = ONE as [Paragraph, Paragraph, Paragraph];
+  const inFive = { paragraph: 1, word: 1, inWord: 2 };
+  /** Returns the paragraph with the caret; `_` stands for one that belongs to none of the adjacent words. */
+  const moved = (after: EditedTranscript, place = inFive, before = ONE) => {
+    const { paragraph, offset, isBetween } = movePlace(place, before, after);
+    const { text } = paragraphText(after[paragraph]!);
+    return `${text.slice(0, offset)}${isBetween ? "_" : "|"}${text.slice(offset)}`;
+  };
+
+  test("stays in its word if paragraphs are joined, split, added or removed", () => {
+    expect(moved([[...first, ...second], third])).toBe("one two three four fi|ve");
+    expect(moved([first, second.slice(0, 1), [...second.slice(1), ...third]])).toBe("fi|ve six seven");
+    expect(moved([second, third])).toBe("four fi|ve");
+    expect(moved([first.slice(0, 1), first.slice(1), second, third])).toBe("four fi|ve");
+  });
+
+  test("moves to the word that replaced its own, or to the last one of them", () => {
+    expect(moved([[first[0]!], [...first.slice(1), second[0]!, { ...second[1]!, word: "5" }], third])).toBe(
+      "two three four 5|",
+    );
+    expect(moved([first, [{ ...second[0]!, word: "45", end: 12 }], third])).toBe("45|");
+  });
+
+  test("stays between the adjacent words if its own was deleted, or if a space separates it from that", () => {
+    expect(moved([first, second.slice(0, 1), third])).toBe("four_");
+    expect(moved([[...first, ...second.slice(0, 1), ...third]])).toBe("one two three four_ six seven");
+    expect(moved([first, second.slice(1), third], { ...inFive, word: 0 })).toBe("_five");
+    expect(moved([first, third])).toBe("_six seven");
+    expect(moved([[...first, ...third]])).toBe("one two three_ six seven");
+    expect(moved([first])).toBe("one two three_");
+    expect(moved([[]])).toBe("_");
+    expect(moved(ONE, { ...inFive, inWord: 5 })).toBe("four five_");
+  });
+
+  test("in an empty paragraph moves to the start of the next", () => {
+    const place = { paragraph: 1, word: 0, inWord: 0 };
+    expect(moved([first, third], place, [first, [], third])).toBe("_six seven");
+  });
 });

@@ -44,6 +44,7 @@ import {
 } from "./paragraphs/paragraph-navigation.ts";
 import { Typing } from "./paragraphs/typing.ts";
 import { useCaretWord } from "./paragraphs/use-caret-word.ts";
+import { useKeptCaret } from "./paragraphs/use-kept-caret.ts";
 import { useWordSelection } from "./paragraphs/use-word-selection.ts";
 import {
   findRange,
@@ -176,10 +177,12 @@ function Editor(props: EditorProps & { session: EditingSession }) {
   const selection = useWordSelection({ root, session, transcript, replace: replaceSelected });
   const { current: selectedRange } = selection;
 
+  const whileTyping = useKeptCaret({ root, session, position });
   const actions = useMemo<ParagraphActions>(
     () => ({
       type(change) {
-        session.change(typing.apply(session.state.transcript, change), `paragraph ${change.paragraph}`);
+        const typed = typing.apply(session.state.transcript, change);
+        whileTyping(() => session.change(typed, `paragraph ${change.paragraph}`));
         return session.state.transcript[change.paragraph]!;
       },
       nameSpeaker(index, words) {
@@ -199,7 +202,7 @@ function Editor(props: EditorProps & { session: EditingSession }) {
       },
       play: (seconds) => playback.playFrom(seconds),
     }),
-    [session, playback, typing, selectedRange],
+    [session, playback, typing, selectedRange, whileTyping],
   );
 
   useCaretWord({ root, session, position });

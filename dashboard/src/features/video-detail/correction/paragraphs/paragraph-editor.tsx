@@ -9,7 +9,6 @@ import css from "../../transcript/transcript.module.css";
 import { estimateHeightRem } from "../../transcript/transcript-text.tsx";
 import { LOW_CONFIDENCE, type Paragraph, paragraphText } from "../edited-transcript.ts";
 import editorCss from "../transcript-editor.module.css";
-import { movedOffset } from "./moved-offset.ts";
 
 /** Height of the speaker's button. */
 const SPEAKER_REM = 1.5;
@@ -52,8 +51,8 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
     // While the paragraph has focus, keeps typed spaces that do not separate words yet.
     const isTyped = document.activeElement === target && sameWords(shown.current, paragraph);
     if (!isTyped) {
-      if (target.textContent !== text) showText(target, { before: shown.current, after: paragraph });
-      typed.current = target.textContent ?? "";
+      if (target.textContent !== text) target.textContent = text;
+      typed.current = text;
     }
     shown.current = paragraph;
     unmark.current = markLowConfidence(target, paragraph);
@@ -144,22 +143,6 @@ export const ParagraphEditor = memo(function ParagraphEditor(props: ParagraphEdi
 
 function textLength(paragraph: Paragraph): number {
   return paragraph.reduce((length, { word }) => length + word.length + 1, 0);
-}
-
-/** Replaces the text. A caret or selection in the element stays with its words. */
-function showText(element: HTMLElement, { before, after }: { before: Paragraph; after: Paragraph }): void {
-  const selection = getSelection();
-  const places = locateWords(element.textContent ?? "", before);
-  const move = (node: Node | null, offset: number) =>
-    node && element.contains(node)
-      ? movedOffset(textOffset(element, node, offset), { places, before, after })
-      : null;
-  const anchor = selection && move(selection.anchorNode, selection.anchorOffset);
-  const focus = selection && move(selection.focusNode, selection.focusOffset);
-  element.textContent = paragraphText(after).text;
-  const { firstChild } = element;
-  if (!firstChild || anchor === null || focus === null) return;
-  selection!.setBaseAndExtent(firstChild, anchor, firstChild, focus);
 }
 
 function sameWords(a: Paragraph, b: Paragraph): boolean {
