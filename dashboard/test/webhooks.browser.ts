@@ -178,6 +178,14 @@ test("an endpoint is edited, disabled and enabled on a phone, in both themes", a
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("Completed, Failed, Skipped").waitFor({ state: "detached" });
   await page.getByText("Change undone.").waitFor();
+  // As if the endpoint were disabled before the first attempt.
+  await page.route("**/deliveries/*", async (route) => {
+    const delivery = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...delivery, status: "canceled", attempts: [], nextAttemptAt: null } });
+  });
+  await page.getByRole("button", { name: "Send test event" }).click();
+  await page.getByRole("alert").getByText("Test event not sent: the endpoint was disabled.").waitFor();
+  await page.unroute("**/deliveries/*");
   await page.getByRole("button", { name: "Disable" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
   await page.getByText("Disabled by its owner.").waitFor();

@@ -135,6 +135,7 @@ function Result({ endpointId, deliveryId }: { endpointId: string; deliveryId: st
   const { data: delivery, error } = useQuery(deliveryQuery(endpointId, deliveryId));
   if (error && !delivery) return <ErrorNotice error={error} />;
   const last = delivery?.attempts.at(-1);
+  if (!last && delivery?.status === "canceled") return <Notice tone="bad">{texts.testCanceled}</Notice>;
   if (!delivery || !last) return <Notice tone="plain">{texts.sendingTest}</Notice>;
   const result = `${responseText(last)} (${formatNumber(last.latencyMs)} ms).`;
   if (delivery.status === "succeeded") return <Notice tone="good">{texts.testReceived(result)}</Notice>;

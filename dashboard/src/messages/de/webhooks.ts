@@ -150,5 +150,6 @@ export const webhooks: typeof english = {
   sendTest: "Testereignis senden",
   sendingTest: "Das Testereignis wird gesendet …",
   testReceived: (result) => `Testereignis empfangen: ${result}`,
+  testCanceled: "Testereignis nicht gesendet: Der Endpunkt wurde deaktiviert.",
   testFailed: (result) => `Testereignis fehlgeschlagen: ${result}`,
 };

@@ -138,5 +138,6 @@ export const webhooks = translated("webhooks", {
   sendTest: "Send test event",
   sendingTest: "Sending the test event…",
   testReceived: (result: string) => `Test event received: ${result}`,
+  testCanceled: "Test event not sent: the endpoint was disabled.",
   testFailed: (result: string) => `Test event failed: ${result}`,
 });
