@@ -96,11 +96,53 @@ test("a retry on a phone is shown and canceled", async () => {
 
   // The operation waits until it is canceled.
   await dashboard.service.parts.queue.pause();
-  await page.getByRole("button", { name: "Retry failed videos" }).click();
+  const retry = page.getByRole("button", { name: "Retry failed videos" });
+  const alert = bar(page).getByRole("alert");
+  const refused = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const checked = Promise.withResolvers<void>();
+  await page.route("**/downloads", (route) => route.abort());
+  await page.route("**/bulk-operations", async (route) => {
+    if (route.request().method() !== "POST") return await route.continue();
+    await refused.promise;
+    await route.fulfill({ status: 502 });
+  });
+  const download = page.getByRole("button", { name: "Download" });
+  await download.click();
+  await alert.waitFor();
+  await retry.click();
+  await alert.waitFor({ state: "detached" });
+  await download.click();
+  await alert.waitFor();
+  refused.resolve();
+  await alert.getByText("HTTP 502").waitFor();
+  await page.unroute("**/bulk-operations");
+
+  // The list of operations is loaded before the response arrives, and not again after it.
+  await page.route("**/bulk-operations", async (route) => {
+    if (route.request().method() !== "POST") return await route.continue();
+    const response = await route.fetch();
+    await released.promise;
+    await page.route("**/bulk-operations", async (list) => {
+      await checked.promise;
+      await list.continue();
+    });
+    await route.fulfill({ response });
+  });
+  await retry.click();
   const running = page.getByRole("region", { name: "Bulk actions in progress" });
-  await running.getByText("Retrying 101 videos").waitFor();
+  await expect
+    .poll(async () => {
+      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      return await running.count();
+    })
+    .toBe(1);
+  released.resolve();
+  await toast(page, "Queuing 101 videos for retry").waitFor();
+  expect(await running.getByText("Queuing 101 videos for retry").count()).toBe(1);
+  checked.resolve();
   expect(await accessibilityViolations(page)).toEqual([]);
-  await running.getByRole("button", { name: "Cancel: Retrying 101 videos" }).click();
+  await running.getByRole("button", { name: "Cancel: Queuing 101 videos for retry" }).click();
   await toast(page, "Retry canceled after 0 of 101 videos").waitFor();
   await running.waitFor({ state: "detached" });
   expect(dashboard.errors).toEqual([]);

@@ -62,6 +62,8 @@ test("spoken words are found while typing, and playback starts there", async () 
   await page.goBack();
   await results(page).first().waitFor();
   expect(await field(page).inputValue()).toBe(SAID);
+  await page.getByRole("button", { name: "Clear search" }).click();
+  await page.waitForURL(/\/search$/);
 }, 120_000);
 
 test("results are usable with the keyboard, in any language and script", async () => {

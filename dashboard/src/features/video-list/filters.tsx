@@ -63,7 +63,7 @@ export function NameFilter({ view, onChange }: { view: VideoListView; onChange(v
   return (
     <QueryField
       className={css.field}
-      texts={{ label: texts.findVideos, placeholder: texts.findPlaceholder, clear: texts.clear }}
+      texts={{ label: texts.findVideos, placeholder: texts.findPlaceholder }}
       query={q}
       onChange={(next) => onChange({ ...rest, ...(next && { q: next }) })}
       maxLength={200}

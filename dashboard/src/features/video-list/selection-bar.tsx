@@ -33,11 +33,11 @@ export function SelectionBar({
 }) {
   const canEdit = useRole() !== "viewer";
   const { count, all, has } = selection;
-  const start = useStart(environmentId, view, selection);
+  // Only the error of the latest action is shown, and that of an action that is still pending.
+  const start = useStart(environmentId, view, selection, () => download.isPending || download.reset());
   const download = useMutation({
     mutationFn: () => prepareDownload(environmentId, toVideos(selection, view)),
-    // Only the error of the latest action is shown.
-    onMutate: () => start.reset(),
+    onMutate: () => start.isPending || start.reset(),
     onSuccess: (url) => {
       save(url);
       selection.clear();
@@ -79,19 +79,22 @@ export function SelectionBar({
 
 type Start = ReturnType<typeof useStart>;
 
-function useStart(environmentId: string, view: VideoListView, selection: Selection) {
+function useStart(environmentId: string, view: VideoListView, selection: Selection, onMutate: () => void) {
   const queryClient = useQueryClient();
   const showToast = useToast();
   return useMutation({
     mutationFn: (kind: "retry" | "delete") =>
       startBulkOperation(environmentId, { kind, videos: toVideos(selection, view) }),
+    onMutate,
     onSuccess: (operation) => {
       const { matched, kind } = operation;
       selection.clear();
       showToast(kind === "delete" ? texts.deleting(matched) : texts.retryingVideos(matched));
       const query = bulkOperationsQuery(environmentId);
       // If the operation ends before the list is loaded again, its end is announced, too.
-      queryClient.setQueryData(query.queryKey, (operations = []) => [operation, ...operations]);
+      queryClient.setQueryData(query.queryKey, (operations = []) =>
+        operations.some(({ id }) => id === operation.id) ? operations : [operation, ...operations],
+      );
       void queryClient.invalidateQueries(query);
     },
   });

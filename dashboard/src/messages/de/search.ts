@@ -9,7 +9,6 @@ export const search: typeof english = {
   description: (environment) => `Gesprochene Wörter in ${environment} suchen.`,
   label: "Alle Transkripte durchsuchen",
   placeholder: 'Wörter oder eine "genaue Wortfolge" suchen',
-  clear: "Leeren",
   language: "Sprache",
   allLanguages: "Alle Sprachen",
   videos: "Videos",

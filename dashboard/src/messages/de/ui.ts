@@ -12,6 +12,7 @@ export const ui: typeof english = {
   typeToConfirm: (text) => `Zur Bestätigung ${text} eingeben`,
   none: "Keine",
   noResults: "Keine Ergebnisse",
+  clearSearch: "Suche leeren",
   unknownProblem: "Ein Fehler ist aufgetreten",
   pageFailed: (page) => `Die Seite „${page}“ konnte nicht angezeigt werden.`,
   tryAgain: "Erneut versuchen",

@@ -12,7 +12,6 @@ export const videoList: typeof english = {
   filterVideos: "Videos filtern",
   findVideos: "Videos suchen",
   findPlaceholder: "Name, ID oder Metadaten",
-  clear: "Suche leeren",
   all: "Alle",
   filtersAndSorting: "Filter und Sortierung",
   language: "Sprache",
@@ -86,7 +85,7 @@ export const videoList: typeof english = {
     count === 1
       ? "Das Video wird mit Transkript und Untertiteln endgültig gelöscht."
       : "Die Videos werden mit Transkripten und Untertiteln endgültig gelöscht.",
-  unfinishedOperations: "Laufende Aktionen für viele Videos",
+  unfinishedOperations: "Nicht abgeschlossene Sammelaktionen",
   deleting: (count) => `${plural(count, "Video wird", "Videos werden")} gelöscht`,
   retryingVideos: (count) => `${plural(count, "Video wird", "Videos werden")} erneut eingereiht`,
   queued: "Eingereiht",

@@ -6,7 +6,6 @@ export const search = translated("search", {
   description: (environment: string) => `Search spoken words in ${environment}.`,
   label: "Search all transcripts",
   placeholder: 'Search words or an "exact phrase"',
-  clear: "Clear",
   language: "Language",
   allLanguages: "All languages",
   videos: "Videos",

@@ -13,6 +13,7 @@ export const ui = translated("ui", {
   typeToConfirm: (text: string) => `Type ${text} to confirm`,
   none: "None",
   noResults: "No results",
+  clearSearch: "Clear search",
   unknownProblem: "Something went wrong",
   pageFailed: (page: string) => `The page “${page}” could not be shown.`,
   tryAgain: "Try again",

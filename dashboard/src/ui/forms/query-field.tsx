@@ -1,5 +1,6 @@
 import { type Ref, useEffect, useRef, useState } from "react";
 import { Input, Label, SearchField } from "react-aria-components";
+import { ui } from "../../messages/en/ui.ts";
 import { CloseIcon, SearchIcon } from "../icons.tsx";
 import controls from "./controls.module.css";
 import { Button } from "./controls.tsx";
@@ -9,7 +10,7 @@ const DEBOUNCE_MS = 180;
 
 interface QueryFieldProps {
   className: string | undefined;
-  texts: { label: string; placeholder: string; clear: string };
+  texts: { label: string; placeholder: string };
   /** The query in the page's URL. */
   query: string;
   /** Called with the trimmed text, a short time after typing. */
@@ -54,7 +55,7 @@ export function QueryField({ className, texts, query, onChange, maxLength, input
         {...(inputRef && { ref: inputRef, "data-initial-focus": "" })}
       />
       {text !== "" && (
-        <Button variant="quiet" iconOnly aria-label={texts.clear}>
+        <Button variant="quiet" iconOnly aria-label={ui.clearSearch}>
           <CloseIcon />
         </Button>
       )}
