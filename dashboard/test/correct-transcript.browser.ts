@@ -125,8 +125,14 @@ test("undo, find and replace, and a speaker's name", async () => {
   await page.getByText("1 match", { exact: true }).waitFor();
   expect(await page.getByRole("list", { name: "Preview" }).textContent()).toContain("bugdetbudget");
   expect(await accessibilityViolations(page)).toEqual([]);
-  await page.getByRole("button", { name: "Replace all" }).click();
+  await page.getByRole("button", { name: "Replace all" }).press("Enter");
   expect(await textOf(page)).toContain("the budget is great");
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Replace with").waitFor({ state: "detached" });
+  // The caret is where it was before.
+  await page.keyboard.type("x");
+  expect(await textOf(page)).toContain("us thatx the budget");
+  await page.keyboard.press("Control+z");
 
   await page.getByRole("button", { name: "Name the speaker" }).first().click();
   await page.getByLabel("Name", { exact: true }).fill("Ada");
@@ -432,6 +438,17 @@ test("a long transcript keeps its position, has one tab stop, follows playback, 
   await page.keyboard.press("Shift+Enter");
   await page.getByText("11 of 11").waitFor();
   await untilTrue(page, isVisible("subtext-current-match"));
+  await page.getByLabel("Find", { exact: true }).fill("word431");
+  await page.getByText("1 match", { exact: true }).waitFor();
+  for (const _ of ["shown", "shown again"]) {
+    await page.evaluate("document.querySelector('[data-start]').parentElement.scrollTo(0, 0)");
+    await untilTrue(page, `!(${isVisible("subtext-current-match")})`);
+    await page.keyboard.press("Enter");
+    await page.getByText("1 of 1", { exact: true }).waitFor();
+    await untilTrue(page, isVisible("subtext-current-match"));
+  }
+  await page.getByLabel("Find", { exact: true }).fill("word43");
+  await page.getByText("11 matches").waitFor();
   await page.getByRole("list", { name: "Preview" }).getByRole("button").first().click();
   expect(await page.evaluate("getSelection().toString()")).toBe("word43");
   await page.getByRole("button", { name: "Find and replace" }).click();

@@ -125,6 +125,12 @@ test("the transcript is searched, copied and downloaded", async () => {
   await page.keyboard.press("/");
   await page.keyboard.insertText("VIDÉO");
   await page.getByText("1 of 3", { exact: true }).waitFor();
+  // Enter confirms what an input method composes.
+  await page.evaluate(
+    `document.activeElement.dispatchEvent(
+      new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true }),
+    )`,
+  );
   await page.keyboard.press("Enter");
   await page.getByText("2 of 3", { exact: true }).waitFor();
   expect(await page.evaluate("[...CSS.highlights.get('subtext-current-match')].map(String)")).toEqual([

@@ -43,7 +43,10 @@ export function FindAndReplace({
   const step = (by: 1 | -1) => {
     const from = index < 0 && by < 0 ? 0 : index;
     if (matches.length === 0) return;
-    setShown({ transcript, search, index: (from + by + matches.length) % matches.length });
+    const next = (from + by + matches.length) % matches.length;
+    setShown({ transcript, search, index: next });
+    // The only match may have been scrolled out of view.
+    if (next === index) onShow(matches[next]!);
   };
   /** Replaces the match that is shown, and shows the next one. */
   const replace = () => {
@@ -88,11 +91,9 @@ export function FindAndReplace({
         </Switch>
         <span role="status">{searched.trim() !== "" && countText(matches.length, index)}</span>
         <div className={css.replace}>
-          <Button isDisabled={matches.length === 0} onPress={replace}>
-            {texts.replace}
-          </Button>
+          {/* Without matches, these are not disabled, because they would lose the focus. */}
+          <Button onPress={replace}>{texts.replace}</Button>
           <Button
-            isDisabled={matches.length === 0}
             onPress={() => onChange(replaceAll(transcript, search, { text: replacement, durationSeconds }))}
           >
             {texts.replaceAll}

@@ -268,10 +268,12 @@ function Editor(props: EditorProps & { session: EditingSession }) {
           onShow={showMatch}
           onEdit={(match) => select(match.paragraph, rangeOfMatch(root.current, match))}
           onClose={(match) => {
-            select(
-              match?.paragraph ?? position.current.paragraph,
-              match && rangeOfMatch(root.current, match),
-            );
+            if (match) select(match.paragraph, rangeOfMatch(root.current, match));
+            else {
+              const range = rangeOf(root.current!, transcript, position.current);
+              range?.collapse(false);
+              select(position.current.paragraph, range);
+            }
             setPanel(null);
           }}
         />

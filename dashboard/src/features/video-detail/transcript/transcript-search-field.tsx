@@ -47,6 +47,8 @@ export function TranscriptSearchField({
     if (next === index) controller?.showMatch(matches[next]!);
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    // These keys also confirm or cancel what an input method composes.
+    if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
     else if (event.key !== "Escape") return;
     else if (query !== "") setQuery("");
