@@ -133,7 +133,7 @@ test("a retry on a phone is shown and canceled", async () => {
   const running = page.getByRole("region", { name: "Bulk actions in progress" });
   await expect
     .poll(async () => {
-      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
       return await running.count();
     })
     .toBe(1);
