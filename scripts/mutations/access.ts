@@ -51,8 +51,8 @@ export const accessMutations: Mutation[] = [
     "server/src/operators/queries.ts",
     ["server/test/admin/operators.test.ts"],
     [
-      ['if ((await lockLastOwner(tx)) === id && role !== "owner") return "last_owner";', ""],
-      ['if ((await lockLastOwner(tx)) === id) return "last_owner";', ""],
+      ['if (found.isLastOwner && role !== "owner") return "last_owner";', ""],
+      ['if (found.isLastOwner) return "last_owner";', ""],
       ['await tx.deleteFrom("operator_membership").where("operator_id", "=", id).execute();', ""],
     ],
   ),

@@ -192,12 +192,9 @@ export function openOperators(options: OperatorsOptions) {
     ): Promise<Operator> {
       return await db.transaction().execute(async (tx) => {
         const access = await resolveAccess(tx, request);
-        const before = (await listOperators(tx)).find((each) => each.id === id);
-        const outcome = await replaceAccess(tx, id, { ...access, now: clock.now() });
-        if (!before || outcome === "not_found") {
-          throw new AppError("operator_not_found", "There is no such operator.");
-        }
-        if (outcome === "last_owner") {
+        const before = await replaceAccess(tx, id, { ...access, now: clock.now() });
+        if (before === "not_found") throw new AppError("operator_not_found", "There is no such operator.");
+        if (before === "last_owner") {
           throw new AppError(
             "last_owner",
             "This is the only owner of all environments. Add another owner first.",
@@ -210,16 +207,14 @@ export function openOperators(options: OperatorsOptions) {
 
     /** @throws AppError `operator_not_found`, `last_owner` */
     async remove(id: string, inTransaction: InTransaction): Promise<void> {
-      const outcome = await db.transaction().execute(async (tx) => {
-        const operator = (await listOperators(tx)).find((each) => each.id === id);
-        const ended = await deleteOperator(tx, id);
-        if (operator && ended === "deleted") await inTransaction(tx, operator);
-        return ended;
+      await db.transaction().execute(async (tx) => {
+        const removed = await deleteOperator(tx, id);
+        if (removed === "not_found") throw new AppError("operator_not_found", "There is no such operator.");
+        if (removed === "last_owner") {
+          throw new AppError("last_owner", "This is the only owner. Invite another owner first.");
+        }
+        await inTransaction(tx, removed);
       });
-      if (outcome === "not_found") throw new AppError("operator_not_found", "There is no such operator.");
-      if (outcome === "last_owner") {
-        throw new AppError("last_owner", "This is the only owner. Invite another owner first.");
-      }
     },
 
     handle: async (request: Request): Promise<Response> => await (await auth()).handler(request),

@@ -87,21 +87,19 @@ async function insertMemberships(
     .execute();
 }
 
+/** @returns the operator before the change */
 export async function replaceAccess(
   tx: Tx,
   id: string,
   { role, environments, now }: OperatorAccess & { now: Date },
-): Promise<"changed" | "not_found" | "last_owner"> {
-  if ((await lockLastOwner(tx)) === id && role !== "owner") return "last_owner";
-  const { numUpdatedRows } = await tx
-    .updateTable("operator")
-    .set({ role, updated_at: now })
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return "not_found";
+): Promise<Operator | "not_found" | "last_owner"> {
+  const found = await lockOperator(tx, id);
+  if (!found) return "not_found";
+  if (found.isLastOwner && role !== "owner") return "last_owner";
+  await tx.updateTable("operator").set({ role, updated_at: now }).where("id", "=", id).execute();
   await tx.deleteFrom("operator_membership").where("operator_id", "=", id).execute();
   await insertMemberships(tx, id, environments);
-  return "changed";
+  return found.operator;
 }
 
 /** Replaces the operator's password and ends all their sessions. */
@@ -121,23 +119,32 @@ export async function replacePassword(
 /**
  * Deletes the operator and all their sessions. If two owners delete each other at the same time, the second deletion
  * fails.
+ * @returns the deleted operator
  */
-export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "not_found" | "last_owner"> {
-  if ((await lockLastOwner(tx)) === id) return "last_owner";
-  const { numDeletedRows } = await tx.deleteFrom("operator").where("id", "=", id).executeTakeFirstOrThrow();
-  return numDeletedRows > 0n ? "deleted" : "not_found";
+export async function deleteOperator(tx: Tx, id: string): Promise<Operator | "not_found" | "last_owner"> {
+  const found = await lockOperator(tx, id);
+  if (!found) return "not_found";
+  if (found.isLastOwner) return "last_owner";
+  await tx.deleteFrom("operator").where("id", "=", id).execute();
+  return found.operator;
 }
 
-/** Locks all owners until the transaction ends. Returns the owner's id if there is exactly one, otherwise null. */
-async function lockLastOwner(tx: Tx): Promise<string | null> {
-  const owners = await tx
+/** Locks an operator and all owners until the transaction ends, so that neither can change after they are read. */
+async function lockOperator(
+  tx: Tx,
+  id: string,
+): Promise<{ operator: Operator; isLastOwner: boolean } | undefined> {
+  const locked = await tx
     .selectFrom("operator")
-    .select("id")
-    .where("role", "=", "owner")
+    .selectAll()
+    .where((where) => where.or([where("role", "=", "owner"), where("id", "=", id)]))
     .orderBy("id")
     .forUpdate()
     .execute();
-  return owners.length === 1 ? owners[0]!.id : null;
+  const row = locked.find((each) => each.id === id);
+  if (!row) return undefined;
+  const isLastOwner = row.role === "owner" && locked.length === 1;
+  return { operator: { ...row, environments: await listMemberships(tx, id) }, isLastOwner };
 }
 
 /** Stores the hash of the setup link's token, replacing any previous one. */

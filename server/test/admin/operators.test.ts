@@ -8,8 +8,10 @@ import type {
   OperatorView,
 } from "../../src/admin/contract/operator.ts";
 import type { OperatorAccess } from "../../src/db/enums.ts";
+import type { Tx } from "../../src/db/schema.ts";
+import { listEnvironments } from "../../src/environments/queries.ts";
 import type { Credentials } from "../../src/operators/operators.ts";
-import { listOperators, replaceAccess } from "../../src/operators/queries.ts";
+import { listOperators, type Operator, replaceAccess } from "../../src/operators/queries.ts";
 import { MovableClock, shareService } from "../support/service.ts";
 import { addOperator, addViewer, codeOf, cookieOf, send, signIn } from "./operator-requests.ts";
 
@@ -311,23 +313,56 @@ test("of two transactions that demote the last two owners, the second waits and 
     now: Date;
   };
   const [first, second] = owners.map(({ id }) => id) as [string, string];
-  const begun = Promise.withResolvers<void>();
-  const ended = Promise.withResolvers<void>();
-  const demotions = [
-    db.transaction().execute(async (tx) => {
-      const outcome = await replaceAccess(tx, first, viewer);
-      begun.resolve();
-      await ended.promise;
-      return outcome;
-    }),
-    begun.promise.then(() => db.transaction().execute((tx) => replaceAccess(tx, second, viewer))),
-  ];
-  await Promise.race([demotions[1], setTimeout(300)]);
-  ended.resolve();
-  expect(await Promise.all(demotions)).toEqual(["changed", "last_owner"]);
+  const outcomes = await runDuring(
+    (tx) => replaceAccess(tx, first, viewer),
+    () => db.transaction().execute((tx) => replaceAccess(tx, second, viewer)),
+  );
+  expect(outcomes).toEqual([expect.objectContaining({ id: first, role: "owner" }), "last_owner"]);
   await db.transaction().execute((tx) => replaceAccess(tx, first, { ...viewer, role: "owner" }));
   await db.deleteFrom("operator").where("email", "=", "other@subtext.example").execute();
 });
+
+test.each<[string, (id: string, audit: (tx: Tx, before: Operator) => Promise<void>) => Promise<unknown>]>([
+  [
+    "change of roles",
+    (id, audit) => subtext.service.parts.operators.changeAccess(id, { role: "owner" }, audit),
+  ],
+  ["removal", (id, audit) => subtext.service.parts.operators.remove(id, audit)],
+])("the audit log of a %s states the roles that a concurrent change has set", async (_what, act) => {
+  const { clock, database } = subtext.service.parts;
+  const email = "changed@subtext.example";
+  await addOperator(subtext, { email, role: "viewer" });
+  const { id } = (await listOperators(database.kysely)).find((each) => each.email === email)!;
+  const [environment] = await listEnvironments(database.kysely);
+  const memberOf = [{ id: environment!.id, name: environment!.name, role: "editor" as const }];
+  const audited: OperatorAccess[] = [];
+  await runDuring(
+    (tx) => replaceAccess(tx, id, { role: null, environments: memberOf, now: clock.now() }),
+    () => act(id, async (_tx, { role, environments }) => void audited.push({ role, environments })),
+  );
+  expect(audited).toEqual([{ role: null, environments: memberOf }]);
+  await database.kysely.deleteFrom("operator").where("id", "=", id).execute();
+});
+
+/** Runs `work` in a transaction, and `other` while the transaction is open. */
+async function runDuring<First, Second>(
+  work: (tx: Tx) => Promise<First>,
+  other: () => Promise<Second>,
+): Promise<[First, Second]> {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const first = subtext.service.parts.database.kysely.transaction().execute(async (tx) => {
+    const outcome = await work(tx);
+    begun.resolve();
+    await ended.promise;
+    return outcome;
+  });
+  await begun.promise;
+  const second = other();
+  await Promise.race([second, setTimeout(300)]);
+  ended.resolve();
+  return await Promise.all([first, second]);
+}
 
 describe("removing an operator", () => {
   test("ends their sessions; the last owner cannot be removed", async () => {
