@@ -66,7 +66,11 @@ export const cleanupMutations: Mutation[] = [
   ...of(
     "server/src/cleanup/sweep-missing-files.ts",
     ["server/test/posters/posters.test.ts"],
-    [["priority: REMADE_POSTER_PRIORITY", "priority: 0"]],
+    [
+      ["priority: REMADE_POSTER_PRIORITY", "priority: 0"],
+      ["if (missing.length + posters.length > 0) await transcripts.check();", ""],
+      ["posters.length > 0 && (await containsFiles(transcripts))", "posters.length > 0"],
+    ],
   ),
   ...of(
     "server/src/posters/make-poster.ts",

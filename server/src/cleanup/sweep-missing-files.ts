@@ -43,20 +43,22 @@ export async function checkAllFiles(deps: MissingSweepDeps, signal: AbortSignal)
 }
 
 /**
- * Records and logs missing files. Leaves the rows unchanged, because mounting a disk or restoring a backup may bring
- * the files back.
+ * Records and logs missing files, and has missing posters made again. Leaves the other rows unchanged, because mounting
+ * a disk or restoring a backup may bring the files back.
+ * @throws AppError `storage_unavailable` if the transcripts are not mounted
  */
 async function checkFiles(
   deps: MissingSweepDeps,
   signal: AbortSignal,
   { from, maxVideos = MAX_VIDEOS_PER_SWEEP }: { from: string; maxVideos?: number },
 ): Promise<number> {
-  const { db, clock, log } = deps;
+  const { db, transcripts, clock, log } = deps;
   let position = from;
   let checkedCount = 0;
   while (checkedCount < maxVideos) {
     const videos = await listStoredParts(db, { after: position, limit: BATCH });
     const missing: MissingFile[] = [];
+    const posters: MissingPoster[] = [];
     const checkedIds: string[] = [];
     for (let first = 0; first < videos.length; first += MAX_CONCURRENCY) {
       if (signal.aborted) return checkedCount;
@@ -64,11 +66,19 @@ async function checkFiles(
       const checks = batch.map(async (video) => {
         const item = { task: "missing_files", videoId: video.videoId };
         const found = await guardItem(deps, item, () => findMissing(deps, video));
-        if (found) checkedIds.push(video.videoId);
-        return found ?? [];
+        if (!found) return;
+        checkedIds.push(video.videoId);
+        missing.push(...found.files);
+        if (found.poster) posters.push(found.poster);
       });
-      missing.push(...(await Promise.all(checks)).flat());
+      await Promise.all(checks);
     }
+    // An unmounted folder looks like an empty one.
+    if (missing.length + posters.length > 0) await transcripts.check();
+    // If the service started while the transcripts were not mounted, the check succeeds, but there are no files.
+    if (posters.length > 0 && (await containsFiles(transcripts)))
+      for (const poster of posters)
+        await guardItem(deps, { task: "missing_files", ...poster }, () => makePosterAgain(deps, poster));
     const newlyMissing =
       checkedIds.length > 0 ? await recordMissingFiles(db, { checkedIds, missing, now: clock.now() }) : [];
     for (const file of newlyMissing) log.warn(file, "a file that a row references is missing");
@@ -81,34 +91,52 @@ async function checkFiles(
   return checkedCount;
 }
 
+interface MissingPoster {
+  transcriptionId: string;
+  prefix: string;
+}
+
 async function findMissing(
-  { db, queue, recordings, transcripts }: MissingSweepDeps,
+  { db, recordings, transcripts }: MissingSweepDeps,
   { videoId, recording, transcript }: StoredParts,
-): Promise<MissingFile[]> {
-  const missing: MissingFile[] = [];
+): Promise<{ files: MissingFile[]; poster?: MissingPoster }> {
+  const files: MissingFile[] = [];
   const hasRecording = recording && (await recordings.inspect(videoId)) !== null;
   if (recording && !hasRecording) {
     // Reads the row again, because the video may have been deleted in the meantime.
-    if ((await videosWithRecording(db, [videoId])).has(videoId)) missing.push({ videoId, part: "recording" });
+    if ((await videosWithRecording(db, [videoId])).has(videoId)) files.push({ videoId, part: "recording" });
   }
-  if (transcript) {
-    const found = await Array.fromAsync(transcripts.list(`${TRANSCRIPTS_PREFIX}${transcript.id}/`));
-    const isComplete = transcript.versions.every(({ prefix, formats }) =>
-      formats.every((format) => found.includes(fileKey(prefix, format))),
-    );
-    if (!isComplete && (await findTranscription(db, transcript.id))) {
-      missing.push({ videoId, part: "transcript" });
-    }
-    const { id, posterPrefix } = transcript;
-    // Not reported, because the poster is made again. If no file is found, the storage may just be unmounted.
-    const isMounted = found.length > 0 || hasRecording;
-    if (isMounted && isComplete && posterPrefix !== null && !found.includes(posterKey(posterPrefix))) {
-      const jobId = newJobId();
-      await db.transaction().execute(async (tx) => {
-        if (!(await recreatePoster(tx, { transcriptionId: id, jobId }, posterPrefix))) return;
-        await queue.send(tx, "poster", { id: jobId, subjectId: id, priority: REMADE_POSTER_PRIORITY });
-      });
-    }
+  if (!transcript) return { files };
+  const { id, versions, posterPrefix: prefix } = transcript;
+  const found = await Array.fromAsync(transcripts.list(`${TRANSCRIPTS_PREFIX}${id}/`));
+  const isComplete = versions.every((version) =>
+    version.formats.every((format) => found.includes(fileKey(version.prefix, format))),
+  );
+  if (!isComplete) {
+    if (await findTranscription(db, id)) files.push({ videoId, part: "transcript" });
+    return { files };
   }
-  return missing;
+  // Not reported, because the poster is made again, from the recording.
+  const isPosterMissing = hasRecording && prefix !== null && !found.includes(posterKey(prefix));
+  return { files, ...(isPosterMissing && { poster: { transcriptionId: id, prefix } }) };
+}
+
+async function containsFiles(transcripts: TranscriptStore): Promise<boolean> {
+  for await (const _found of transcripts.list(TRANSCRIPTS_PREFIX)) return true;
+  return false;
+}
+
+async function makePosterAgain(
+  { db, queue }: MissingSweepDeps,
+  { transcriptionId, prefix }: MissingPoster,
+): Promise<void> {
+  const jobId = newJobId();
+  await db.transaction().execute(async (tx) => {
+    if (!(await recreatePoster(tx, { transcriptionId, jobId }, prefix))) return;
+    await queue.send(tx, "poster", {
+      id: jobId,
+      subjectId: transcriptionId,
+      priority: REMADE_POSTER_PRIORITY,
+    });
+  });
 }

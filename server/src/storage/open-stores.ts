@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { CircuitBreaker } from "../lib/circuit-breaker.ts";
 import { lockFolder } from "../lib/folder-lock.ts";
 import { openDiskRecordingStore } from "./disk/disk-recording-store.ts";
-import { openDiskTranscriptStore } from "./disk/disk-transcript-store.ts";
+import { openDiskTranscriptStore, UNFINISHED_FOLDER } from "./disk/disk-transcript-store.ts";
 import { probeFolder, unavailable } from "./disk/local-file.ts";
 import { openBucketStores } from "./open-bucket-stores.ts";
 import { INSTALLATION } from "./ownership/claim-store.ts";
@@ -34,7 +34,8 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
       // If the disk is not mounted, its mount point is an empty folder.
       if ((await location.read(INSTALLATION)) === null)
         throw new Error(`${dataFolder} does not contain the data of this installation; is its disk mounted?`);
-      for (const folder of [uploadsFolder, filesFolder]) await probeFolder(folder);
+      // An empty mount point of the transcripts does not contain this folder.
+      for (const folder of [uploadsFolder, join(filesFolder, UNFINISHED_FOLDER)]) await probeFolder(folder);
     },
     toError: unavailable,
   });

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CompiledQuery, sql } from "kysely";
 import { PgBoss } from "pg-boss";
@@ -15,6 +15,7 @@ import { makePoster } from "../../src/posters/make-poster.ts";
 import { finishPoster } from "../../src/posters/queries.ts";
 import { newJobId } from "../../src/queue/queue.ts";
 import { openPosterDecoder } from "../../src/speech/speech.ts";
+import { UNFINISHED_FOLDER } from "../../src/storage/disk/disk-transcript-store.ts";
 import { filePrefix, posterKey, waveformKey } from "../../src/storage/transcript-files.ts";
 import { RunningAttempts } from "../../src/transcription/running-attempts.ts";
 import { openUploadLocker } from "../../src/uploads/open-upload-locker.ts";
@@ -245,6 +246,33 @@ describe("the job", { timeout: 120_000 }, () => {
     expect(next).not.toBe(before!.poster_job_id);
     await run(0, never, next!);
     expect(await deps.transcripts.inspect(key)).not.toBeNull();
+  });
+
+  test("is not repeated while only the folder of transcripts is unmounted, which the check of files reports", async (context) => {
+    const { bucket, dataFolder } = subtext.service.parts.config;
+    if (bucket !== null) return context.skip("a bucket has no folders");
+    const { transcriptionId, deps, row, run } = await waiting(await media("poster-portrait.webm"));
+    const skipped = deps.db.updateTable("transcription").set({ status: "SKIPPED", file_prefix: null });
+    await skipped.where("id", "=", transcriptionId).execute();
+    await run();
+    const before = await row();
+    const missing = () => deps.db.selectFrom("missing_file").selectAll().execute();
+    const known = await missing();
+    const [folder, aside] = [join(dataFolder, "files"), join(dataFolder, "files-aside")];
+    await rename(folder, aside);
+    await mkdir(folder);
+    await expect(checkAllFiles(deps, never)).rejects.toMatchObject({ code: "storage_unavailable" });
+    const key = posterKey(filePrefix(transcriptionId, 2));
+    const put = deps.transcripts.put(key, Buffer.from("not on the disk"));
+    await expect(put).rejects.toMatchObject({ code: "storage_unavailable" });
+    // As if the service had started meanwhile.
+    await mkdir(join(folder, UNFINISHED_FOLDER));
+    await checkAllFiles(deps, never);
+    expect(await row()).toEqual(before);
+    await rm(folder, { recursive: true });
+    await rename(aside, folder);
+    await checkAllFiles(deps, never);
+    expect([await row(), await missing()]).toEqual([before, known]);
   });
 
   test("retention deletes the frame with the recording, and ends a running job", async () => {

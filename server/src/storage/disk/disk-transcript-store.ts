@@ -33,8 +33,11 @@ export interface DiskTranscriptStoreOptions {
   assertAvailable?: AssertFolder;
 }
 
-/** Keys cannot contain `~`, so a temporary file is never mistaken for an object. */
-const UNFINISHED_FOLDER = "~unfinished";
+/**
+ * Keys cannot contain `~`, so a temporary file is never mistaken for an object. The folder also shows that the disk is
+ * mounted.
+ */
+export const UNFINISHED_FOLDER = "~unfinished";
 /** Older temporary files are leftovers of a crash. Another process may still write younger ones. */
 const UNFINISHED_MAX_AGE_MS = 10 * 60_000;
 /** Limits retries. A retry is necessary if a concurrent removal deletes the empty folder before it contains the file. */
