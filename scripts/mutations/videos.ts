@@ -83,6 +83,11 @@ export const videosMutations: Mutation[] = [
     ],
   ),
   ...of(
+    "server/src/http/while-connected.ts",
+    ["server/test/http/half-closed.test.ts"],
+    [['socket.once("end", abort).once("close", abort);', 'socket.once("close", abort);']],
+  ),
+  ...of(
     "server/src/http/app.ts",
     ["server/test/http/half-closed.test.ts"],
     [["Object.assign(app.server, { httpAllowHalfOpen: true });", ""]],

@@ -1,7 +1,7 @@
 import { reviewDeletions } from "../cleanup/review-deletions.ts";
 import { restartUnknownFiles } from "../cleanup/unknown-file-queries.ts";
 import type { Db } from "../db/schema.ts";
-import { disconnectSignal } from "../http/disconnect-signal.ts";
+import { whileConnected } from "../http/while-connected.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
@@ -20,12 +20,11 @@ export function storeHandlers(deps: StoreDeps) {
   const { db, clock, ownership } = deps;
   return defineHandlers({
     "POST /storage-review": async ({ request }) => {
-      const signal = disconnectSignal(request);
       const state = await ownership.state();
       return {
         stopped: state.isOwner ? null : state.message,
         token: state.isOwner ? null : (state.mark?.token ?? null),
-        ...(await reviewDeletions(deps, signal)),
+        ...(await whileConnected(request.raw, (signal) => reviewDeletions(deps, signal))),
       };
     },
 

@@ -1,7 +1,7 @@
 import type { Backups } from "../backup/backups.ts";
 import type { EffectiveSetting } from "../config/settings-reader.ts";
 import type { System } from "../health/system.ts";
-import { disconnectSignal } from "../http/disconnect-signal.ts";
+import { whileConnected } from "../http/while-connected.ts";
 import type { FindingView } from "./contract/system.ts";
 import { defineHandlers } from "./operation.ts";
 
@@ -34,7 +34,7 @@ export function systemHandlers({ system, settings, diagnose, checkFiles, backups
 
     "GET /settings": async () => ({ data: settings }),
 
-    "POST /file-check": async ({ request }) => ({ videos: await checkFiles(disconnectSignal(request)) }),
+    "POST /file-check": async ({ request }) => ({ videos: await whileConnected(request.raw, checkFiles) }),
 
     "POST /backup": async ({ body }) => backups.start(body.folder),
     "GET /backup": async () => ({ backup: backups.latest() }),

@@ -1,6 +1,7 @@
+import type { Socket } from "node:net";
 import { expect, test } from "vitest";
 import type { OperatorView } from "../../src/admin/contract/operator.ts";
-import { createTenant, shareService } from "../support/service.ts";
+import { createTenant, shareService, until } from "../support/service.ts";
 import { addOperator, cookieOf, sendAsCommandLine, signIn } from "./operator-requests.ts";
 
 const subtext = shareService({ start: false });
@@ -15,6 +16,8 @@ test("a stream ends at the next heartbeat after the role in its environment was 
     await fetch(`${subtext.url}/internal/environments/${environmentId}/videos/changes`, {
       headers: { cookie },
     });
+  const sockets: Socket[] = [];
+  subtext.service.parts.app.server.on("connection", (socket) => sockets.push(socket));
   const [lost, kept] = await Promise.all([open(here), open(there)]);
   expect([lost.status, kept.status]).toEqual([200, 200]);
 
@@ -22,8 +25,11 @@ test("a stream ends at the next heartbeat after the role in its environment was 
   const body = { environments: [{ environment: there, role: "viewer" }] };
   await sendAsCommandLine(subtext, `/operators/${data[0]!.id}`, { method: "PATCH", body });
 
-  expect(await untilHeartbeat(kept)).toContain(":\n\n");
+  const listeners = () => sockets.reduce((sum, socket) => sum + socket.listenerCount("end"), 0);
+  const before = listeners();
   expect(await untilHeartbeat(lost)).toBe("retry: 2000\n\n");
+  await until(async () => listeners() === before - 1);
+  expect(await untilHeartbeat(kept)).toContain(":\n\n");
   expect((await open(here)).status).toBe(404);
 }, 60_000);
 

@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { connect } from "node:net";
-import { expect, test } from "vitest";
+import { once } from "node:events";
+import { Agent, createServer, type IncomingMessage, request } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { whileConnected } from "../../src/http/while-connected.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { readUntilClosed } from "../support/read-until-closed.ts";
 import { createTenant, shareService } from "../support/service.ts";
@@ -39,6 +42,47 @@ test("a review of the store ends when its client closes its half of the connecti
     `Authorization: Bearer ${commandLineToken}`,
   ]);
   expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test("long work stops when the client closes its half of the connection, as a process that ends does", async () => {
+  const stopped = Promise.withResolvers<void>();
+  const server = createServer(async (request) => {
+    await whileConnected(request, async (signal) => {
+      client.end();
+      await once(signal, "abort");
+    });
+    stopped.resolve();
+  });
+  Object.assign(server, { httpAllowHalfOpen: true });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  onTestFinished(() => {
+    client.destroy();
+    server.close();
+  });
+  client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await stopped.promise;
+});
+
+test.each(["/file-check", "/storage-review"])("%s leaves no listeners on its connection", async (path) => {
+  const { app, commandLineToken, config } = service.service.parts;
+  const sockets: Socket[] = [];
+  app.server.on("connection", (socket: Socket) => sockets.push(socket));
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const send = async () => {
+    const headers = { authorization: `Bearer ${commandLineToken}` };
+    const options = { agent, host: "127.0.0.1", port: config.port, path: `/internal${path}`, headers };
+    const [response] = (await once(request({ ...options, method: "POST" }).end(), "response")) as [
+      IncomingMessage,
+    ];
+    expect(response.statusCode).toBe(200);
+    await once(response.resume(), "end");
+    return ["end", "close"].map((event) => sockets[0]!.listenerCount(event));
+  };
+  const before = await send();
+  expect(await send()).toEqual(before);
+  expect(sockets).toHaveLength(1);
 });
 
 test.each([1, 100_000, 6_000_000])(

@@ -63,6 +63,8 @@ export function videoStreamHandlers(app: FastifyInstance, deps: VideoListDeps) {
       if (request.raw.socket.readableEnded) end();
       else request.raw.socket.once("end", end);
       await new Promise((resolve) => stream.once("close", resolve));
+      // The connection may be kept alive for other requests.
+      request.raw.socket.off("end", end);
       endings.delete(end);
       clearInterval(heartbeat);
       stop();
