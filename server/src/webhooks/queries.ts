@@ -4,6 +4,7 @@ import {
   type DeliveryStatus,
   MAX_LISTED_ATTEMPTS,
 } from "@subtext/client/contract/webhook-endpoint";
+import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 import type { DeliveryRow, EventDetail, EventRow } from "../db/tables/webhooks.ts";
 import type { DeliveryWithAttempts } from "../resources/serializers.ts";
@@ -199,30 +200,36 @@ export async function findDelivery(
 }
 
 /**
- * Locks up to `limit` deliveries, oldest first, that were created at or after `since` and failed, were canceled, or are
- * waiting for a retry.
+ * Locks up to `limit` deliveries that were created at or after `since` and failed, were canceled, or are waiting for a
+ * retry. Chooses the oldest, and returns them in this order, but locks them in the order in which attempts are recorded.
  */
 export async function lockUndelivered(
   tx: Tx,
   endpointId: string,
   { since, limit }: { since: Date; limit: number },
 ): Promise<{ id: string }[]> {
-  return await tx
-    .selectFrom("delivery")
-    .select("id")
-    .where("endpoint_id", "=", endpointId)
-    .where((where) =>
-      where.or([
-        where("status", "in", ["failed", "canceled"]),
-        where.and([where("status", "=", "pending"), where("attempts", ">", where.ref("attempts_before"))]),
-      ]),
-    )
-    .where("created_at", ">=", since)
-    .orderBy("created_at")
+  const undelivered = () =>
+    tx
+      .selectFrom("delivery")
+      .select(["id", "created_at"])
+      .where("endpoint_id", "=", endpointId)
+      .where((where) =>
+        where.or([
+          where("status", "in", ["failed", "canceled"]),
+          where.and([where("status", "=", "pending"), where("attempts", ">", where.ref("attempts_before"))]),
+        ]),
+      )
+      .where("created_at", ">=", since);
+  const chosen = await undelivered().orderBy("created_at").orderBy("id").limit(limit).execute();
+  if (chosen.length === 0) return [];
+  const ids = chosen.map(({ id }) => id);
+  const locked = await undelivered()
+    .where(sql<boolean>`id = any(${ids}::text[])`)
     .orderBy("id")
-    .limit(limit)
     .forUpdate()
     .execute();
+  const lockedIds = new Set(locked.map(({ id }) => id));
+  return chosen.filter(({ id }) => lockedIds.has(id));
 }
 
 /** Restarts the schedule with a new job, regardless of the delivery's status. Keeps earlier attempts. */

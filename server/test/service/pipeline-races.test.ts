@@ -10,7 +10,7 @@ import { bringForward, enqueue, type TranscriptionJob } from "../../src/queue/tr
 import { deleteVideoRows } from "../../src/videos/queries.ts";
 import { deleteEndpointRow } from "../../src/webhooks/endpoint-queries.ts";
 import { createWebhookEndpoint, removeWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
-import { insertDelivery, insertEvent } from "../../src/webhooks/queries.ts";
+import { insertDelivery, insertEvent, lockUndelivered } from "../../src/webhooks/queries.ts";
 import { emitCompleted } from "../support/emit-completed.ts";
 import { seedTranscript } from "../support/seed-transcript.ts";
 import { createTenant, shareService, until } from "../support/service.ts";
@@ -127,46 +127,53 @@ describe.skipIf(!isPostgres)("concurrent transactions", () => {
   test.each<
     [
       string,
+      number,
       (tx: Tx, made: { videoId: string; endpointId: string; environmentId: string }) => Promise<unknown>,
     ]
   >([
-    ["a video", (tx, { environmentId, videoId }) => deleteVideoRows(tx, environmentId, videoId)],
-    ["a webhook endpoint", (tx, { endpointId }) => deleteEndpointRow(tx, endpointId)],
-  ])(
-    "deleting %s waits for its deliveries that are being settled, without a deadlock",
-    async (_what, remove) => {
-      const { environmentId } = await createTenant(subtext);
-      const { database, clock, endpointPolicy: policy } = subtext.service.parts;
-      const db = database.kysely;
-      const { videoId, transcriptionId } = await seedTranscript(subtext.service, {
-        environmentId,
-        language: "en",
-        text: "Told.",
+    ["deleting a video", 0, (tx, { environmentId, videoId }) => deleteVideoRows(tx, environmentId, videoId)],
+    ["deleting a webhook endpoint", 0, (tx, { endpointId }) => deleteEndpointRow(tx, endpointId)],
+    [
+      "redelivering to a webhook endpoint",
+      2,
+      (tx, { endpointId }) => lockUndelivered(tx, endpointId, { since: new Date(0), limit: 10 }),
+    ],
+  ])("%s waits for deliveries that are being settled, without a deadlock", async (_what, left, change) => {
+    const { environmentId } = await createTenant(subtext);
+    const { database, clock, endpointPolicy: policy } = subtext.service.parts;
+    const db = database.kysely;
+    const { videoId, transcriptionId } = await seedTranscript(subtext.service, {
+      environmentId,
+      language: "en",
+      text: "Told.",
+    });
+    const options = { environmentId, url: "https://example.com/hook" };
+    const { id: endpointId } = await createWebhookEndpoint({ db, clock, policy }, options);
+    let now = clock.now();
+    // Insert the later id first, because rows are deleted in their physical order.
+    const ids = [newId("delivery"), newId("delivery")].toSorted();
+    for (const id of ids.toReversed()) {
+      // Clocks of processes differ, so ids and times may have different orders.
+      now = new Date(now.getTime() + 1_000);
+      const eventId = newId("event");
+      const about = { environmentId, transcriptionId, detail: {}, now };
+      await db.transaction().execute(async (tx) => {
+        const type = "transcriptions.transcription.completed";
+        await insertEvent(tx, { id: eventId, type, ...about });
+        await insertDelivery(tx, { id, eventId, eventType: type, endpointId, jobId: newJobId(), now });
+        await tx.updateTable("delivery").set({ attempts: 1 }).where("id", "=", id).execute();
       });
-      const options = { environmentId, url: "https://example.com/hook" };
-      const { id: endpointId } = await createWebhookEndpoint({ db, clock, policy }, options);
-      const now = clock.now();
-      // Insert the later id first, because rows are deleted in their physical order.
-      const ids = [newId("delivery"), newId("delivery")].toSorted();
-      for (const id of ids.toReversed()) {
-        const eventId = newId("event");
-        const about = { environmentId, transcriptionId, detail: {}, now };
-        await db.transaction().execute(async (tx) => {
-          const type = "transcriptions.transcription.completed";
-          await insertEvent(tx, { id: eventId, type, ...about });
-          await insertDelivery(tx, { id, eventId, eventType: type, endpointId, jobId: newJobId(), now });
-        });
-      }
-      const lock = async (tx: Tx, id: string) =>
-        await tx.selectFrom("delivery").select("id").where("id", "=", id).forUpdate().execute();
-      await runDuringTransaction(
-        (tx) => lock(tx, ids[0]!),
-        () => db.transaction().execute((tx) => remove(tx, { videoId, endpointId, environmentId })),
-        (tx) => lock(tx, ids[1]!),
-      );
-      expect(await db.selectFrom("delivery").select("id").where("id", "in", ids).execute()).toEqual([]);
-    },
-  );
+    }
+    const lock = async (tx: Tx, id: string) =>
+      await tx.selectFrom("delivery").select("id").where("id", "=", id).forUpdate().execute();
+    await runDuringTransaction(
+      (tx) => lock(tx, ids[0]!),
+      () => db.transaction().execute((tx) => change(tx, { videoId, endpointId, environmentId })),
+      (tx) => lock(tx, ids[1]!),
+    );
+    const found = await db.selectFrom("delivery").select("id").where("id", "in", ids).execute();
+    expect(found).toHaveLength(left);
+  });
 
   test.each<[string, (tx: Tx, job: TranscriptionJob) => Promise<void>]>([
     ["removing", (tx, { environmentId, jobId }) => removeQueuedJob(tx, environmentId, jobId)],
