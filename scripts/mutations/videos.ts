@@ -18,7 +18,11 @@ export const videosMutations: Mutation[] = [
   ]),
   ...of("server/src/uploads/queries.ts", UPLOADS, [
     ["now - recordedAt >= everyMs ||", "recordedAt < 0 ||"],
-    [" || receivedBytes - recordedBytes >= everyBytes", ""],
+    [" || (isDeferred && receivedBytes - recordedBytes >= everyBytes)", ""],
+    [
+      "(isDeferred && receivedBytes - recordedBytes >= everyBytes)",
+      "receivedBytes - recordedBytes >= everyBytes",
+    ],
     ["      if (refusal) throw refusal;\n", ""],
     ["upload_active_at < ${timeAgo(RECORD_EVERY_MS)}", "true"],
     ['.where("upload_active_at", "<", timeAgo(expiryMs))', ""],

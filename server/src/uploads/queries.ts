@@ -49,9 +49,10 @@ export async function* recordActivity(
   let recordedBytes = offset;
   let recorded = Promise.resolve();
   let refusal: AppError | undefined;
+  let isDeferred = true;
   const record = async () => {
     try {
-      await recordReceived(db, videoId, { receivedBytes, everyBytes, maxUploadBytes });
+      isDeferred = await recordReceived(db, videoId, { receivedBytes, everyBytes, maxUploadBytes });
     } catch (error) {
       if (error instanceof AppError && error.code === "open_upload_limit_reached") refusal = error;
     }
@@ -61,7 +62,7 @@ export async function* recordActivity(
       if (refusal) throw refusal;
       receivedBytes += chunk.length;
       const now = performance.now();
-      if (now - recordedAt >= everyMs || receivedBytes - recordedBytes >= everyBytes) {
+      if (now - recordedAt >= everyMs || (isDeferred && receivedBytes - recordedBytes >= everyBytes)) {
         recordedAt = now;
         recordedBytes = receivedBytes;
         recorded = recorded.then(record);
@@ -75,6 +76,7 @@ export async function* recordActivity(
 
 /**
  * Skips a locked row, whose transaction accepts or deletes the upload.
+ * @returns whether the upload's length is deferred
  * @throws AppError `open_upload_limit_reached`
  */
 async function recordReceived(
@@ -85,18 +87,28 @@ async function recordReceived(
     everyBytes,
     maxUploadBytes,
   }: { receivedBytes: number; everyBytes: number; maxUploadBytes: number },
-): Promise<void> {
-  const { rows } = await sql<{ id: string; environment_id: string; size_bytes: number | null }>`
-    update video set upload_active_at = clock_timestamp(), received_bytes = ${receivedBytes} where id in (
-      select id from video
-      where id = ${videoId} and uploaded_at is null and (upload_active_at < ${timeAgo(RECORD_EVERY_MS)}
-        or size_bytes is null and received_bytes <= ${receivedBytes}::float8 - ${everyBytes}::float8)
-      for no key update skip locked
-    ) returning id, environment_id, size_bytes`.execute(db);
+): Promise<boolean> {
+  const { rows } = await sql<{
+    id: string;
+    environment_id: string;
+    is_deferred: boolean;
+    is_recorded: boolean;
+  }>`
+    with recorded as (
+      update video set upload_active_at = clock_timestamp(), received_bytes = ${receivedBytes} where id in (
+        select id from video
+        where id = ${videoId} and uploaded_at is null and (upload_active_at < ${timeAgo(RECORD_EVERY_MS)}
+          or size_bytes is null and received_bytes <= ${receivedBytes}::float8 - ${everyBytes}::float8)
+        for no key update skip locked
+      ) returning id
+    )
+    select id, environment_id, size_bytes is null as is_deferred, exists (select from recorded) as is_recorded
+    from video where id = ${videoId}`.execute(db);
   const [upload] = rows;
-  if (upload?.size_bytes === null) {
+  if (upload?.is_deferred && upload.is_recorded) {
     await requireRoomToGrow(db, upload, { sizeBytes: receivedBytes, maxUploadBytes });
   }
+  return upload?.is_deferred ?? false;
 }
 
 /** Deletes the row of an incomplete upload that has received no bytes for `expiryMs`. */

@@ -351,6 +351,29 @@ describe("the sweep", () => {
     expect((await rowsOf(service).video(id))?.changed_at).toEqual(before.changed_at);
   });
 
+  test("executes no statement for more bytes of an upload of known length", async () => {
+    const { service, id } = await openUpload();
+    let statements = 0;
+    let results = 0;
+    const db = service.service.parts.database.kysely.withPlugin({
+      transformQuery({ node }) {
+        statements += 1;
+        return node;
+      },
+      async transformResult({ result }) {
+        results += 1;
+        return result;
+      },
+    });
+    async function* chunks() {
+      yield Buffer.from("ab");
+      await until(async () => results === 1);
+      yield Buffer.from("cd");
+    }
+    await Array.fromAsync(recordActivity(db, id, chunks(), { offset: 0, maxUploadBytes: 100 }));
+    expect(statements).toBe(1);
+  });
+
   test("removes expired uploads, and keeps finished ones and unknown files", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const open =
