@@ -185,6 +185,10 @@ export const videosMutations: Mutation[] = [
       '    .where("job_id", "=", jobId)\n    .where("state", "in", UNFINISHED)\n',
       '    .where("state", "in", UNFINISHED)\n',
     ],
+    ["finished_at: now, selection: null }", "finished_at: now }"],
+    ['    .where("state", "=", "queued")\n    .where("selection", "is", null)\n', ""],
+    ["const through = end?.id ?? last;", "const through = last;"],
+    ["  for (const { id } of left) await deleteItems(db, id);\n", ""],
   ]),
   ...of(
     "server/src/bulk-operations/queries.ts",
@@ -192,6 +196,7 @@ export const videosMutations: Mutation[] = [
     [["batch ? sql`and video_id between ${batch.first} and ${batch.last}` : sql``", "sql``"]],
   ),
   ...of("server/src/bulk-operations/run.ts", BULK_OPERATIONS, [
+    ["    await completeSelection(db, operation.id, signal);\n", ""],
     ['(tx) => recordOrRollBack(tx, item, "done")', "async () => {}"],
     ["        await turn;\n", ""],
   ]),

@@ -14,7 +14,7 @@ import { findTranscriptionByVideo } from "../transcription/queries.ts";
 import { findVideo } from "../videos/queries.ts";
 import { ArchiveNames } from "./archive-names.ts";
 import { finishOperation } from "./operations.ts";
-import { listPendingItems, setCounts } from "./queries.ts";
+import { deleteRemainingItems, listPendingItems, setCounts } from "./queries.ts";
 
 export interface ArchiveDeps {
   db: Db;
@@ -47,9 +47,12 @@ export function streamArchive(deps: ArchiveDeps, operation: BulkOperationRow): R
     const hasLeft = closed.signal.aborted && !output.readableEnded;
     if (!hasLeft) deps.log.error({ err: error, operationId: operation.id }, "a download failed");
     output.destroy(error);
-    await finishOperation(deps, operation.id, { state: hasLeft ? "canceled" : "failed" }).catch((failure) =>
-      deps.log.error({ err: failure, operationId: operation.id }, "could not record the end of a download"),
-    );
+    try {
+      await finishOperation(deps, operation.id, { state: hasLeft ? "canceled" : "failed" });
+      await deleteRemainingItems(deps.db, operation.id);
+    } catch (failure) {
+      deps.log.error({ err: failure, operationId: operation.id }, "could not record the end of a download");
+    }
   });
   return output;
 }
@@ -80,7 +83,7 @@ async function writeArchive(
     }
     done += 1;
   }
-  // The sweep or a cancellation deletes the videos of an operation.
+  // The operation was canceled, or the sweep has deleted it.
   if (done + missing.length < operation.matched) throw new Error("the download ended before all its videos");
   if (missing.length > 0) {
     const content = Buffer.from(missing.join(""));
@@ -90,6 +93,7 @@ async function writeArchive(
   await once(zip.outputStream, "end", { signal });
   await setCounts(deps.db, operation.id, { done, skipped: missing.length });
   await finishOperation(deps, operation.id, { state: "completed" });
+  await deleteRemainingItems(deps.db, operation.id);
 }
 
 async function* walkVideoIds(db: Db, operationId: string): AsyncGenerator<string> {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AuditActor, recordAuditEvent, SERVICE } from "../audit/audit-events.ts";
 import type { AuditAction, BulkOperationKind } from "../db/enums.ts";
 import type { Db, Tx } from "../db/schema.ts";
@@ -7,7 +8,14 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
-import { countProcessed, endOperation, findOperation, insertOperation, type Selection } from "./queries.ts";
+import {
+  countProcessed,
+  endOperation,
+  findOperation,
+  insertOperation,
+  type Selection,
+  selectBatch,
+} from "./queries.ts";
 
 interface OperationDeps {
   db: Db;
@@ -16,8 +24,9 @@ interface OperationDeps {
 }
 
 /**
- * Inserts an operation for the videos that are in the selection now. Enqueues the job of a retry or deletion; a download
- * starts when the client requests its file.
+ * Inserts an operation for the videos that are in the selection now, and enqueues the job of a retry or deletion; a
+ * download starts when the client requests its file. Large selections take several transactions. If they are
+ * interrupted, the job continues them, and a download does not exist for the client, who has not received its id.
  */
 export async function requestOperation(
   { db, queue, clock }: OperationDeps,
@@ -28,7 +37,7 @@ export async function requestOperation(
   }: { environmentId: string; kind: BulkOperationKind; selection: Selection },
   actor: AuditActor,
 ): Promise<BulkOperationRow> {
-  return await db.transaction().execute(async (tx) => {
+  const inserted = await db.transaction().execute(async (tx) => {
     const row = await insertOperation(
       tx,
       {
@@ -45,6 +54,23 @@ export async function requestOperation(
     if (row.job_id !== null) await queue.send(tx, "bulk", { id: row.job_id, subjectId: row.id });
     return row;
   });
+  if (inserted.selection === null) return inserted;
+  try {
+    await completeSelection(db, inserted.id);
+    return (await findOperation(db, environmentId, inserted.id)) ?? inserted;
+  } catch (error) {
+    if (inserted.job_id === null) throw error;
+    return inserted;
+  }
+}
+
+/** Selects the remaining videos of an operation in several transactions, unless it ends in the meantime. */
+export async function completeSelection(db: Db, id: string, signal?: AbortSignal): Promise<void> {
+  while (await db.transaction().execute((tx) => selectBatch(tx, id))) {
+    signal?.throwIfAborted();
+    // Queries of the embedded database never wait, so other requests would get no turn.
+    await nextTurn();
+  }
 }
 
 /**
@@ -62,7 +88,10 @@ export async function cancelOperation(
   return ended ?? (await findOperation(db, environmentId, id)) ?? found;
 }
 
-/** @returns undefined if the operation had already ended */
+/**
+ * Ends an operation. The caller, the job or the sweep deletes the remaining items.
+ * @returns undefined if the operation had already ended
+ */
 export async function finishOperation(
   { db, clock }: { db: Db; clock: Clock },
   id: string,
@@ -88,14 +117,14 @@ async function record(
   { tx, clock }: { tx: Tx; clock: Clock },
   actor: AuditActor,
   action: AuditAction,
-  { id, environment_id, kind, state, matched, done, failed, skipped }: BulkOperationRow,
+  { id, environment_id, kind, state, matched, done, failed, skipped, selection }: BulkOperationRow,
 ): Promise<void> {
   const environment = await findEnvironment(tx, environment_id);
   const counts = action === "bulk_operation.requested" ? {} : { state, done, failed, skipped };
   await recordAuditEvent({ tx, clock }, actor, {
     action,
     subject: { id, name: null },
-    detail: { kind, matched, ...counts },
+    detail: { kind, ...(selection === null && { matched }), ...counts },
     ...(environment && { environment }),
   });
 }

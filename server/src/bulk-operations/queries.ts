@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
 import type { BulkOperationState } from "../db/enums.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import type { BulkOperationRow } from "../db/tables/videos.ts";
+import type { BulkOperationRow, PendingSelection } from "../db/tables/videos.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import type { NamedJob } from "../queue/lost-job-queries.ts";
 import { selectMatchingIds, type VideoFilter } from "../videos/list-view.ts";
@@ -11,33 +12,108 @@ export type Outcome = "done" | "failed" | "skipped";
 export type Selection = { ids: readonly string[] } | { matching: VideoFilter };
 const UNFINISHED: readonly BulkOperationState[] = ["queued", "running"];
 
-/** Inserts an operation and its videos. Ignores ids of other environments. */
+/** Videos that one transaction examines or deletes the items of. The embedded database runs one transaction at a time. */
+const BATCH = 5_000;
+
+/**
+ * Inserts an operation with the listed videos, or with the first batch of those that match a filter. Ignores ids of
+ * other environments.
+ */
 export async function insertOperation(
   tx: Tx,
   row: Pick<BulkOperationRow, "id" | "environment_id" | "kind" | "job_id" | "requested_by" | "created_at">,
   selection: Selection,
 ): Promise<BulkOperationRow> {
-  await tx
+  const pending =
+    "ids" in selection ? null : await beginSelection(tx, row.environment_id, selection.matching);
+  const inserted = await tx
     .insertInto("bulk_operation")
-    .values({ ...row, state: "queued", matched: 0 })
-    .execute();
-  const selected =
-    "ids" in selection
-      ? tx
-          .selectFrom("video")
-          .select("video.id")
-          .where("environment_id", "=", row.environment_id)
-          .where(sql<boolean>`id = any(${[...selection.ids]}::text[])`)
-      : selectMatchingIds(tx, row.environment_id, selection.matching);
-  const { numInsertedOrUpdatedRows: matched = 0n } = await tx
+    .values({ ...row, state: "queued", matched: 0, selection: pending && JSON.stringify(pending) })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  if (!("ids" in selection)) return (await selectBatch(tx, row.id)) ?? inserted;
+  const listed = tx
+    .selectFrom("video")
+    .select("video.id")
+    .where("environment_id", "=", row.environment_id)
+    .where(sql<boolean>`id = any(${[...selection.ids]}::text[])`);
+  return await addVideos(tx, row.id, listed, null);
+}
+
+/** Ids of later videos are greater. */
+async function beginSelection(
+  tx: Tx,
+  environmentId: string,
+  filter: VideoFilter,
+): Promise<PendingSelection | null> {
+  const last = await tx
+    .selectFrom("video")
+    .select("id")
+    .where("environment_id", "=", environmentId)
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return last ? { filter: JSON.parse(JSON.stringify(filter)), after: "", last: last.id } : null;
+}
+
+function parseFilter({ from, until, ...filter }: Record<string, string>): VideoFilter {
+  return { ...filter, ...(from && { from: new Date(from) }), ...(until && { until: new Date(until) }) };
+}
+
+/**
+ * Selects the matching ones of the next videos of the environment, in the order of their ids. Locks the operation, so
+ * that it cannot end in the meantime and no other process selects the same videos.
+ * @returns undefined if the selection is complete or the operation has ended
+ */
+export async function selectBatch(tx: Tx, operationId: string): Promise<BulkOperationRow | undefined> {
+  const operation = await tx
+    .selectFrom("bulk_operation")
+    .select(["environment_id", "selection"])
+    .where("id", "=", operationId)
+    .where("selection", "is not", null)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!operation?.selection) return undefined;
+  const { environment_id: environmentId, selection } = operation;
+  const { filter, after, last } = selection;
+  const end = await tx
+    .selectFrom("video")
+    .select("id")
+    .where("environment_id", "=", environmentId)
+    .where("id", ">", after)
+    .where("id", "<=", last)
+    .orderBy("id")
+    .offset(BATCH - 1)
+    .limit(1)
+    .executeTakeFirst();
+  const through = end?.id ?? last;
+  const matching = selectMatchingIds(tx, environmentId, parseFilter(filter))
+    .where("video.id", ">", after)
+    .where("video.id", "<=", through);
+  const rest = through === last ? null : { ...selection, after: through };
+  return await addVideos(tx, operationId, matching, rest);
+}
+
+async function addVideos(
+  tx: Tx,
+  operationId: string,
+  videos: ReturnType<typeof selectMatchingIds>,
+  rest: PendingSelection | null,
+): Promise<BulkOperationRow> {
+  const { numInsertedOrUpdatedRows: added = 0n } = await tx
     .insertInto("bulk_operation_item")
     .columns(["operation_id", "video_id"])
-    .expression(selected.clearSelect().select([sql.val(row.id).as("operation_id"), "video.id as video_id"]))
+    .expression(
+      videos.clearSelect().select([sql.val(operationId).as("operation_id"), "video.id as video_id"]),
+    )
     .executeTakeFirstOrThrow();
   return await tx
     .updateTable("bulk_operation")
-    .set({ matched: Number(matched) })
-    .where("id", "=", row.id)
+    .set((set) => ({
+      matched: set("matched", "+", Number(added)),
+      selection: rest && JSON.stringify(rest),
+    }))
+    .where("id", "=", operationId)
     .returningAll()
     .executeTakeFirstOrThrow();
 }
@@ -87,7 +163,10 @@ export async function startOperation(db: Db, { id, jobId }: NamedJob): Promise<B
     .executeTakeFirst();
 }
 
-/** Marks a download as running. Returns undefined if it was started or canceled before, or does not exist. */
+/**
+ * Marks a download as running. Returns undefined if it was started or canceled before, does not exist, or its selection
+ * was interrupted.
+ */
 export async function startDownload(
   db: Db,
   environmentId: string,
@@ -101,11 +180,12 @@ export async function startDownload(
     .where("environment_id", "=", environmentId)
     .where("kind", "=", "download")
     .where("state", "=", "queued")
+    .where("selection", "is", null)
     .returningAll()
     .executeTakeFirst();
 }
 
-/** Lists videos that are not processed yet, oldest first. */
+/** Lists videos that are not processed yet, oldest first; none if the operation has ended. */
 export async function listPendingItems(
   db: Db,
   operationId: string,
@@ -117,6 +197,14 @@ export async function listPendingItems(
     .where("operation_id", "=", operationId)
     .where("video_id", ">", after)
     .where("outcome", "is", null)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("bulk_operation")
+          .select("id")
+          .where("id", "=", operationId)
+          .where("state", "in", UNFINISHED),
+      ),
+    )
     .orderBy("video_id")
     .limit(limit)
     .execute();
@@ -187,28 +275,64 @@ export async function countProcessed(
   return rows[0]!;
 }
 
-/** Ends an operation. Call this only in the same transaction as `countProcessed`. */
+/**
+ * Ends an operation. Call this only in the same transaction as `countProcessed`, and `deleteRemainingItems` after it.
+ */
 export async function endOperation(
   tx: Tx,
   id: string,
   { state, now }: { state: Exclude<BulkOperationState, "queued" | "running">; now: Date },
 ): Promise<BulkOperationRow> {
-  await tx.deleteFrom("bulk_operation_item").where("operation_id", "=", id).execute();
   return await tx
     .updateTable("bulk_operation")
-    .set({ state, finished_at: now })
+    .set({ state, finished_at: now, selection: null })
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
 }
 
-/** Deletes operations that finished before `finishedBefore`, and downloads that were requested before `requestedBefore`. */
+/** Deletes the videos that an operation has not processed, if it has ended. An operation can have millions of them. */
+export async function deleteRemainingItems(db: Db, operationId: string): Promise<void> {
+  const ended = await db
+    .selectFrom("bulk_operation")
+    .select("id")
+    .where("id", "=", operationId)
+    .where("state", "not in", UNFINISHED)
+    .executeTakeFirst();
+  if (ended) await deleteItems(db, operationId);
+}
+
+/** Deletes items in batches, which other transactions can follow. */
+async function deleteItems(db: Db, operationId: string): Promise<void> {
+  let deleted = BigInt(BATCH);
+  while (deleted === BigInt(BATCH)) {
+    ({ numDeletedRows: deleted } = await db
+      .deleteFrom("bulk_operation_item")
+      .where("operation_id", "=", operationId)
+      .where("video_id", "in", (item) =>
+        item
+          .selectFrom("bulk_operation_item")
+          .select("video_id")
+          .where("operation_id", "=", operationId)
+          .orderBy("video_id")
+          .limit(BATCH),
+      )
+      .executeTakeFirstOrThrow());
+    await nextTurn();
+  }
+}
+
+/**
+ * Deletes operations that finished before `finishedBefore`, and downloads that were requested before `requestedBefore`.
+ * Also deletes the items that a crash has left to an operation that ended.
+ */
 export async function deleteOldOperations(
   db: Db,
   { finishedBefore, requestedBefore }: { finishedBefore: Date; requestedBefore: Date },
 ): Promise<void> {
-  await db
-    .deleteFrom("bulk_operation")
+  const old = await db
+    .selectFrom("bulk_operation")
+    .select("id")
     .where(({ or, and, eb }) =>
       or([
         eb("finished_at", "<", finishedBefore),
@@ -216,6 +340,23 @@ export async function deleteOldOperations(
       ]),
     )
     .execute();
+  for (const { id } of old) {
+    await deleteItems(db, id);
+    await db.deleteFrom("bulk_operation").where("id", "=", id).execute();
+  }
+  const left = await db
+    .selectFrom("bulk_operation")
+    .select("id")
+    .where("finished_at", "is not", null)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("bulk_operation_item")
+          .select("video_id")
+          .whereRef("operation_id", "=", "bulk_operation.id"),
+      ),
+    )
+    .execute();
+  for (const { id } of left) await deleteItems(db, id);
 }
 
 /** Sets the counts of a download, which records no outcomes of single videos. */

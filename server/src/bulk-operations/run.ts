@@ -10,8 +10,15 @@ import type { Queue } from "../queue/queue.ts";
 import { findTranscriptionByVideo } from "../transcription/queries.ts";
 import { reprocess } from "../transcription/reprocess.ts";
 import { type DeleteVideoDeps, deleteVideo } from "../videos/delete-video.ts";
-import { finishOperation } from "./operations.ts";
-import { countProcessed, listPendingItems, type Outcome, recordOutcome, startOperation } from "./queries.ts";
+import { completeSelection, finishOperation } from "./operations.ts";
+import {
+  countProcessed,
+  deleteRemainingItems,
+  listPendingItems,
+  type Outcome,
+  recordOutcome,
+  startOperation,
+} from "./queries.ts";
 
 export interface BulkOperationDeps extends DeleteVideoDeps, ItemDeps {
   queue: Queue;
@@ -36,7 +43,7 @@ const SKIPPED: ReadonlySet<AppErrorCode> = new Set<AppErrorCode>([
 class NotPendingError extends Error {}
 
 /**
- * Retries or deletes the videos of an operation. The transaction that processes a video also records its outcome, so
+ * Selects the remaining videos of an operation, and retries or deletes all of them. The transaction that processes a video also records its outcome, so
  * that after a crash the next run processes only the remaining ones.
  */
 export async function runBulkOperation(
@@ -46,17 +53,23 @@ export async function runBulkOperation(
 ): Promise<void> {
   const { db, log } = deps;
   const operation = await startOperation(db, { id: job.subjectId, jobId: job.id });
-  if (!operation) return;
+  if (!operation) {
+    await deleteRemainingItems(db, job.subjectId);
+    return;
+  }
   const signal = AbortSignal.any([shutdown, job.signal]);
   try {
+    await completeSelection(db, operation.id, signal);
     await processAll(deps, operation, signal);
   } catch (error) {
     if (signal.aborted || isOutage(error) || job.retryCount + 1 < MAX_TRIES) throw error;
     log.error({ err: error, operationId: operation.id }, "a bulk operation failed");
     await finishOperation(deps, operation.id, { state: "failed" });
+    await deleteRemainingItems(db, operation.id);
     return;
   }
   const ended = await finishOperation(deps, operation.id, { state: "completed" });
+  await deleteRemainingItems(db, operation.id);
   if (!ended) return;
   const { id, kind, matched, done, failed, skipped } = ended;
   log.info({ operationId: id, kind, matched, done, failed, skipped }, "bulk operation completed");

@@ -1,13 +1,29 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { BulkOperationView } from "../../src/admin/contract/bulk-operation.ts";
 import { SERVICE } from "../../src/audit/audit-events.ts";
-import { cancelOperation, requestOperation } from "../../src/bulk-operations/operations.ts";
-import { deleteOldOperations, findOperation, type Selection } from "../../src/bulk-operations/queries.ts";
+import {
+  cancelOperation,
+  completeSelection,
+  requestOperation,
+} from "../../src/bulk-operations/operations.ts";
+import {
+  deleteOldOperations,
+  findOperation,
+  insertOperation,
+  listOperations,
+  listPendingItems,
+  type Selection,
+  startDownload,
+} from "../../src/bulk-operations/queries.ts";
 import { type BulkOperationDeps, runBulkOperation } from "../../src/bulk-operations/run.ts";
 import { sweepLostJobs } from "../../src/cleanup/reconcile-jobs.ts";
+import type { BulkOperationKind } from "../../src/db/enums.ts";
 import type { BulkOperationRow } from "../../src/db/tables/videos.ts";
+import { newId } from "../../src/lib/ids.ts";
 import type { Service } from "../../src/main.ts";
+import { newJobId } from "../../src/queue/queue.ts";
 import { RunningAttempts } from "../../src/transcription/running-attempts.ts";
 import { createUploadLocker } from "../../src/uploads/upload-locker.ts";
 import { sendAsCommandLine } from "../admin/operator-requests.ts";
@@ -270,6 +286,95 @@ describe("a deletion", () => {
     expect(ended).toMatchObject({ matched: 60, done: 60, skipped: 0, failed: 0 });
     expect(await db.selectFrom("video").select("id").execute()).toEqual([]);
     expect(await db.selectFrom("bulk_operation_item").select("video_id").execute()).toEqual([]);
+  });
+});
+
+describe("a selection of more videos than one transaction examines", () => {
+  const VIDEOS = 5_001;
+
+  async function seedMany(environmentId: string): Promise<void> {
+    await sql`
+      insert into video (id, environment_id, metadata, size_bytes, created_at)
+      select 'video_' || lpad(n::text, 6, '0') || ${environmentId.split("_")[1]!.slice(6)}, ${environmentId}, '{}', 1, now()
+      from generate_series(1, ${VIDEOS}::int) as n`.execute(open());
+  }
+
+  const countItems = async ({ id }: { id: string }) =>
+    (
+      await open()
+        .selectFrom("bulk_operation_item")
+        .select("video_id")
+        .where("operation_id", "=", id)
+        .execute()
+    ).length;
+
+  /** As if the process had crashed after the first transaction of the request. */
+  async function begin(environmentId: string, kind: BulkOperationKind) {
+    const job_id = kind === "download" ? null : newJobId();
+    const row = { id: newId("operation"), environment_id: environmentId, kind, job_id, requested_by: null };
+    return await open()
+      .transaction()
+      .execute((tx) => insertOperation(tx, { ...row, created_at: new Date() }, { matching: {} }));
+  }
+
+  test("lets other transactions run in between, and then has them all", async () => {
+    const { environmentId } = await createTenant(subtext);
+    await seedMany(environmentId);
+    let row: BulkOperationRow | undefined;
+    const asking = ask(environmentId, "delete", { matching: { until: new Date(Date.now() + 60_000) } });
+    const asked = asking.then((created) => {
+      row = created;
+    });
+    const seen = new Set<number>();
+    while (!row) {
+      for (const { matched } of await listOperations(open(), environmentId, 1)) seen.add(matched);
+      await nextTurn();
+    }
+    await asked;
+    expect([...seen]).toContain(VIDEOS - 1);
+    expect(row).toMatchObject({ matched: VIDEOS, selection: null });
+    expect(await countItems(row)).toBe(VIDEOS);
+    expect(await auditOf(row.id)).toEqual([{ action: "bulk_operation.requested", kind: "delete" }]);
+  });
+
+  test("is completed by the job after a crash, without videos that were added later", async () => {
+    const { environmentId } = await createTenant(subtext);
+    await seedMany(environmentId);
+    const row = await begin(environmentId, "retry");
+    expect(row.matched).toBe(VIDEOS - 1);
+    const last = `video_z${environmentId.split("_")[1]!.slice(1)}`;
+    await sql`insert into video (id, environment_id, metadata, size_bytes, created_at)
+      values (${last}, ${environmentId}, '{}', 1, now())`.execute(open());
+    const shutdown = new AbortController();
+    const { deps } = depsOf(subtext.service);
+    const running = runBulkOperation(deps, jobOf(row), shutdown.signal);
+    await until(async () => ((await findOperation(open(), environmentId, row.id))?.skipped ?? 0) > 0);
+    shutdown.abort(new Error("cut off"));
+    await expect(running).rejects.toThrow("cut off");
+    const found = (await findOperation(open(), environmentId, row.id))!;
+    expect(found).toMatchObject({ state: "running", matched: VIDEOS, selection: null, failed: 0 });
+    expect((await countItems(row)) + found.skipped).toBe(VIDEOS);
+
+    // The job deletes what a cancellation leaves.
+    const { clock } = subtext.service.parts;
+    await cancelOperation({ db: open(), clock }, { environmentId, id: row.id }, SERVICE);
+    await runBulkOperation(deps, jobOf(row, 1), NEVER);
+    expect(await countItems(row)).toBe(0);
+  });
+
+  test("ends if the operation is canceled, and the sweep deletes the videos", async () => {
+    const { environmentId } = await createTenant(subtext);
+    await seedMany(environmentId);
+    const row = await begin(environmentId, "download");
+    expect(await startDownload(open(), environmentId, row.id)).toBeUndefined();
+    const { clock } = subtext.service.parts;
+    const canceled = await cancelOperation({ db: open(), clock }, { environmentId, id: row.id }, SERVICE);
+    await completeSelection(open(), row.id);
+    expect(await findOperation(open(), environmentId, row.id)).toEqual(canceled);
+    expect(await listPendingItems(open(), row.id, { after: "", limit: 1 })).toEqual([]);
+    const never = new Date(0);
+    await deleteOldOperations(open(), { finishedBefore: never, requestedBefore: never });
+    expect(await countItems(row)).toBe(0);
   });
 });
 

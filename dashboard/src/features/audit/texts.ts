@@ -55,7 +55,11 @@ function describe(action: AuditAction, detail: AuditDetail): string[] {
     case "operator.removed":
       return [valueText(detail.role, texts.operatorRole)];
     case "bulk_operation.requested":
-      return [bulkKind(detail.kind), texts.videos(Number(detail.matched))];
+      // Absent from the event of a large operation, whose videos are counted while they are selected.
+      return [
+        bulkKind(detail.kind),
+        ...(detail.matched === undefined ? [] : [texts.videos(Number(detail.matched))]),
+      ];
     case "bulk_operation.canceled":
     case "bulk_operation.finished":
       return [

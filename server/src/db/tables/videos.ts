@@ -35,13 +35,26 @@ export interface BulkOperationTable {
   job_id: string | null;
   /** Email of an operator; null for the command line. */
   requested_by: string | null;
+  /** Videos that were selected so far. */
   matched: number;
+  /** Null when the selection is complete. */
+  selection: ColumnType<PendingSelection | null, string | null, string | null>;
   /** Videos of the batches that have ended, by outcome. */
   done: Generated<number>;
   failed: Generated<number>;
   skipped: Generated<number>;
   created_at: Date;
   finished_at: Date | null;
+}
+
+/** Which videos are still to be selected for an operation. */
+export interface PendingSelection {
+  /** A `VideoFilter` as JSON. */
+  filter: Record<string, string>;
+  /** Id of the last video that was examined; empty at first. */
+  after: string;
+  /** Id of the environment's last video when the operation was requested. */
+  last: string;
 }
 
 export interface BulkOperationItemTable {
