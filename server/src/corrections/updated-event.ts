@@ -24,7 +24,7 @@ export async function announceChange(
   const jobId = newJobId();
   const { isJobNeeded, sentAt } = await recordChange(tx, { transcriptionId, jobId, now });
   if (!isJobNeeded) return;
-  const due = dueAt({ firstEditAt: now, lastEditAt: now, sentAt });
+  const due = dueAt({ firstEditAt: now, lastEditAt: now, sentAt }, now);
   await queue.send(tx, "announce", {
     id: jobId,
     subjectId: transcriptionId,
@@ -41,7 +41,7 @@ export async function sendUpdatedEvent(
     const pending = await lockUpdate(tx, transcriptionId, jobId);
     if (!pending) return;
     const now = clock.now();
-    const delayMs = dueAt(pending).getTime() - now.getTime();
+    const delayMs = dueAt(pending, now).getTime() - now.getTime();
     if (delayMs > 0) {
       const next = newJobId();
       await postponeUpdate(tx, transcriptionId, next);
@@ -54,7 +54,9 @@ export async function sendUpdatedEvent(
   });
 }
 
-function dueAt({ firstEditAt, lastEditAt, sentAt }: Omit<PendingUpdate, "environmentId">): Date {
-  const quietAt = Math.min(lastEditAt.getTime() + QUIET_MS, firstEditAt.getTime() + INTERVAL_MS);
-  return new Date(Math.max(quietAt, sentAt === null ? 0 : sentAt.getTime() + INTERVAL_MS));
+function dueAt({ firstEditAt, lastEditAt, sentAt }: Omit<PendingUpdate, "environmentId">, now: Date): Date {
+  // A clock that was ahead has written times in the future. They must not hold back events until then.
+  const timeOf = (date: Date) => (date.getTime() <= now.getTime() + INTERVAL_MS ? date.getTime() : 0);
+  const quietAt = Math.min(timeOf(lastEditAt) + QUIET_MS, timeOf(firstEditAt) + INTERVAL_MS);
+  return new Date(Math.max(quietAt, sentAt === null ? 0 : timeOf(sentAt) + INTERVAL_MS));
 }

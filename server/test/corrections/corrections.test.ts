@@ -540,6 +540,24 @@ describe("the event about corrections", () => {
       clock.advance(20_000);
     }
     expect(await run(await job())).toBe(3);
+
+    // As if the clock had been a year ahead, first at the event and then at the change.
+    const setAhead = async (...columns: ("sent_at" | "first_edit_at" | "last_edit_at")[]) => {
+      const inAYear = new Date(clock.now().getTime() + 365 * 24 * 60 * MINUTE_MS);
+      await db
+        .updateTable("transcript_update")
+        .set(Object.fromEntries(columns.map((column) => [column, inAYear])))
+        .where("transcription_id", "=", video.transcriptionId)
+        .execute();
+    };
+    await setAhead("sent_at");
+    await correct(video, "e");
+    clock.advance(30_000);
+    expect(await run(await job())).toBe(4);
+    clock.advance(5 * MINUTE_MS);
+    await correct(video, "f");
+    await setAhead("first_edit_at", "last_edit_at");
+    expect(await run(await job())).toBe(5);
   });
 });
 
