@@ -180,7 +180,7 @@ export const videosMutations: Mutation[] = [
 
   // Bulk operations
   ...of("server/src/bulk-operations/queries.ts", BULK_OPERATIONS, [
-    ['          .where("environment_id", "=", row.environment_id)\n', ""],
+    ['    .where("environment_id", "=", row.environment_id)\n', ""],
     [
       '    .where("job_id", "=", jobId)\n    .where("state", "in", UNFINISHED)\n',
       '    .where("state", "in", UNFINISHED)\n',

@@ -3,7 +3,7 @@ import type { BulkOperationKind, BulkOperationState } from "../../db/enums.ts";
 /** Maximum number of videos that a request lists by id. */
 export const MAX_SELECTED_VIDEOS = 10_000;
 
-/** An action on many videos. The videos are fixed when it is requested. */
+/** An action on many videos. Videos that are added after the request are never part of it. */
 export interface BulkOperationView {
   id: string;
   environmentId: string;
