@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Ajv } from "ajv";
 
-/** Examples of each kind: npm packages, packages bundled by one, Debian's packages, programs built for the image. */
+/** Examples of each kind: an npm package, one bundled in it, Debian's packages, and programs that the image adds. */
 const REQUIRED = ["subtext-transcription", "fastify", "libc6", "bash", "ffmpeg", "node"];
 
 interface Component {

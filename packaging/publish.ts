@@ -1,6 +1,6 @@
 /**
- * Publishes the tarballs of a folder that the registry does not have yet, the server last. The onnxruntime packages
- * have its version, so most releases skip them. A failed run can be repeated.
+ * Publishes the tarballs of a folder that the registry does not have yet, the server last. The runtime packages have the
+ * version of onnxruntime, so most releases skip them. A failed run can be repeated.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -12,7 +12,7 @@ const tarballs = readdirSync(folder, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".tgz"))
   .map((file) => resolve(folder, file))
   .map((path) => ({ path, ...readManifest(path) }));
-/** The server depends on speech, and both on the other packages. */
+/** The server depends on speech, and both depend on other packages. */
 const LAST = [PUBLISHED_NAMES["@subtext/speech"], PUBLISHED_NAMES["@subtext/server"]];
 const rank = ({ name }: { name: string }) => LAST.indexOf(name);
 for (const { path, name, version } of tarballs.sort((a, b) => rank(a) - rank(b))) {

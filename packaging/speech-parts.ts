@@ -5,12 +5,12 @@ import { RUNTIME_PREFIX } from "./names.ts";
 const INSTALLED = join(import.meta.dirname, "../node_modules");
 const LICENSES = join(import.meta.dirname, "licenses");
 
-/** The supported platforms: `process.platform` and `process.arch`. */
+/** The supported platforms, as `process.platform`-`process.arch`. */
 export const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-arm64"];
 
 /**
- * Packages that cannot be dependencies, because they run install scripts or contain far more than the speech package
- * needs. Its `node_modules` folder contains these parts of them.
+ * Dependencies that are bundled instead of installed from the registry, because they run install scripts or contain far
+ * more than the speech package needs. Only these parts are bundled.
  */
 const BUNDLED = {
   "onnxruntime-node": { parts: ["dist"], license: join(LICENSES, "onnxruntime.txt") },
@@ -51,7 +51,7 @@ export function bundleParts(target: string) {
     const { version, description, license: terms, type, main, exports } = readManifest(name);
     writeManifest(folder, { name, version, description, license: terms, type, main, exports });
   }
-  loadRuntimeByName(join(target, "node_modules/onnxruntime-node/dist/binding.js"));
+  patchRuntimePath(join(target, "node_modules/onnxruntime-node/dist/binding.js"));
 
   const { version, dependencies } = readManifest("onnxruntime-node");
   const runtimes = PLATFORMS.map((platform) => [RUNTIME_PREFIX + platform, version]);
@@ -59,18 +59,19 @@ export function bundleParts(target: string) {
   const decoders = PLATFORMS.map((platform) => [`@seydx/node-av-${platform}`, nodeAv]);
   return {
     bundleDependencies: Object.keys(BUNDLED),
-    // npm packs a bundled package only if it is a dependency.
+    // npm packs a bundled package only if it is a dependency. In the workspace, node-av is an optional one.
     dependencies: { "node-av": nodeAv, "onnxruntime-common": dependencies["onnxruntime-common"] },
     optionalDependencies: Object.fromEntries([...runtimes, ...decoders]),
   };
 }
 
-function loadRuntimeByName(file: string): void {
+/** Makes `binding.js` of onnxruntime-node load the runtime by the name of its package. */
+function patchRuntimePath(file: string): void {
   const text = readFileSync(file, "utf8");
-  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: both are JavaScript sources
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: both are JavaScript source code
   const byPath = "../bin/napi-v6/${process.platform}/${process.arch}";
   const byName = `${RUNTIME_PREFIX}\${process.platform}-\${process.arch}`;
-  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: both are JavaScript sources
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: both are JavaScript source code
   if (!text.includes(byPath)) throw new Error(`${file} does not load the runtime from ${byPath}`);
   writeFileSync(file, text.replace(byPath, byName));
 }
@@ -80,9 +81,9 @@ export function writeRuntime(target: string, platform: string): void {
   const source = join(INSTALLED, "onnxruntime-node/bin/napi-v6", os, cpu);
   const binding = "onnxruntime_binding.node";
   // The folder may also contain copies of the library under other names, and GPU providers.
-  const linked = readFileSync(join(source, binding));
+  const bindingBytes = readFileSync(join(source, binding));
   for (const file of readdirSync(source)) {
-    if (file === binding || linked.includes(file)) cpSync(join(source, file), join(target, file));
+    if (file === binding || bindingBytes.includes(file)) cpSync(join(source, file), join(target, file));
   }
   cpSync(BUNDLED["onnxruntime-node"].license, join(target, "LICENSE"));
   cpSync(join(LICENSES, "onnxruntime-notices.txt"), join(target, "THIRD-PARTY-NOTICES.txt"));

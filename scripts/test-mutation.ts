@@ -19,6 +19,10 @@ import { createLog } from "../server/src/telemetry/log.ts";
 import type { Mutation } from "./mutations/mutation.ts";
 import { mutations } from "./mutations.ts";
 
+/**
+ * Breaks one critical line at a time in a copy of the sources and runs the tests that must catch it. Fails if they pass,
+ * if the line is not found, or if they fail without a mutation.
+ */
 const ROOT = join(import.meta.dirname, "..");
 const COPIES = 2;
 /** The slowest test file takes half a minute. */
@@ -39,10 +43,6 @@ const chosen = mutations
 // Without file names, vitest would run all tests.
 if (chosen.length === 0) throw new Error("no mutation is selected");
 
-/**
- * Breaks one critical line at a time in a copy of the sources and runs the tests that must catch it. Fails if they pass,
- * if the line is not found, or if they fail without a mutation.
- */
 const folder = await mkdtemp(join(tmpdir(), "subtext-mutation-"));
 const problems: string[] = [];
 try {
@@ -53,7 +53,7 @@ try {
   const templateDataFolder = join(folder, "template-data-folder");
   const config = readConfig({ DATA_DIR: templateDataFolder });
   await (await openService({ config, log: createLog("silent") })).stop();
-  // All runs share this data folder, because creating one takes seconds.
+  // The tests copy this data folder, because creating one takes seconds.
   process.env.TEMPLATE_DATA_FOLDER = templateDataFolder;
   const tests = [...new Set(waiting.flatMap((mutation) => mutation.tests))];
   console.log(`${tests.length} test files without a mutation`);

@@ -1,4 +1,4 @@
-/** Uploads the sample to the service at ADDRESS with KEY, waits until it is COMPLETED, and prints the id of the video. */
+/** Uploads the sample to the service at ADDRESS with KEY, waits until its transcription has ended, and prints its video id. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Subtext } from "../client/src/index.ts";

@@ -59,7 +59,7 @@ try {
   if (values.only !== "deliveries")
     printTable(
       `GET transcription, responses per second (${service.parts.database.kind})`,
-      ["concurrency", "service", "bare route", "ratio", "CPU time per response"],
+      ["concurrency", "service", "bare route", "ratio", "CPU time per response (service, bare route)"],
       await measureReads(service, environmentId),
     );
   if (values.only !== "reads")
@@ -96,7 +96,7 @@ async function measureReads({ parts }: Service, environmentId: string): Promise<
   for (const concurrency of [1, 16, 64]) {
     const sums = [0, 0];
     const cpuMs = [0, 0];
-    // Alternate the targets so that other load on the machine affects both.
+    // The targets alternate so that other load on the machine affects both.
     for (let round = 0; round < Number(values.rounds); round++) {
       for (const [index, target] of targets.entries()) {
         const milliseconds = 1000 * Number(values.seconds);

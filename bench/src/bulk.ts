@@ -16,8 +16,8 @@ import { printTable } from "./table.ts";
 
 /**
  * Downloads, retries and deletes all of `--videos` videos (10,000 by default), of which half are completed with three
- * files and half failed. Each operation is first canceled after a tenth, then repeated. The database is the embedded
- * one, or an empty one at `--database-url`. Fails if an operation leaves out a video.
+ * files and half failed. Each operation is interrupted early, then repeated. The database is the embedded one, or an
+ * empty one at `--database-url`. Fails if an operation leaves out a video.
  */
 const { values } = parseArgs({
   options: {
@@ -28,14 +28,14 @@ const { values } = parseArgs({
 const VIDEOS = Number(values.videos);
 if (!Number.isSafeInteger(VIDEOS) || VIDEOS < 2 || VIDEOS % 2 !== 0) {
   console.error(
-    `--videos must be an even number of at least 2, because half of the videos failed: ${values.videos}`,
+    `--videos must be an even number of at least 2, because half of the videos have failed: ${values.videos}`,
   );
   process.exit(1);
 }
 const POLL_MS = 100;
 const WORDS = "Captions follow every word that people say today. ".repeat(100);
-/** The client disconnects after it has received this much of the archive. */
-const LEAVE_AFTER_BYTES = 64 * 1024;
+/** An interrupted download ends when the client has received this much of the archive. */
+const DISCONNECT_AFTER_BYTES = 64 * 1024;
 /** Size of the record at the end of a ZIP file, and the offset of its number of files. */
 const ZIP_END_BYTES = 22;
 const ZIP_COUNT_OFFSET = 10;
@@ -111,7 +111,7 @@ try {
     ]);
   };
 
-  const download = async ({ leaves }: { leaves: boolean }) => {
+  const download = async ({ disconnects }: { disconnects: boolean }) => {
     const { id } = await call<BulkOperationView>("POST", "/downloads", { videos: { matching: {} } });
     const response = await fetch(`${base}/downloads/${id}`, { headers });
     let bytes = 0;
@@ -119,7 +119,7 @@ try {
     for await (const chunk of response.body!) {
       bytes += chunk.length;
       end = Buffer.concat([end, chunk]).subarray(-ZIP_END_BYTES);
-      if (leaves && bytes > LEAVE_AFTER_BYTES) return { videos: 0, longestPauseMs: null };
+      if (disconnects && bytes > DISCONNECT_AFTER_BYTES) return { videos: 0, longestPauseMs: null };
     }
     const files = end.readUInt16LE(ZIP_COUNT_OFFSET);
     // One more file lists the videos that have no transcript.
@@ -156,8 +156,8 @@ try {
     await sleep(5_000);
     return { videos: 0, longestPauseMs: null };
   });
-  await measure("download, left", () => download({ leaves: true }));
-  await measure("download", () => download({ leaves: false }));
+  await measure("download, disconnected", () => download({ disconnects: true }));
+  await measure("download", () => download({ disconnects: false }));
   await measure("retry, canceled", () => operate("retry", { state: "failed" }, 0.1));
   await measure("retry", () => operate("retry", { state: "failed" }, ALL));
   await measure("delete, canceled", () => operate("delete", {}, 0.1));

@@ -32,7 +32,7 @@ export function readFigures(name: string, file = join(FOLDER, `${name}.json`)): 
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-/** With `SAVE_FIGURES=NAME` in the environment, adds the table to `docs/figures/NAME.json`. */
+/** With `SAVE_FIGURES=NAME` in the environment, saves the tables of this run in `docs/figures/NAME.json`. */
 export function saveFigures(table: FigureTable): void {
   const name = process.env.SAVE_FIGURES;
   if (name === undefined) return;

@@ -36,7 +36,7 @@ const TOKENS_PER_SECOND = 3.5;
 const PAUSE_SECONDS = 2.5;
 /** Continuous speech fills almost the whole window of 30 s. */
 const LONG = { utterances: 2, speechSeconds: 26 };
-/** Four utterances are in the same batch only if they are found in the same minute. */
+/** Four utterances are in the same batch only if they contain less than a minute of speech. */
 const SHORT = { utterances: 4, speechSeconds: 12 };
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
@@ -139,7 +139,7 @@ function fullName(name: string): string {
   return found;
 }
 
-/** Single precision needs the most space. In memory, weights are copied up to four times. */
+/** Single precision needs the most space: four bytes per weight in memory, and a margin on disk. */
 async function requireSpace(dimensions: Dimensions): Promise<void> {
   const { width, encoderLayers, decoderLayers, vocabularySize } = dimensions;
   const weights = width ** 2 * (12 * encoderLayers + 16 * decoderLayers) + width * vocabularySize;

@@ -89,8 +89,8 @@ try {
   await measure("killed while it copied rows, after the service was stopped", () =>
     runAndKill(isCopyingRows),
   );
-  const downtime = await measure("killed after the rows were committed", () => runAndKill(isCommitted));
-  await measure("the remaining steps", () => (downtime === "ended" ? Promise.resolve() : runToEnd()));
+  const outcome = await measure("killed after the rows were committed", () => runAndKill(isCommitted));
+  await measure("the remaining steps", () => (outcome === "ended" ? Promise.resolve() : runToEnd()));
   await measure("compare", compare);
 } finally {
   await administrate(`drop database if exists ${name} with (force)`);

@@ -7,7 +7,7 @@ import { openVoiceActivityWorker } from "@subtext/speech/processes/model-worker"
 import { closeEngines, openEngines } from "@subtext/speech/processes/open-engines";
 import { transcribe } from "@subtext/speech/transcribe";
 import { cpuSeconds } from "./process-tree.ts";
-import { ffmpeg, MACHINE } from "./recordings.ts";
+import { ffmpeg, MACHINE, requireFfmpeg } from "./recordings.ts";
 import { median } from "./statistics.ts";
 import { printTable } from "./table.ts";
 
@@ -26,7 +26,8 @@ interface Measurement {
   recording: string;
   subtext: Cost;
   ffmpeg: Cost;
-  ratio: Cost;
+  /** Of Subtext to ffmpeg. */
+  ratio: { elapsed: number; cpu: number };
 }
 
 interface Cost {
@@ -35,6 +36,7 @@ interface Cost {
   cpuSeconds: number;
 }
 
+requireFfmpeg();
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-silence-"));
 const decoder = await openDecoder();
 const voiceActivity = await openVoiceActivityWorker();
@@ -43,27 +45,42 @@ const engines = await openEngines(bundledOnly, { threads: 1 });
 try {
   const measurements: Measurement[] = [];
   for (const { recording, path } of makeRecordings()) {
-    const [subtext, ffmpeg]: [Cost[], Cost[]] = [[], []];
+    const subtextCosts: Cost[] = [];
+    const ffmpegCosts: Cost[] = [];
     for (let run = 0; run < Number(values.runs); run++) {
-      subtext.push(await measure(() => transcribeOnce(path)));
-      ffmpeg.push(await measure(() => decodeWithFfmpeg(path)));
+      subtextCosts.push(await measure(() => transcribeOnce(path)));
+      ffmpegCosts.push(await measure(() => decodeWithFfmpeg(path)));
     }
-    const [ours, alone] = [medianOf(subtext), medianOf(ffmpeg)];
-    const ratio = { seconds: ours.seconds / alone.seconds, cpuSeconds: ours.cpuSeconds / alone.cpuSeconds };
-    measurements.push({ recording, subtext: ours, ffmpeg: alone, ratio });
+    const [subtext, baseline] = [medianOf(subtextCosts), medianOf(ffmpegCosts)];
+    const ratio = {
+      elapsed: subtext.seconds / baseline.seconds,
+      cpu: subtext.cpuSeconds / baseline.cpuSeconds,
+    };
+    measurements.push({ recording, subtext, ffmpeg: baseline, ratio });
   }
   if (values.json)
     console.log(JSON.stringify({ machine: MACHINE, decoder: decoder.name, measurements }, null, 2));
   else {
     console.log(MACHINE);
     printTable(
-      `Recordings without speech, compared with ${decoder.name} alone (medians of ${values.runs} runs)`,
-      ["recording", "took", "ffmpeg alone", "ratio", "processor time", "of ffmpeg alone", "ratio of both"],
-      measurements.map(({ recording, subtext, ffmpeg, ratio }) => [
+      `Recordings without speech, compared with decoding by ffmpeg (medians of ${values.runs} runs)`,
+      [
+        "recording",
+        "elapsed time",
+        "ffmpeg elapsed time",
+        "elapsed time ratio",
+        "processor time",
+        "ffmpeg processor time",
+        "processor time ratio",
+      ],
+      measurements.map(({ recording, subtext, ffmpeg: baseline, ratio }) => [
         recording,
-        ...[`${subtext.seconds.toFixed(2)} s`, `${ffmpeg.seconds.toFixed(2)} s`, ratio.seconds.toFixed(1)],
+        `${subtext.seconds.toFixed(2)} s`,
+        `${baseline.seconds.toFixed(2)} s`,
+        ratio.elapsed.toFixed(1),
         `${subtext.cpuSeconds.toFixed(2)} s`,
-        ...[`${ffmpeg.cpuSeconds.toFixed(2)} s`, ratio.cpuSeconds.toFixed(1)],
+        `${baseline.cpuSeconds.toFixed(2)} s`,
+        ratio.cpu.toFixed(1),
       ]),
     );
   }
@@ -87,7 +104,8 @@ async function transcribeOnce(path: string): Promise<void> {
   const { signal } = new AbortController();
   const options = { decoder, engines, voiceActivity, maxDurationSeconds: 12 * HOUR, signal };
   const result = await transcribe(path, options);
-  if (result.outcome === "transcribed" && result.words.length > 0) throw new Error("Words were recognized.");
+  if (result.outcome === "transcribed" && result.words.length > 0)
+    throw new Error(`Words were recognized in ${path}, which contains no speech.`);
 }
 
 async function decodeWithFfmpeg(path: string): Promise<void> {
@@ -105,7 +123,7 @@ function makeRecordings(): { recording: string; path: string }[] {
   const noise = `anoisesrc=r=16000:d=${HOUR}:a=${NOISE_AMPLITUDE}:seed=1`;
   ffmpeg("-f", "lavfi", "-i", noise, "-c:a", "flac", "-sample_fmt", "s16", noisy);
   return [
-    { recording: "one minute whose timestamps claim 39,000 s", path: padded },
+    { recording: "one minute of noise whose timestamps span 39,000 s", path: padded },
     { recording: "an hour of digital silence", path: silent },
     { recording: "an hour of steady noise at −60 dBFS", path: noisy },
   ];

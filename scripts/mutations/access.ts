@@ -4,7 +4,7 @@ const KEYS = ["server/test/api-keys/api-keys.test.ts", "server/test/transcriptio
 const DELIVERIES = ["server/test/webhooks/deliver.test.ts"];
 const FILE_ACCESS = ["server/test/health/file-access.test.ts"];
 
-/** Keys, roles, signatures, addresses and file modes. */
+/** Keys, roles, signatures, addresses, secrets, vocabularies and documentation. */
 export const accessMutations: Mutation[] = [
   // API keys
   ...of("server/src/api-keys/api-keys.ts", KEYS, [
@@ -135,7 +135,7 @@ export const accessMutations: Mutation[] = [
     ],
   ),
 
-  // Files that only the service's user may read
+  // Secrets and private files
   ...of("server/src/cli.ts", FILE_ACCESS, [["process.umask(0o077);", ""]]),
   ...of("server/src/db/embedded/durable-node-fs.ts", FILE_ACCESS, [["mode & OWNER_ONLY", "mode"]]),
   ...of(
@@ -149,7 +149,7 @@ export const accessMutations: Mutation[] = [
     [['  process.env.ORT_DISABLE_TELEMETRY = "1";\n', ""]],
   ),
 
-  // Vocabulary
+  // Vocabularies and the decoding of Whisper texts
   ...of(
     "speech/src/engines/vocabulary.ts",
     ["speech/test/engines/vocabulary.test.ts"],

@@ -4,7 +4,6 @@ const STORED_FILES = ["server/test/cleanup/stored-files.test.ts"];
 
 /** Sweeps, retention and backup. */
 export const cleanupMutations: Mutation[] = [
-  // Sweeps, retention and backup
   ...of(
     "server/src/cleanup/stored-files.ts",
     ["server/test/transcription/attempt-files.test.ts"],

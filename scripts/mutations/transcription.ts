@@ -7,7 +7,7 @@ const ATTEMPTS = [
 ];
 const CORRECTIONS = ["server/test/corrections/corrections.test.ts"];
 
-/** State transitions, fences and the words that are recognized. */
+/** State transitions, fences, captions and speech recognition. */
 export const transcriptionMutations: Mutation[] = [
   // State transitions
   ...of(
@@ -161,7 +161,7 @@ export const transcriptionMutations: Mutation[] = [
     ],
   ),
 
-  // Channels
+  // Servers, models and channels
   ...of(
     "speech/src/engines/openai/openai.ts",
     ["speech/test/engines/openai/openai.test.ts"],

@@ -145,14 +145,15 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
   decoder_unavailable:
     "Neither ffmpeg nor the optional package node-av works; `subtext doctor` states why. `apt install ffmpeg`, then reprocess.",
   decoder_crashed: "The decoder crashed or exceeded its limits.",
-  model_unusable: "A model file is missing or damaged. Reinstalling Subtext restores the bundled one.",
+  model_unusable:
+    "A model file is missing, damaged or unsupported. Reinstalling Subtext restores the bundled model.",
   model_not_found: "No model has this name, or it is not installed: `subtext models list`.",
   model_download_failed:
     "The model hub does not respond, or refuses the request. Downloaded bytes are kept; `subtext models pull` resumes.",
   model_corrupt: "The model's files do not match the hub's hashes: `subtext models rm`, then `pull`.",
   model_store_failed: "`MODELS_DIR` is full or not writable, or another process is downloading to it.",
   engine_crashed: "The engine's process crashed.",
-  engine_hung: "The engine's process stopped sending heartbeats.",
+  engine_hung: "The engine's process sent no heartbeats or made no progress.",
   insufficient_memory:
     "One speech process does not fit into the memory of the container or machine; the message says how much it needs.",
   engine_out_of_memory:
@@ -160,7 +161,7 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
   engine_refused:
     "The transcription server rejects requests. The message names the server and the problem with the key, the address, the model or a setting. Fix the problem and reprocess.",
   engine_unavailable:
-    "No transcription server responded: it is down, overloaded, or slower than its time limit.",
+    "No transcription server returned a transcript: all are down, overloaded, or slower than the time limit.",
   engine_answer_invalid: "The response of the transcription server is not a transcription.",
   storage_object_denied:
     "The storage denies access to the recording or the transcript (403, `EACCES`) while it serves other files. Fix the permissions, then reprocess.",

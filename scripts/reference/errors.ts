@@ -7,7 +7,7 @@ import { renderTable } from "./markdown.ts";
 const FAILURES: Record<FailureCode, { retryable: boolean }> = {
   ...APP_ERRORS,
   ...SPEECH_ERRORS,
-  // The worker crashed more often than attempts are retried.
+  // More workers were lost than lost attempts are retried.
   worker_lost: { retryable: false },
   canceled: { retryable: false },
 };

@@ -22,8 +22,8 @@ export function renderKeyFigures(): string {
   const rows = [
     [
       "one hour of speech, from the finished upload to the transcript",
-      `${hour("took")}, ${hour("real time")} real time`,
-      `ffmpeg, which only decodes it, is ${hour("ffmpeg decoding alone")} as fast`,
+      `${hour("elapsed time")}, ${hour("multiple of real time")} real time`,
+      `ffmpeg, which only decodes it, is ${hour("relative to decoding by ffmpeg")} as fast`,
     ],
     [
       "memory of the idle service with its embedded database, which has smaller buffers",

@@ -3,7 +3,7 @@ import { renderTable } from "./markdown.ts";
 
 /** The catalog offers only 8-bit decoders. */
 const DECODER = "int8";
-/** More utterances per batch are short. */
+/** The largest batch in the table. Larger batches contain only short utterances. */
 const BATCH = 4;
 
 /** Renders the figures of the catalog, which are part of the published package. */

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(work, { recursive: true }));
 
-/** Which texts a script writes. */
+/** What kind of text the model writes. */
 type Kind = "confident" | "improbable" | "repetitive" | "no speech";
 
 interface Attempt {
@@ -58,7 +58,7 @@ describe("temperature fallback over generated graphs", () => {
     }
   });
 
-  test("was compared at temperature 0, at higher ones, and if all attempts fail", () => {
+  test("results were compared at temperature 0, at higher ones, and after all attempts failed", () => {
     expect(reached).toEqual(new Set([0, 0.2, 0.4, 0.6, null]));
   });
 });

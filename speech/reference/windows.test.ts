@@ -31,7 +31,7 @@ interface Segment {
   text: string[];
 }
 
-test.each([1, 2, 3, 4])("of complete texts contain the same segments (seed %i)", async (seed) => {
+test.each([1, 2, 3, 4])("windows of complete texts contain the same segments (seed %i)", async (seed) => {
   const random = seededRandom(seed);
   const scripts = Array.from({ length: WINDOWS }, () => ({ says: segmentSteps(random, WINDOW_SECONDS) }));
   const { engine, reference, model } = await both(`complete-${seed}`, scripts);
@@ -51,7 +51,7 @@ test.each([1, 2, 3, 4])("of complete texts contain the same segments (seed %i)",
 });
 
 test.each([11, 12, 13, 14, 15, 16])(
-  "continue at the end of the last segment if the text reaches the token limit (seed %i)",
+  "recognition continues at the end of the last segment if the text reaches the token limit (seed %i)",
   async (seed) => {
     const random = seededRandom(seed);
     const firstSeconds = 2.2 + 1.5 * random();
@@ -71,7 +71,7 @@ test.each([11, 12, 13, 14, 15, 16])(
   },
 );
 
-/** The words of the segments in order, each inside of its segment. */
+/** Expects the words of the segments in order, each inside its segment. */
 function expectSegments(words: readonly { word: string; start: number; end: number }[], segments: Segment[]) {
   expect(words.map(({ word }) => word)).toEqual(segments.flatMap(({ text }) => text));
   const spans = segments.flatMap(({ start, end, text }) => text.map(() => ({ start, end })));

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(work, { recursive: true }));
 
-test("are where the reference's word timestamps are, and where the attention moves on", async () => {
+test("word times are where the reference's word timestamps are, and where the attention moves to the next word", async () => {
   const differences: number[] = [];
   const errors: number[] = [];
   for (const seed of [1, 2, 3, 4, 5, 6]) {

@@ -1,4 +1,4 @@
-/** Why a recording could not be transcribed. The codes are part of the public API, as reasons for FAILED transcriptions. */
+/** Errors of transcriptions and of model downloads. The codes are part of the public API, as reasons for failures. */
 export const SPEECH_ERRORS = {
   /** Not a media file: empty, text, random bytes, or without its index (`moov`). */
   unreadable_media: { retryable: false },
@@ -12,7 +12,7 @@ export const SPEECH_ERRORS = {
   language_unsupported: { retryable: false },
   /** Speech was detected, but nothing was recognized with confidence, probably because of the language. */
   language_undetermined: { retryable: false },
-  /** Neither ffmpeg nor the optional package node-av is installed and can be loaded. */
+  /** Neither ffmpeg nor the optional package node-av can be used. */
   decoder_unavailable: { retryable: true },
   /** The decoder was killed or exceeded its time limit. */
   decoder_crashed: { retryable: true },
@@ -36,7 +36,7 @@ export const SPEECH_ERRORS = {
   insufficient_memory: { retryable: false },
   /** The transcription server rejected the request: wrong key, address, model or setting. */
   engine_refused: { retryable: false },
-  /** No transcription server responded before the last retry or the deadline. */
+  /** No transcription server returned a transcript before the last retry or the deadline. */
   engine_unavailable: { retryable: true },
   /** The transcription server's response is not a transcription. */
   engine_answer_invalid: { retryable: true },

@@ -27,7 +27,7 @@ export interface TranscribeOptions {
   signal: AbortSignal;
   /** Called whenever more words are final. */
   onProgress?: (progress: TranscribeProgress) => void;
-  /** Called once, when the recording is decoded or decoding has failed. Not called without audio. */
+  /** Called once: when the recording is decoded, or when the transcription fails before. Not called without audio. */
   onWaveform?: (waveform: Waveform) => void;
   /** Checkpoints of earlier attempts at the same recording, in any order. They save time and do not change the result. */
   checkpoints?: readonly Checkpoint[];
@@ -49,7 +49,7 @@ export interface TranscribeOptions {
 export async function transcribe(path: string, options: TranscribeOptions): Promise<TranscribeResult> {
   const { decoder, voiceActivity, onCheckpoint, checkpoints = [], vocabulary = [] } = options;
   const cache = new CheckpointCache(checkpoints, { recordsNew: onCheckpoint !== undefined });
-  const cached = cache.engines(options.engines);
+  const cached = cache.wrapEngines(options.engines);
   const multilingual = cached.multilingual && withVocabulary(cached.multilingual, vocabulary);
   const engines = { ...cached, multilingual };
   const timer = new StageTimer();
@@ -72,7 +72,7 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
     timer.time("voiceActivity", () => voiceActivity.probabilities(block, preceding, signal));
   const { groups, waveform, hasChannels, summary } = await decodeUtterances(decoder, path, {
     ...{ probe, maxDurationSeconds, signal, timer },
-    scores: (channel) => cache.scores(score, channel),
+    scores: (channel) => cache.wrapScore(score, channel),
     maxUtteranceSeconds: maxUtteranceSeconds(engines),
     onWaveform: options.onWaveform,
   });

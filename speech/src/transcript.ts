@@ -79,7 +79,7 @@ export type TranscribeResult = Transcript | NothingToTranscribe;
 export interface TranscribeProgress {
   /** Seconds of the media whose words are final. */
   done: number;
-  /** Seconds of the media; null until probed. */
+  /** Seconds of the media; null if unknown. */
   duration: number | null;
   /** Estimated remaining time at the recent speed; null if no estimate is possible yet. */
   remainingSeconds: number | null;

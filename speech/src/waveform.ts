@@ -11,7 +11,7 @@ const MIN_GAP_SECONDS = 0.05;
 export interface Waveform {
   /** Seconds of the media, 3 decimals. */
   duration: number;
-  /** False if decoding failed and the waveform covers only the beginning. */
+  /** False if the transcription failed and the waveform covers only the beginning. */
   whole: boolean;
   peaksPerSecond: number;
   /**

@@ -158,7 +158,7 @@ function printReads(reads: Read[], scenarios: Scenario[], cells: Map<string, Cel
   );
   printTable(
     "GET requests to an api process, with workers on the same machine",
-    ["", "concurrency", "workers", "responses per second", "relative to idle", "p50", "p99"],
+    ["", "concurrency", "workers", "responses per second", "relative to no workers", "p50", "p99"],
     lines,
   );
 }

@@ -56,7 +56,7 @@ export async function startTranscribingWorker(
   });
   resources.defer(() => worker.end("SIGTERM"));
   await worker.start();
-  // The engines are loaded after the first completed recordings.
+  // When every core has completed a recording, the engines are loaded.
   const before = await countCompleted(parts);
   while ((await countCompleted(parts)) < before + availableParallelism()) {
     if ((await countOpen(parts)) === 0) throw new Error("the recordings could not be transcribed");

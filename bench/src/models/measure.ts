@@ -58,7 +58,7 @@ export async function measureModel(
   }
 }
 
-/** Returns the only speech process. */
+/** Returns the process ID of the only child process. */
 function pidOfChild(): number {
   const [found] = processTree(process.pid).filter(({ pid }) => pid !== process.pid);
   if (found === undefined) throw new Error("The speech process did not start.");

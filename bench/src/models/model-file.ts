@@ -14,7 +14,7 @@ import { seeded } from "../seeded.ts";
 const MAX_EMBEDDED_BYTES = 1.9e9;
 const BLOCK_VALUES = 2 ** 20;
 /**
- * Writes an ONNX model with random weights without holding them in memory. Weights of more than 2 GB are written to
+ * Writes an ONNX model with random weights without holding them in memory. Weights of more than 1.9 GB are written to
  * `<path>_data`, like those of published exports.
  */
 export function writeModel(path: string, graph: GraphWriter, weights: readonly Weight[]): void {

@@ -8,7 +8,7 @@ const SUFFIXES = { int8: "_quantized", fp16: "_fp16", fp32: "" };
 const LANGUAGES = ["en", "es"];
 /** Start, language, task, no timestamps. */
 const PROMPT_TOKENS = 4;
-/** Layers whose heads follow the text in a real model. */
+/** Number of heads whose attention follows the text, about as in published models. */
 export const ALIGNMENT_HEADS = 8;
 
 export interface ModelFolder {

@@ -15,7 +15,7 @@ export interface AlignmentInput extends Pick<DecodedSequence, "attention" | "ste
   letters: readonly number[] | null;
 }
 
-/** The frames of one token: `[start, end)`. Integers, except at the start of a word if the onsets are known. */
+/** The frames of one token: `[start, end)`. Not always integers: word starts are refined, and tokens may share a frame. */
 export interface FrameSpan {
   start: number;
   end: number;
@@ -23,8 +23,8 @@ export interface FrameSpan {
 
 const ATTENTION_FLOOR = 1e-3;
 // Costs are on the scale of −log(attention share), which is 0 … 6.9. They were tuned on 100 synthetic utterances in ten
-// voices, with and without noise, and verified on 100 others. For synthetic voices, the weights of word starts and durations
-// matter little, so those at which the real voice is most accurate were chosen.
+// voices, with and without noise, and verified on 100 others. The weights of word starts and durations matter little for
+// synthetic voices, so they were tuned on a recording of a real voice.
 const PAUSE_COST_QUIET = 0.4;
 const PAUSE_COST_LOUD = 4;
 const PAUSE_BEGIN_COST = 2;
@@ -245,8 +245,8 @@ function onsetAt(onsets: Float32Array, frame: number): number {
 }
 
 /**
- * Moves each word's start inside its frame or into a neighboring frame, to the mean position under the onset
- * probabilities of the three frames. The previous token ends there if no pause is between.
+ * Moves each word's start inside its frame or into a neighboring frame, to the mean position of the three frames, weighted
+ * by the odds of a word start. The previous token ends there if there is no pause between them.
  */
 function refineWordStarts(
   spans: readonly FrameSpan[],

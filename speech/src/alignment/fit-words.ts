@@ -9,18 +9,18 @@ export interface SpeechSpan {
 
 /** Shorter gaps may be stop consonants. */
 const MIN_PAUSE_SECONDS = 0.2;
-/** Voice activity detection reports the start and the end of speech up to one window late. */
+/** Voice activity detection reports the start and the end of speech up to about one window late. */
 const DETECTION_DELAY_SECONDS = 0.03;
 /** A gap of at most this length between a word and the edge of its speech span is closed. */
 const MAX_EDGE_GAP_SECONDS = 0.25;
-/** A word is longer than this, plus this much per character, only if it has absorbed speech that the engine omitted. */
+/** Maximum duration: a constant plus a time per character. A longer word has absorbed speech that the engine omitted. */
 const MAX_WORD_SECONDS = 2;
 const MAX_CHARACTER_SECONDS = 0.1;
 
 /**
  * Corrects the times of words next to pauses, where aligners are inaccurate. Each word is limited to the speech span that
- * it overlaps most. The first and the last word of a span extend to its edges. A word inside a pause keeps its times. An
- * implausibly long word is cut at the start if it is the first of its span, else at the end.
+ * it overlaps most. The first and the last word of a span extend to its edges if these are near. A word inside a pause is
+ * not moved. An implausibly long word is cut at the start if it is the first of several in its span, else at the end.
  * @param words in order, not overlapping
  * @param speech in order
  */

@@ -16,7 +16,7 @@ export interface Activity {
 const RELATIVE_LEAKAGE_DB = 12;
 /** … or this much quieter in absolute terms, which matters if one speaker is much quieter than the other. */
 const ABSOLUTE_LEAKAGE_DB = 16;
-/** Leakage may be delayed by this many frames. */
+/** Leakage may be delayed by up to this many frames. */
 const LEAKAGE_FRAMES = 2;
 /** An active channel is at most this far below its speech level, and at least halfway between background and speech. */
 const SPEECH_RANGE_DB = 15;
@@ -108,7 +108,7 @@ function activityThreshold(levels: Float32Array): number {
   return Math.max(QUIETEST_DB, speech - SPEECH_RANGE_DB, (speech + background) / 2);
 }
 
-/** Returns the highest correlation of the channels' levels at any delay, −1 … 1. Copies and echoes correlate. */
+/** Returns the highest correlation of the channels' levels at delays of up to two seconds. Copies and echoes correlate. */
 export function highestCorrelation(levels: LevelPair): number {
   const leakage = findLeakage(levels);
   const [first, second] = [compared(levels[0], leakage[0]), compared(levels[1], leakage[1])];

@@ -19,8 +19,8 @@ const FIRST_CHECK_SECONDS = 60;
 
 /**
  * Decides whether each channel of a stereo track contains one speaker, as in recorded phone calls: the channels are
- * active mostly at different times, and neither resembles the other. Reads calls to their end, because sound that is in
- * both channels would be transcribed twice. Ordinary stereo is usually detected after a minute of audio.
+ * active mostly at different times, and neither resembles the other. Reads calls to their end, because a later part may be
+ * in both channels and would be transcribed twice. Ordinary stereo is usually detected after a minute of audio.
  * @returns the parts of each channel that contain only leakage; null if the channels must be mixed
  */
 export async function separateSpeakers(

@@ -14,11 +14,11 @@ type ResultOf<K extends Kind> = ModelResults[K][number][1];
 
 /**
  * Caches the models' results for one recording. The words depend only on the samples and these results, so a resumed
- * transcription produces the same words, and no other state needs to be saved. Keys contain the engine's name, the
- * vocabulary and a checksum of the samples, so results of another engine, vocabulary or recording are not used.
+ * transcription produces the same words, and no other state needs to be saved. Each key identifies what its result depends
+ * on: a checksum of the samples and, for engines, the engine's name and any requested language and vocabulary.
  */
 export class CheckpointCache {
-  /** Words before this time are final, in seconds of the media. */
+  /** Seconds of the media up to which the words are final. */
   readonly settledSeconds: number;
   readonly #speech: Map<string, Float32Array>;
   readonly #recognitions: Map<string, ResultOf<"recognitions">>;
@@ -43,10 +43,10 @@ export class CheckpointCache {
   }
 
   /**
-   * Wraps voice activity detection. Call the result once for each block, in order.
+   * Wraps voice activity detection. Call the returned function once for each block, in order.
    * @param channel of the blocks; undefined if the channels are mixed
    */
-  scores(score: Score, channel?: Channel): Score {
+  wrapScore(score: Score, channel?: Channel): Score {
     let blocks = 0;
     return async (samples, preceding) => {
       const block = `${blocks++} ${checksum(samples)}`;
@@ -60,7 +60,7 @@ export class CheckpointCache {
   }
 
   /** Wraps the engines so that they compute only missing results. */
-  engines({ bundled, multilingual, ...engines }: Engines): Engines {
+  wrapEngines({ bundled, multilingual, ...engines }: Engines): Engines {
     return {
       ...engines,
       bundled: bundled && this.#engine(bundled),

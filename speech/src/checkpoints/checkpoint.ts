@@ -17,7 +17,10 @@ export interface ModelResults {
   languages: [key: string, probabilities: ReadonlyMap<string, number>][];
 }
 
-/** Checkpoints of releases with another format are ignored. */
+/**
+ * Checkpoints of another format are ignored. Increment this when the format changes, or when the same keys have other
+ * results, such as speech probabilities of another voice activity model.
+ */
 const FORMAT = 3;
 
 interface Serialized {

@@ -23,7 +23,7 @@ export interface ModelSettings {
   wanted: string;
   /** Used unless `--encoder` is given. */
   encoder: EncoderChoice;
-  /** Number of threads of a speech process, for which an encoder is chosen. */
+  /** Threads of a speech process. The encoder is chosen for this number. */
   threads: number;
 }
 
@@ -222,7 +222,7 @@ function chooseModel(name: string): KnownModel {
   if (model) return model;
   if (name.includes("/")) {
     throw new Error(
-      `${name} is a folder and cannot be downloaded. Name a model, such as ${DEFAULT_MODEL_NAME}.`,
+      `${name} contains a slash. Only models of the catalog can be downloaded, such as ${DEFAULT_MODEL_NAME}.`,
     );
   }
   const names = KNOWN_MODELS.map((known) => known.name).join(", ");
@@ -232,7 +232,7 @@ function chooseModel(name: string): KnownModel {
 /** @throws Error if the model is not available with this encoder */
 function checkEncoder({ name, encoders }: KnownModel, encoder: Precision): void {
   if (encoders.includes(encoder)) return;
-  throw new Error(`${name} has no encoder in ${encoder}. Available: ${encoders.join(", ")}.`);
+  throw new Error(`${name} has no ${encoder} encoder. Available: ${encoders.join(", ")}.`);
 }
 
 async function pull(

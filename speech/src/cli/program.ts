@@ -44,7 +44,7 @@ export function createProgram(terminal: Terminal, onExit: (exitCode: number) => 
     .description("Transcribes recordings, with the time of each word.")
     .version(packageJson.version)
     .argument("[files...]", "recordings: video or audio")
-    .option("--json", "print one JSON object per line for each file")
+    .option("--json", "print a JSON object for each file, one per line")
     .option("--words", "print one line per word: start, end and word, separated by tabs")
     .addOption(new Option("--engine <name>", "speech engine").choices(ENGINE_CHOICES).default("auto"))
     .option("--model <name>", "a Whisper model from `models list`, or a folder that contains one")
@@ -86,7 +86,7 @@ function append(url: string, before: string[] = []): string[] {
 }
 
 function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It must be a positive integer.");
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It must be an integer from 1 to 999999.");
   return Number(text);
 }
 

@@ -128,7 +128,7 @@ export function readModelSettings(options: Options, env: Env): ModelSettings {
   const url = (env.MODEL_HUB_URL?.trim() || PUBLIC_HUB).replace(/\/+$/, "");
   if (!/^https?:\/\/[^/@]+(\/[^@?#]*)?$/.test(url)) {
     throw new Error(
-      "MODEL_HUB_URL must be an http(s) URL without credentials; put a token in MODEL_HUB_TOKEN.",
+      "MODEL_HUB_URL must be an http(s) URL without credentials or query; put a token in MODEL_HUB_TOKEN.",
     );
   }
   return {
@@ -146,11 +146,13 @@ function modelsFolder({ modelsDir }: Options, env: Env): string {
   return resolve(modelsDir ?? (env.MODELS_DIR?.trim() || join(cache, "subtext", "models")));
 }
 
-/** Parses `5400`, `90m` or `12h`. */
+/** Parses `5400`, `90m` or `12h` to seconds. */
 export function parseSeconds(text: string): number {
   const match = /^(\d{1,7})([smh]?)$/.exec(text);
   const seconds = Number(match?.[1]) * SECONDS_OF_UNIT[(match?.[2] || "s") as keyof typeof SECONDS_OF_UNIT];
   if (!(seconds > 0))
-    throw new InvalidArgumentError("It must be a number of seconds, or a number with m or h, such as 90m.");
+    throw new InvalidArgumentError(
+      "It must be a positive integer of at most 7 digits, in seconds or with the unit m or h, such as 90m.",
+    );
   return seconds;
 }

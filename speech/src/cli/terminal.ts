@@ -29,7 +29,7 @@ export interface BarState {
   text: string;
 }
 
-/** A line that is redrawn at most every 100 ms. */
+/** A line that is redrawn at most once every 100 ms. */
 export interface ProgressBar {
   show(state: BarState): void;
   /** Draws the last state and ends the line. */

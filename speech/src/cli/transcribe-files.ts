@@ -33,7 +33,7 @@ export function stopSignal(): AbortSignal {
 
 /**
  * Transcribes files one after another. A failure does not stop the remaining files.
- * @param stop ends the command within a second
+ * @param stop when aborted, ends the command within a second
  * @returns the exit code
  */
 export async function transcribeFiles(
@@ -144,7 +144,7 @@ async function requireFile(path: string): Promise<void> {
   await access(path, constants.R_OK);
   const found = await stat(path);
   if (found.isFile()) return;
-  const what = found.isDirectory() ? "a folder" : "a pipe or a device";
+  const what = found.isDirectory() ? "a folder" : "a pipe, a socket or a device";
   throw new SpeechError("unsupported_media", `This is ${what}, not a file.`);
 }
 

@@ -5,7 +5,7 @@ export interface RecognitionResult {
   /** Times are seconds of the media. */
   words: TimedWord[];
   /**
-   * ISO 639-1 (or 639-3) code. Null if the engine does not detect languages. An engine with only one language transcribes
+   * ISO 639-1 (or 639-3) code. Null if the engine did not detect a language. An engine with only one language transcribes
    * all speech as that language.
    */
   language: string | null;

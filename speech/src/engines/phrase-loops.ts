@@ -63,7 +63,7 @@ function findRepetition(
   return null;
 }
 
-/** Returns whether a phrase is repeated often enough to be a loop. */
+/** Returns whether a phrase is repeated as often as in a loop, at any speed and length. */
 export function repeatsPhrase(words: readonly { word: string }[]): boolean {
   return !repetitions(plainCharacters(words).characters).next().done;
 }

@@ -48,7 +48,7 @@ export interface EngineSelection {
   multilingual: EngineSpec | null;
   /** Whether clearly English speech is transcribed by the bundled engine instead of the multilingual one. */
   bundledTakesEnglish: boolean;
-  /** A sentence for users that explains what to do if no selected engine supports the spoken language. */
+  /** Tells users what to do if no selected engine supports the spoken language. Empty with a multilingual engine. */
   remedy: string;
 }
 

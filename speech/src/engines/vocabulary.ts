@@ -8,11 +8,11 @@ const MAX_LOG_PROBABILITY_LOSS = 0.1;
 /** A lower mean log-probability may be an effect of the vocabulary. */
 const MIN_MEAN_LOG_PROBABILITY = -0.5;
 
-/** In real recordings, laughter and noise that were detected as speech have up to 0.90, clear speech 0.93 … 0.98. */
+/** In real recordings, laughter and noise that were detected as speech reach 0.90; clear speech has 0.93 … 0.98. */
 const CLEAR_SPEECH_PROBABILITY = 0.95;
-/** Share of the letters that are not in terms, in text that consists mostly of terms. */
+/** Maximum share of letters outside terms in text that consists mostly of terms. */
 const MAX_OTHER_LETTERS = 1 / 3;
-/** Misspelled terms have a share of at least 0.36; unrelated text has almost none. */
+/** Spellings of the same term have at least 0.36 of their letter pairs in common; unrelated texts have almost none. */
 const MIN_COMMON_PAIRS = 0.3;
 
 /** Returns an engine that uses a vocabulary. */
@@ -30,7 +30,7 @@ export function withVocabulary(engine: Engine, vocabulary: readonly string[]): E
   };
 }
 
-/** Joins the terms that fit, as the text before the utterance: `Subtext, PostgreSQL, Anna Weber.` */
+/** Joins as many terms as fit, as the text before the utterance: `Subtext, PostgreSQL, Anna Weber.` */
 export function vocabularyPrompt(vocabulary: readonly string[], fits: (prompt: string) => boolean): string {
   let prompt = "";
   for (const [index] of vocabulary.entries()) {

@@ -5,7 +5,7 @@ import { textLanguage } from "./text-language.ts";
 
 /** Detects languages with any engine, even if the engine detects them only while it transcribes. */
 export interface LanguageDetector {
-  /** Maximum number of utterances for one call of `detect`. */
+  /** Limits of one call of `detect`. */
   readonly batch: BatchLimits;
   /** Returns an empty map for an utterance without words. */
   detect(utterances: readonly SpokenUtterance[], signal: AbortSignal): Promise<LanguageProbabilities[]>;

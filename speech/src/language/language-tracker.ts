@@ -119,7 +119,7 @@ function isDividedIn({ probabilities }: Part, language: string | null): boolean 
   );
 }
 
-/** Splits each of the parts at pauses. Parts without pauses remain. */
+/** Splits the parts in `toSplit` at their pauses. Parts without pauses remain. */
 async function splitUp(
   parts: readonly Part[],
   toSplit: ReadonlySet<Part>,

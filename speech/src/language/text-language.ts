@@ -1,8 +1,8 @@
 /** Shorter texts are too often mistaken for a similar language, such as Spanish for Catalan. */
 const MIN_CHARACTERS = 40;
-/** Languages that eld reports for Indonesian and Swahili text. */
+/** eld knows neither Indonesian nor Swahili, and reports text in them as Malay or Tagalog. */
 const CONFUSED = new Set(["ms", "tl"]);
-/** Scripts that (almost) only one supported language uses. A few letters are enough to identify the language. */
+/** Scripts used (almost) exclusively by one supported language, which a few letters are enough to identify. */
 const LANGUAGE_OF_SCRIPT = {
   Armenian: "hy",
   Ethiopic: "am",
@@ -31,7 +31,7 @@ const MIN_SCRIPT_LETTERS = 4;
 /**
  * Detects the language of a text, for engines that do not report it.
  * @returns ISO code; `und` if the text is in one of several languages that are often confused; null if it is too short
- *   or the result is not reliable
+ *   or the result is not reliable. For other languages that eld does not know, the code may be that of a similar one.
  */
 export async function textLanguage(text: string): Promise<string | null> {
   const letters = text.match(/\p{L}|\p{M}/gu)?.length ?? 0;
@@ -40,7 +40,7 @@ export async function textLanguage(text: string): Promise<string | null> {
     if (count >= MIN_SCRIPT_LETTERS && count > letters / 2) return script.language;
   }
   if ([...text].length < MIN_CHARACTERS) return null;
-  // Loaded on demand, because its tables take 100 MB.
+  // Loaded on demand, because its tables take 100 MB of memory.
   const { eld } = await import("eld/small");
   const result = eld.detect(text);
   if (!result.isReliable()) return null;

@@ -2,7 +2,7 @@ import { SAMPLE_RATE, silence } from "./audio.ts";
 
 const CHUNK_SAMPLES = SAMPLE_RATE;
 
-/** Creates a chunk from a second of audio. The arrays are reused, so a chunk must not keep them. */
+/** Creates chunks from up to a second of audio. The arrays are reused, so a chunk must not keep them. */
 export interface ChunkFormat<Chunk> {
   /** @param right the same array as `left` for one channel */
   create(left: Float32Array, right: Float32Array): Chunk;
@@ -43,7 +43,7 @@ export class Chunker<Chunk> {
     }
   }
 
-  /** Copies the samples, unless one of them is out of range. */
+  /** Copies all samples at once, unless one of them is out of range. */
   #addMono(samples: Float32Array): void {
     let highest = 0;
     let lowest = 0;

@@ -156,7 +156,7 @@ async function* decodeChunks<Chunk>(
   );
 }
 
-/** A clock jump may have made both durations too long. */
+/** Returns the track's duration, but at most that of the recording: a clock jump may have made it too long. */
 function expectedAudio(probe: Probe, duration: number | null): number | null {
   if (probe.audioDuration == null || duration === null) return probe.audioDuration ?? null;
   return Math.min(probe.audioDuration, duration);
@@ -175,6 +175,8 @@ async function plausibleDuration(
 }
 
 function tooLong(maxDurationSeconds: number): SpeechError {
-  const hours = Math.round((maxDurationSeconds / 3600) * 100) / 100;
-  return new SpeechError("media_too_long", `The recording is longer than the limit of ${hours} h.`);
+  const [unitSeconds, unit] =
+    maxDurationSeconds < 60 ? [1, "s"] : maxDurationSeconds < 3600 ? [60, "min"] : [3600, "h"];
+  const limit = `${Math.round((maxDurationSeconds / unitSeconds) * 100) / 100} ${unit}`;
+  return new SpeechError("media_too_long", `The recording is longer than the limit of ${limit}.`);
 }

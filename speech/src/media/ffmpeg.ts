@@ -123,7 +123,7 @@ class FfmpegBackend implements Backend {
     };
   }
 
-  /** Reads the first packet of a track, if it is not among the first packets of the file. */
+  /** Returns whether the first packet of a track is encrypted. Needed if it is not among the first packets of the file. */
   async #isEncrypted(path: string, stream: number, signal: AbortSignal): Promise<boolean> {
     const shown = ["-select_streams", `${stream}`, "-read_intervals", "%+#1", "-show_packets", "-of", "json"];
     const { result } = await this.#ffprobe(["-v", "error", ...shown], path, signal, (child) => child.text());

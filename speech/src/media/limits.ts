@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 /** Demuxers of supported containers. Others are rejected, because playlists could refer to other files. */
 export const CONTAINERS = "mov,mp4,matroska,webm,mpegts,avi,ogg,wav,mp3,aac,flac";
 
-/** Larger frames are not decoded when headers are read, because a frame of 16k × 16k pixels takes 0.7 GB. */
+/** Larger video frames are not decoded, because a frame of 16k × 16k pixels takes 0.7 GB. */
 export const MAX_PIXELS = 36_000_000;
 
 /** Memory limit of a decoder. A normal file of 12 hours needs 60 MB (ffmpeg) or 150 MB (node-av). */

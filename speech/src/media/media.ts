@@ -26,7 +26,7 @@ export interface DecodeSummary {
   duration: number;
   /** Why there is nothing to transcribe; null if there is sound. */
   skipReason: Exclude<SkipReason, "no_audio_track"> | null;
-  /** True if damaged parts were skipped. */
+  /** True if parts of the audio are damaged or missing. */
   incomplete: boolean;
 }
 

@@ -20,7 +20,7 @@ import { BLOCK_HEADER_BYTES, type NodeAvReply, type NodeAvRequest } from "./node
 import { splitPictures } from "./poster/pictures.ts";
 
 const CHILD = fileURLToPath(new URL("./node-av-child.ts", import.meta.url));
-/** Starting Node.js and loading FFmpeg takes a second, but 40 on a busy machine that emulates its processor. */
+/** Starting Node.js and loading FFmpeg takes a second, or up to 40 s on a busy machine that emulates the processor. */
 const LOAD_TIMEOUT_SECONDS = 180;
 
 export interface NodeAvInstallation {

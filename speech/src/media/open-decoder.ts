@@ -44,7 +44,7 @@ export async function checkConfiguredFfmpeg(options: OpenDecoderOptions): Promis
 async function whyUnusable(ffmpegPath: string, found: FfmpegInstallation | null): Promise<string> {
   if (found !== null) return `${ffmpegPath} is ffmpeg ${found.version}, which is older than 5.1.`;
   if (basename(ffmpegPath) === ffmpegPath) {
-    return `${ffmpegPath} and its ffprobe were not found on the PATH.`;
+    return `No working ${ffmpegPath} with its ffprobe was found on the PATH.`;
   }
   const file = await stat(ffmpegPath).catch(() => null);
   if (file === null) return `${ffmpegPath} does not exist.`;
@@ -96,7 +96,7 @@ async function describeFfmpeg(options: OpenDecoderOptions): Promise<DecoderDescr
     return { ...missing, version: found?.version ?? null, advice: fault };
   }
   if (found === null) {
-    return { ...missing, advice: "ffmpeg and ffprobe were not found on the PATH." };
+    return { ...missing, advice: "No working ffmpeg with ffprobe was found on the PATH." };
   }
   const { version, supported, prlimit } = found;
   if (!supported)

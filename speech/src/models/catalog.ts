@@ -25,7 +25,7 @@ export interface KnownModel {
   prefersBundledForEnglish: boolean;
 }
 
-/** The largest model that transcribes in real time on a few CPU cores. */
+/** The largest model that is several times as fast as real time on a few CPU cores. */
 export const DEFAULT_MODEL_NAME = "whisper-small";
 
 const MB = 1e6;

@@ -55,7 +55,7 @@ export class FileMissing extends SourceChanged {
 }
 
 const MAX_DELAY_MS = 30_000;
-/** An attempt that receives this much counts as progress even if it fails, so unreliable connections succeed eventually. */
+/** A failed attempt that received this much counts as progress, so downloads over unreliable connections can finish. */
 const PROGRESS_BYTES = 1 << 20;
 
 /**

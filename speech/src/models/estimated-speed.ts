@@ -11,7 +11,7 @@ export interface EncoderSpeed {
 export interface ModelSpeed {
   /** Multiple of real time, on this machine. */
   realTime: number;
-  /** Whether transcriptions have reached it, or it is an estimate. */
+  /** True if transcriptions have reached this speed; false for an estimate. */
   isMeasured: boolean;
 }
 
@@ -36,7 +36,7 @@ export const SPEECH_PRIORITIES: readonly [SpeechPriority, ...SpeechPriority[]] =
 
 /** Minimum multiple of real time at which a model recognizes clear English with `auto`. */
 const MIN_ENGLISH_SPEED = 4;
-/** A model that does so continues until it is slower than this, so that recordings do not alternate between two engines. */
+/** Below this, a model stops recognizing clear English. The margin keeps recordings from alternating between engines. */
 const MIN_CONTINUED_ENGLISH_SPEED = 3.5;
 
 /** Estimates the speed of a model in multiples of real time, scaled from the measurement on the benchmark machine. */
@@ -47,7 +47,7 @@ export function estimateSpeed({ name, encoder }: KnownModel, machine: EncoderSpe
   return measured ? (measured.speed * machine[precision]) / BENCHMARK_SPEED[precision] : null;
 }
 
-/** Prefers the speed that transcriptions have reached to the estimate. */
+/** Returns the speed that transcriptions have reached, or else an estimate; null if neither is known. */
 export function speedOf(model: KnownModel | null, { measured, machine }: KnownSpeeds): ModelSpeed | null {
   if (measured !== null) return { realTime: measured.realTime, isMeasured: true };
   const realTime = model && machine && estimateSpeed(model, machine);
@@ -64,7 +64,7 @@ export function isFastEnough(realTime: number, wasFastEnough: boolean): boolean 
 
 /**
  * Returns whether the bundled engine recognizes clear English instead of the model.
- * @param model null if the model is not in the catalog; it is preferred, and so is a model of unknown speed
+ * @param model null if the model is not in the catalog. Such a model, or one of unknown speed, recognizes English itself.
  */
 export function bundledTakesEnglish(
   model: KnownModel | null,

@@ -8,8 +8,8 @@ export function storeError(error: unknown, path: string): SpeechError {
   const reasons: Record<string, string> = {
     ENOSPC: "the disk is full; free some space to resume the download",
     EDQUOT: "the disk quota is exceeded; free some space to resume the download",
-    EACCES: "this user has no write permission; set MODELS_DIR to a writable folder",
-    EPERM: "this user has no write permission; set MODELS_DIR to a writable folder",
+    EACCES: "permission denied; set MODELS_DIR to a folder that this user can read and write",
+    EPERM: "permission denied; set MODELS_DIR to a folder that this user can read and write",
     EROFS: "the disk is read-only; set MODELS_DIR to a writable folder",
     ENOENT: "the folder cannot be created; set MODELS_DIR to another folder",
     ELOOP: "it is a symbolic link",

@@ -44,7 +44,7 @@ export interface InstallOptions {
 
 /**
  * A folder of models: `<name>/` for an installed model, `<name>.partial/` for a partial download. Several processes may
- * use it concurrently. Readers need no lock, because models are installed and removed atomically.
+ * use it concurrently. Readers need no lock, because complete models are installed and removed by renaming their folders.
  */
 export interface ModelStore {
   readonly folder: string;

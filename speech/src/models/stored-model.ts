@@ -9,7 +9,7 @@ export interface StoredModel {
   name: string;
   /** Absolute path. */
   folder: string;
-  /** `damaged`: a file is missing or has the wrong size. */
+  /** `damaged`: a file is missing or has the wrong size, or the manifest is unreadable. */
   state: "installed" | "partial" | "damaged";
   /** Bytes on disk. */
   bytes: number;

@@ -20,7 +20,7 @@ export interface DecodeOptions {
   attentionHeads: readonly AttentionHead[];
   /** Number of frames of cross-attention for each row; all by default. */
   attentionFrames?: readonly number[];
-  /** Sets the logits of tokens that must not follow the given tokens to −∞. */
+  /** Sets the logits of tokens to −∞ if these must not follow the given tokens. */
   processLogits?: (logits: Float32Array, tokens: readonly number[]) => void;
   /** Enables sampling. All rows use the same seed, so results do not depend on the rest of the batch. */
   sampling?: { temperature: number; seed: number };
@@ -233,8 +233,9 @@ const MIN_OCCURRENCES = 4;
 /** Minimum length of a loop at the token limit. */
 const MIN_TOKENS_AT_LIMIT = 16;
 const MAX_PERIOD = 24;
-/** People repeat "no" and "ha" many times, but hardly this often. */
+/** Longest period that may be a syllable, such as "no" or "ha". */
 const SYLLABLE_TOKENS = 2;
+/** People repeat syllables many times, but hardly this often. */
 const SYLLABLE_LOOP_TOKENS = 24;
 /** At five tokens per second, more than anyone can say within a window of 30 s. */
 const UNSAYABLE_TOKENS = 160;

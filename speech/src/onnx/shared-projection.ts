@@ -22,7 +22,7 @@ import {
 
 const LOGITS = "logits";
 const HIDDEN_STATES = "projected_states";
-/** Weights are transposed and unpacked. With more nodes, this is not a weight but depends on the input. */
+/** A few nodes transpose and unpack a weight. A value from more nodes is not a weight but depends on the input. */
 const MAX_WEIGHT_NODES = 4;
 
 /**
@@ -112,7 +112,7 @@ function findProjection(branch: Uint8Array, index: number): Projection | null {
     const tensor = needed.pop()!;
     const producer = nodes.find(({ outputs }) => outputs.includes(tensor));
     if (producer === undefined) continue;
-    if (!isUsedOnce(tensor) || producer.outputs.length !== 1 || weightNodes.length > MAX_WEIGHT_NODES)
+    if (!isUsedOnce(tensor) || producer.outputs.length !== 1 || weightNodes.length === MAX_WEIGHT_NODES)
       return null;
     weightNodes.unshift(producer);
     needed.push(...producer.inputs);

@@ -130,7 +130,7 @@ export class Layers {
   /**
    * @param query scaled; like `key` and `value`, `[rows, heads, positions, headSize]`
    * @param mask is added to the scores
-   * @param attentionName name of the softmax
+   * @param attentionName name of the softmax's output
    * @returns `[rows, positions, width]`
    */
   attend(

@@ -109,7 +109,7 @@ export function fitParallelism(
 }
 
 /**
- * Returns the memory of a speech process that runs a single utterance in one thread.
+ * Returns the memory that a speech process and its decoder need with one thread and the smallest batches.
  * @throws SpeechError `model_unusable`
  */
 export async function minimumBytes(multilingual: EngineSpec): Promise<number> {

@@ -146,7 +146,7 @@ export async function measureEncoderSpeedInWorker(threads: number): Promise<Enco
 
 /** Must be called in the main thread, because only its variables are visible to native code. */
 function startWorker(workerData: WorkerSpec): Worker {
-  // Otherwise onnxruntime sends telemetry to Microsoft. The service and the command line measure the machine themselves.
+  // Otherwise onnxruntime sends telemetry to Microsoft, also from the service and commands, which measure the machine.
   process.env.ORT_DISABLE_TELEMETRY = "1";
   return new Worker(MAIN, { workerData });
 }

@@ -69,7 +69,7 @@ export interface Speech {
   close(): Promise<void>;
 }
 
-/** Each process is started when its first job arrives, and restarted when it has ended. */
+/** Each process is started when its first job arrives. If it has ended, the next job starts it again. */
 export function createSpeech(options: SpeechOptions): Speech {
   return new SpeechProcesses(options);
 }

@@ -83,8 +83,8 @@ export class SpeechProcessEnded extends SpeechError {
 }
 
 /**
- * Supervises a speech process. Kills it if its heartbeat stops or it exceeds its memory limit. If the process ends for any
- * reason, its job is rejected with a SpeechError.
+ * Supervises a speech process. Kills it if it does not load in time, sends no heartbeat, makes no progress or exceeds its
+ * memory limit. If the process ends for any reason, its job is rejected.
  */
 export class SpeechProcess {
   readonly #options: SpeechProcessOptions;
@@ -103,7 +103,7 @@ export class SpeechProcess {
   /** Longest time between two reports of progress. */
   #slowestStepMs = 0;
   #lastLine = "";
-  /** Why the speech process was killed; null if it was not killed. */
+  /** Why the speech process was killed or stopped; null if it was not. */
   #fault: Error | null = null;
   #alive = true;
   #job: Job | null = null;

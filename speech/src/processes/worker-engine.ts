@@ -180,7 +180,7 @@ class WorkerEngine implements Engine {
   }
 }
 
-/** More workers are never busy at the same time. */
+/** Maximum number of parts of a batch. More workers than this are never busy at the same time. */
 export const MAX_PARTS = 4;
 /** Target size of a part. Larger batches are hardly faster per utterance. */
 const PART_UTTERANCES = 4;

@@ -242,8 +242,8 @@ const SLOW_WORD_SECONDS = 0.8;
 
 /**
  * Models may skip a sentence, or stop at the end of a sentence although speech continues after a pause. If a span of
- * speech between pauses has no words, returns the parts in which to recognize the utterance again. Returns an empty array
- * if no speech was missed, or if there are no words at all.
+ * speech between pauses has too few words, returns the parts in which to recognize the utterance again. Returns an empty
+ * array if no span or every span has too few words.
  */
 export function partsToRetry(utterance: SpokenUtterance, words: readonly TimedWord[]): SpokenUtterance[] {
   const { speech } = utterance;

@@ -21,7 +21,7 @@ export interface Engines {
    * multilingual engine that detects languages before it transcribes.
    */
   bundledTakesEnglish: boolean;
-  /** A sentence for users that explains what to do if no engine supports the spoken language. */
+  /** Tells users what to do if no engine supports the spoken language. Empty with a multilingual engine. */
   remedy: string;
 }
 
@@ -30,7 +30,7 @@ export interface Recognizer {
   /** Seconds of the media that are held back, as `recognize` describes. */
   readonly heldBackSeconds: number;
   /**
-   * Recognizes the next utterances in chronological order. Up to a minute of utterances may be held back, because their
+   * Recognizes the next utterances in chronological order. The last batch of utterances may be held back, because their
    * language can depend on later ones.
    * @throws SpeechError `language_unsupported` as soon as it is certain
    */

@@ -21,13 +21,13 @@ const MIN_RANGE_DB = 12;
 /** About the length of a window of voice activity detection, but a divisor of a second. */
 const FRAME_SAMPLES = 500;
 const FRAMES_PER_SECOND = SAMPLE_RATE / FRAME_SAMPLES;
-/** In the turn of a quiet speaker, every frame is this much below the loud frames of the recording, decibels. */
+/** In the turn of a quiet speaker, every frame is at least this much below the recording's loud frames, decibels. */
 const TURN_DISTANCE_DB = 20;
 /** Share of a recording's frames that are louder than its loud level. */
 const LOUDEST_SHARE = 0.05;
-/** Every frame of a turn below this level, dBFS, counts as quiet, even in a recording that is not loud. */
+/** A turn whose frames are all below this level, dBFS, counts as quiet even in a recording that is not loud. */
 const MAX_TURN_DB = -42;
-/** A turn is amplified if its loud parts are this much below the limit for its frames, decibels. */
+/** A turn is amplified if its loud parts are at least this much below the limit for its frames, decibels. */
 const TURN_MARGIN_DB = 6;
 /** A shorter gap between louder frames is a pause of the same speaker. */
 const MIN_TURN_FRAMES = 1.5 * FRAMES_PER_SECOND;

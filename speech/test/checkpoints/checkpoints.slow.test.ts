@@ -101,7 +101,7 @@ describe("checkpointed results", () => {
         calls++;
         return scoreOf(samples);
       };
-      const scores = [cache.scores(score, 1), cache.scores(score, 2), cache.scores(score)] as const;
+      const scores = [cache.wrapScore(score, 1), cache.wrapScore(score, 2), cache.wrapScore(score)] as const;
       const results = [];
       for (const [index, block] of [...blocks, blocks[0]].entries())
         results.push(await scores[index]!(block, new Float32Array(0)));
@@ -115,7 +115,7 @@ describe("checkpointed results", () => {
     const groups = await fakeRecording([["en", 6]]);
     const recognizeWith = async (engine: Engine, checkpoints: Checkpoint[]) => {
       const cache = new CheckpointCache(checkpoints, { recordsNew: true });
-      const { bundled } = cache.engines({ ...NOTHING, bundled: engine });
+      const { bundled } = cache.wrapEngines({ ...NOTHING, bundled: engine });
       const { signal } = new AbortController();
       await bundled!.recognize(
         groups.flatMap(({ utterances }) => utterances),
@@ -136,11 +136,11 @@ describe("checkpointed results", () => {
     const { signal } = new AbortController();
     const recognizeIn = async (louder: number, checkpoints: Checkpoint[]) => {
       const cache = new CheckpointCache(checkpoints, { recordsNew: true });
-      const { bundled } = cache.engines({ ...NOTHING, bundled: engine });
+      const { bundled } = cache.wrapEngines({ ...NOTHING, bundled: engine });
       const groups = await fakeRecording([["en", 6]]);
       const utterances = groups.flatMap(({ utterances }) => utterances);
       const samples = utterances.map(({ samples }) => samples.map((sample) => sample + louder));
-      const score = cache.scores(async (block) => new Float32Array(block.length / 512));
+      const score = cache.wrapScore(async (block) => new Float32Array(block.length / 512));
       await score(samples[0]!.slice(0, 5120), new Float32Array());
       await bundled!.recognize(
         utterances.map((utterance, index) => ({ ...utterance, samples: samples[index]! })),
@@ -163,7 +163,7 @@ describe("checkpointed results", () => {
     const { signal } = new AbortController();
     const inEach = async (checkpoints: Checkpoint[]) => {
       const cache = new CheckpointCache(checkpoints, { recordsNew: true });
-      const { multilingual } = cache.engines({ ...NOTHING, multilingual: fakeMultilingual() });
+      const { multilingual } = cache.wrapEngines({ ...NOTHING, multilingual: fakeMultilingual() });
       const recognizeIn = (languages?: (string | null)[]) =>
         multilingual!.recognize(utterances, { signal, ...(languages && { languages }) });
       const results = [await recognizeIn(["en"]), await recognizeIn(["es"]), await recognizeIn()];
@@ -268,7 +268,7 @@ describe("a transcription that is interrupted at any time, any number of times, 
       const { bundled, multilingual } = engines;
       const both = { bundled: mortal(bundled), multilingual: mortal(multilingual) };
       const recognizer = createRecognizer(
-        cache.engines({ ...NOTHING, ...engines, ...both }),
+        cache.wrapEngines({ ...NOTHING, ...engines, ...both }),
         groups.some(({ utterances }) => utterances.some(({ channel }) => channel !== undefined)),
       );
       for (const { utterances } of groups) await recognizer.recognize(utterances, options);

@@ -114,7 +114,7 @@ describe("a vocabulary", () => {
       const checkpoints = results.map((each) => ({ settledSeconds: 6, results: each }));
       const cache = new CheckpointCache(checkpoints, { recordsNew: true });
       const selected = { bundled: null, multilingual: engine, bundledTakesEnglish: false, remedy: "" };
-      const { multilingual } = cache.engines(selected);
+      const { multilingual } = cache.wrapEngines(selected);
       await withVocabulary(multilingual!, vocabulary).recognize(utterances, { signal });
       return cache.takeCheckpoint(6)?.results ?? null;
     };

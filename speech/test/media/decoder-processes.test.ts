@@ -162,7 +162,7 @@ describe("the choice of a decoder", () => {
       [join(folder, "unusable")]: "is not a file",
       [await file("ffmpeg-text", 0o644)]: "is not executable",
       [await file("ffmpeg-other", 0o755)]: "is not a working ffmpeg",
-      "ffmpeg-that-nobody-has": "not found on the PATH",
+      "ffmpeg-that-nobody-has": "was found on the PATH",
     };
     for (const [ffmpegPath, reason] of Object.entries(reasons)) {
       await expect(openDecoder({ ffmpegPath })).rejects.toMatchObject({

@@ -192,7 +192,10 @@ describe.each(decoders)("%s turns away", (_, decoder) => {
     const probe = await decoder.probe(fixture("recorder.webm"), signal);
     const silent = { probe: { ...probe, duration: null }, maxDurationSeconds: 1, signal };
     const chunks = decoder.decode(fixture("recorder.webm"), silent).chunks;
-    await expect(Array.fromAsync(chunks)).rejects.toMatchObject({ code: "media_too_long" });
+    await expect(Array.fromAsync(chunks)).rejects.toMatchObject({
+      code: "media_too_long",
+      message: "The recording is longer than the limit of 1 s.",
+    });
   });
 
   test("a file that is not there with the system's own error", async () => {

@@ -21,7 +21,7 @@ export interface CampaignOptions {
 export interface Tally {
   /** How often each fault happened, keyed by name. */
   times: Map<string, number>;
-  /** How often each fault was drawn but had no target, keyed by name. */
+  /** How often each fault was drawn but had no target or failed to be applied, keyed by name. */
   missed: Map<string, number>;
   total: number;
 }

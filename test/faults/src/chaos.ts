@@ -193,7 +193,7 @@ function printTally({ times, missed, total }: Tally): void {
   const names = [...new Set([...times.keys(), ...missed.keys()])].sort();
   printTable(
     `Faults that happened, seed ${seed}`,
-    ["fault", "times", "no target"],
+    ["fault", "times", "not applied"],
     [
       ...names.map((name) => [name, String(times.get(name) ?? 0), String(missed.get(name) ?? 0)]),
       ["all", String(total), ""],

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 
-/** An in-memory file system, mounted over a folder, that can be filled and emptied. */
+/** An in-memory file system, mounted over a folder, whose free space can be removed and restored. */
 export interface SmallDisk {
   fill(): void;
   makeRoom(): void;

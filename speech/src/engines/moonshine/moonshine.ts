@@ -43,7 +43,7 @@ const ALIGNMENT_HEADS: readonly AttentionHead[] = [
 ];
 
 export interface MoonshineOptions {
-  /** A promise that is awaited only when the model is needed. */
+  /** A promise is awaited only after the encoder has been loaded. */
   model: MoonshineModel | Promise<MoonshineModel>;
   /** Threads per run. */
   threads: number;

@@ -53,14 +53,14 @@ function readServers(settings: EngineSettingsReader): OpenAiSpec["servers"] {
   for (const url of urls.length === 0 ? [""] : urls) {
     const address = URL.parse(url);
     if (address?.protocol !== "http:" && address?.protocol !== "https:") {
-      settings.reportInvalid("SPEECH_SERVERS", url, "it must be addresses that begin with http: or https:");
+      settings.reportInvalid("SPEECH_SERVERS", url, "it must be a URL that begins with http:// or https://");
     } else if (address.username || address.password) {
-      const expected = "it must be addresses without a password; use SPEECH_SERVER_KEYS for credentials";
+      const expected = "it must be a URL without credentials; use SPEECH_SERVER_KEYS for API keys";
       settings.reportInvalid("SPEECH_SERVERS", url, expected);
     }
   }
   if (keys.length > 1 && keys.length !== urls.length) {
-    const expected = `it must be one key, or one for each of ${urls.length} servers`;
+    const expected = `it must be one key, or one for each server (${urls.length})`;
     settings.reportInvalid("SPEECH_SERVER_KEYS", "…", expected);
   }
   return urls.map((url, index) => ({ url, apiKey: keys[index] ?? keys[0] ?? null }));

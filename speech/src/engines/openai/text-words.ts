@@ -9,8 +9,8 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const PRONOUNCED = /[\p{L}\p{M}\p{N}\p{Sc}\p{Sm}&%@#§°]/u;
 const OPENING = /^[\p{Ps}\p{Pi}¿¡]+$/u;
-/** Musical notes and other symbols. */
-const SYMBOLS = /[\p{So}\p{Cc}]/gu;
+/** Musical notes, other symbols that are not pronounced, and control characters. */
+const SYMBOLS = /(?!°)[\p{So}\p{Cc}]/gu;
 
 /**
  * Splits a text into words at whitespace, and with `Intl.Segmenter` in scripts without spaces. Standalone punctuation

@@ -21,7 +21,7 @@ export interface TranscriptionServersOptions extends LoadBalancerOptions {
   /** Timeout of a request including its response. */
   timeoutMs: number;
   maxAttempts: number;
-  /** Whether a server that was never reachable is an error instead of being retried. */
+  /** Whether a server that was never reached is an error instead of being retried. */
   failsIfUnreachable: boolean;
 }
 
@@ -225,7 +225,8 @@ const PATH = "/audio/transcriptions";
 export function transcriptionUrl(baseUrl: string): URL {
   const url = URL.parse(baseUrl.trim());
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    const redacted = url === null ? "" : ` (${redactedUrl(url)})`;
+    // A URL such as `gpu1:8000/v1` has no origin.
+    const redacted = url === null || url.origin === "null" ? "" : ` (${redactedUrl(url)})`;
     throw new SpeechError("engine_refused", `The transcription server needs an http(s) URL${redacted}.`);
   }
   const path = url.pathname.replace(/\/+$/, "");

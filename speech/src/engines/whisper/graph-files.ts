@@ -106,6 +106,7 @@ export async function graphWeightBytes(folder: string): Promise<number> {
   return bytes;
 }
 
+/** Counts 4-bit weights like 8-bit ones. */
 function weightsOf(path: string): "eightBits" | "fp16" | "fp32" {
   const [, suffix] = /_(quantized|uint8|int8|q4|fp16|q4f16|bnb4)\.onnx$/.exec(path) ?? [];
   if (suffix === undefined) return "fp32";

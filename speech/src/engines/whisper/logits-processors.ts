@@ -1,7 +1,7 @@
 import type { WhisperModel } from "./model-files.ts";
 
 export const TIMESTAMP_STEP_SECONDS = 0.02;
-/** The first timestamp must not be later. */
+/** Latest first timestamp. */
 const MAX_INITIAL_SECONDS = 1;
 
 type LogitsModel = Pick<
@@ -9,7 +9,7 @@ type LogitsModel = Pick<
   "tokens" | "tokenBytes" | "suppressed" | "suppressedAtBegin" | "vocabularySize"
 >;
 
-/** Sets the logits of tokens that must not follow the given tokens to −∞. */
+/** Sets the logits of tokens to −∞ if these must not follow the given tokens. */
 export type LogitsProcessor = (logits: Float32Array, tokens: readonly number[]) => void;
 
 /**

@@ -44,7 +44,7 @@ const MAX_MEL_BINS = 1_024;
 const MAX_MEL_VALUES = 8_000_000;
 /** Samples transformed per spectrogram; real models have 1,200,000. */
 const MAX_TRANSFORMED_SAMPLES = 32_000_000;
-/** Largest prime factor of the transform's length. The running time grows with its square. */
+/** Largest prime factor of the transform's length. The running time grows with it. */
 const MAX_FFT_FACTOR = 31;
 const MAX_TOKENS = 4_096;
 const MAX_COUNT = 4_096;
@@ -115,7 +115,7 @@ function readSpectrum(config: JsonFile, preprocessor: JsonFile): Spectrum {
   const isTooMuch = melBins * melFrames > MAX_MEL_VALUES || melFrames * fftSamples > MAX_TRANSFORMED_SAMPLES;
   if (isTooMuch || largestPrimeFactor(fftSamples) > MAX_FFT_FACTOR) {
     throw preprocessor.unusable(
-      `is invalid: the spectrogram is implausible, with ${melFrames} frames of ${melBins} mel bins, each of ${fftSamples} samples`,
+      `is invalid: the spectrogram is implausible, with ${melFrames} frames of ${fftSamples} samples and ${melBins} mel bins each`,
     );
   }
   const encoderFrames = config.requiredInteger("max_source_positions", 1, melFrames);

@@ -18,7 +18,7 @@ export interface WhisperTokens {
 }
 
 const LANGUAGE_TOKEN = /^<\|([a-z]{2,3})\|>$/;
-/** Retired ISO 639 codes that Whisper still uses. */
+/** Retired ISO 639 codes that a model's files may still use. */
 const REPLACED_CODES: ReadonlyMap<string, string> = new Map([
   ["iw", "he"],
   ["in", "id"],

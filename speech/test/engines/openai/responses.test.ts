@@ -230,6 +230,7 @@ describe("the words of a text", () => {
     ["¿ Qué ?", ["¿Qué?"]],
     ["5 % & more", ["5", "%", "&", "more"]],
     ["♪ la la ♪", ["la", "la"]],
+    ["a 90° turn at 20 °C", ["a", "90°", "turn", "at", "20", "°C"]],
     ["- ...", []],
   ] as const) {
     test(`"${text}"`, () => expect(words(text)).toEqual(expected));

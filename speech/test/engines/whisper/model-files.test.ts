@@ -243,7 +243,10 @@ describe("a model that cannot be used is determined by its file", () => {
     for (const [file, from, to, message] of texts) expect(await one(file, from, to)).toMatch(message);
 
     const sizes: [Partial<MadeWhisperOptions>, RegExp][] = [
-      [{ preprocessor: { hop_length: 1, nb_max_frames: undefined } }, /480000 frames of 80 mel bins/],
+      [
+        { preprocessor: { hop_length: 1, nb_max_frames: undefined } },
+        /480000 frames of 400 samples and 80 mel bins/,
+      ],
       [{ preprocessor: { n_fft: 16_381 } }, /spectrogram is implausible.* of 16381 samples/],
       [{ preprocessor: { n_samples: 400, nb_max_frames: undefined } }, /n_samples to 400/],
       [
