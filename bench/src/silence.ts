@@ -37,56 +37,56 @@ interface Cost {
 }
 
 requireFfmpeg();
+await using opened = new AsyncDisposableStack();
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-silence-"));
+opened.defer(() => rm(folder, { recursive: true, force: true }));
 const decoder = await openDecoder();
 const voiceActivity = await openVoiceActivityWorker();
+opened.defer(() => voiceActivity.close());
 const bundledOnly = { bundled: true, multilingual: null, bundledTakesEnglish: false, remedy: "" };
 const engines = await openEngines(bundledOnly, { threads: 1 });
-try {
-  const measurements: Measurement[] = [];
-  for (const { recording, path } of makeRecordings()) {
-    const subtextCosts: Cost[] = [];
-    const ffmpegCosts: Cost[] = [];
-    for (let run = 0; run < Number(values.runs); run++) {
-      subtextCosts.push(await measure(() => transcribeOnce(path)));
-      ffmpegCosts.push(await measure(() => decodeWithFfmpeg(path)));
-    }
-    const [subtext, baseline] = [medianOf(subtextCosts), medianOf(ffmpegCosts)];
-    const ratio = {
-      elapsed: subtext.seconds / baseline.seconds,
-      cpu: subtext.cpuSeconds / baseline.cpuSeconds,
-    };
-    measurements.push({ recording, subtext, ffmpeg: baseline, ratio });
+opened.defer(() => closeEngines(engines));
+
+const measurements: Measurement[] = [];
+for (const { recording, path } of makeRecordings()) {
+  const subtextCosts: Cost[] = [];
+  const ffmpegCosts: Cost[] = [];
+  for (let run = 0; run < Number(values.runs); run++) {
+    subtextCosts.push(await measure(() => transcribeOnce(path)));
+    ffmpegCosts.push(await measure(() => decodeWithFfmpeg(path)));
   }
-  if (values.json)
-    console.log(JSON.stringify({ machine: MACHINE, decoder: decoder.name, measurements }, null, 2));
-  else {
-    console.log(MACHINE);
-    printTable(
-      `Recordings without speech, compared with decoding by ffmpeg (medians of ${values.runs} runs)`,
-      [
-        "recording",
-        "elapsed time",
-        "ffmpeg elapsed time",
-        "elapsed time ratio",
-        "processor time",
-        "ffmpeg processor time",
-        "processor time ratio",
-      ],
-      measurements.map(({ recording, subtext, ffmpeg: baseline, ratio }) => [
-        recording,
-        `${subtext.seconds.toFixed(2)} s`,
-        `${baseline.seconds.toFixed(2)} s`,
-        ratio.elapsed.toFixed(1),
-        `${subtext.cpuSeconds.toFixed(2)} s`,
-        `${baseline.cpuSeconds.toFixed(2)} s`,
-        ratio.cpu.toFixed(1),
-      ]),
-    );
-  }
-} finally {
-  await Promise.all([closeEngines(engines), voiceActivity.close()]);
-  await rm(folder, { recursive: true, force: true });
+  const [subtext, baseline] = [medianOf(subtextCosts), medianOf(ffmpegCosts)];
+  const ratio = {
+    elapsed: subtext.seconds / baseline.seconds,
+    cpu: subtext.cpuSeconds / baseline.cpuSeconds,
+  };
+  measurements.push({ recording, subtext, ffmpeg: baseline, ratio });
+}
+if (values.json)
+  console.log(JSON.stringify({ machine: MACHINE, decoder: decoder.name, measurements }, null, 2));
+else {
+  console.log(MACHINE);
+  printTable(
+    `Recordings without speech, compared with decoding by ffmpeg (medians of ${values.runs} runs)`,
+    [
+      "recording",
+      "elapsed time",
+      "ffmpeg elapsed time",
+      "elapsed time ratio",
+      "processor time",
+      "ffmpeg processor time",
+      "processor time ratio",
+    ],
+    measurements.map(({ recording, subtext, ffmpeg: baseline, ratio }) => [
+      recording,
+      `${subtext.seconds.toFixed(2)} s`,
+      `${baseline.seconds.toFixed(2)} s`,
+      ratio.elapsed.toFixed(1),
+      `${subtext.cpuSeconds.toFixed(2)} s`,
+      `${baseline.cpuSeconds.toFixed(2)} s`,
+      ratio.cpu.toFixed(1),
+    ]),
+  );
 }
 
 async function measure(work: () => Promise<void>): Promise<Cost> {

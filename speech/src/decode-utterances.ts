@@ -1,8 +1,8 @@
 import { muteLeakage } from "./channels/mute-leakage.ts";
-import { separateSpeakers } from "./channels/separate-speakers.ts";
+import { detectSeparateSpeakers } from "./channels/separate-speakers.ts";
 import { prefetch } from "./lib/prefetch.ts";
 import type { StageTimer } from "./lib/stage-timer.ts";
-import { isSilence } from "./media/audio.ts";
+import { isSharedSilence } from "./media/audio.ts";
 import type { ChannelPair } from "./media/channel-pair.ts";
 import type { DecodedAudio, DecodeOptions, Decoder } from "./media/media.ts";
 import type { Channel } from "./transcript.ts";
@@ -42,7 +42,7 @@ export async function decodeUtterances(
   options: DecodeUtterancesOptions,
 ): Promise<DecodedUtterances> {
   const { probe, timer, scores, maxUtteranceSeconds, onWaveform } = options;
-  const leakage = await timer.time("decode", () => separateSpeakers(decoder, path, options));
+  const leakage = await timer.time("decode", () => detectSeparateSpeakers(decoder, path, options));
   const pack = (samples: AsyncIterable<Float32Array>, score: Score) =>
     packUtterances(scoreAudio(samples, score), maxUtteranceSeconds, probe.audioOffset);
   const prepare = <Chunk>(
@@ -96,7 +96,7 @@ function withChannel({ utterances }: UtteranceGroup, channel: Channel) {
 }
 
 function averageOf([first, second]: ChannelPair): Float32Array {
-  if (isSilence(first)) return first;
+  if (isSharedSilence(first)) return first;
   return first.map((sample, index) => (sample + second[index]!) / 2);
 }
 

@@ -32,7 +32,7 @@ export const SPEECH_ERRORS = {
   engine_hung: { retryable: true },
   /** The speech process exceeded its memory limit or could not allocate memory, and was killed. */
   engine_out_of_memory: { retryable: true },
-  /** The memory limit of the service is too low for a speech process. */
+  /** The memory limit or the available memory is too low for a speech process. */
   insufficient_memory: { retryable: false },
   /** The transcription server rejected the request: wrong key, address, model or setting. */
   engine_refused: { retryable: false },

@@ -1,4 +1,4 @@
-import { isSilence, SAMPLE_RATE } from "./media/audio.ts";
+import { isSharedSilence, SAMPLE_RATE } from "./media/audio.ts";
 import type { DecodedAudio, Probe } from "./media/media.ts";
 import type { UtteranceGroup } from "./vad/utterances.ts";
 
@@ -40,7 +40,7 @@ export class WaveformMeter {
   }
 
   add(samples: Float32Array): void {
-    if (isSilence(samples)) {
+    if (isSharedSilence(samples)) {
       this.#addSilence(samples.length);
       return;
     }

@@ -1,4 +1,4 @@
-import { isSilence, SAMPLE_RATE } from "../media/audio.ts";
+import { isSharedSilence, SAMPLE_RATE } from "../media/audio.ts";
 import type { ChannelPair } from "../media/channel-pair.ts";
 
 /** A frame is about as long as a syllable's vowel. */
@@ -29,7 +29,7 @@ class GrowingLevels {
   #samples = 0;
 
   add(samples: Float32Array): void {
-    const isSilent = isSilence(samples);
+    const isSilent = isSharedSilence(samples);
     for (let taken = 0; taken < samples.length; ) {
       const end = Math.min(samples.length, taken + FRAME_SAMPLES - this.#samples);
       this.#samples += end - taken;

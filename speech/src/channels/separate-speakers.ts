@@ -14,7 +14,7 @@ const MIN_ALONE_SECONDS = 1;
 const CLEAR_OVERLAP_SECONDS = 20;
 /** … and for this share of the activity. */
 const CLEAR_OVERLAP_SHARE = 0.8;
-/** The first check takes place after this many seconds; each later one after twice the time of the one before. */
+/** The first check takes place after this many seconds of audio. The time doubles for each further check. */
 const FIRST_CHECK_SECONDS = 60;
 
 /**
@@ -23,7 +23,7 @@ const FIRST_CHECK_SECONDS = 60;
  * in both channels and would be transcribed twice. Ordinary stereo is usually detected after a minute of audio.
  * @returns the parts of each channel that contain only leakage; null if the channels must be mixed
  */
-export async function separateSpeakers(
+export async function detectSeparateSpeakers(
   decoder: Decoder,
   path: string,
   options: DecodeOptions,

@@ -52,7 +52,12 @@ export function createProgram(terminal: Terminal, onExit: (exitCode: number) => 
     .option("--server <url>", "use a server with OpenAI's API; repeat for several servers", append)
     .option("--server-model <name>", "name of the model on these servers", "whisper-1")
     .option("--threads <number>", "number of threads (default: number of cores, at most 4)", parseCount)
-    .option("--memory-limit <MiB>", "kill the engine if it uses more memory", parseCount, 1600)
+    .option(
+      "--memory-limit <MiB>",
+      "memory limit of the engine; higher with more threads or a larger model",
+      parseCount,
+      1600,
+    )
     .option("--ffmpeg <path>", "path of ffmpeg; `none` uses the npm package node-av")
     .addOption(
       new Option("--max-duration <time>", "maximum duration of a recording: 5400, 90m, 12h")

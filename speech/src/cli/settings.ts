@@ -84,7 +84,7 @@ export function readSettings(options: Options, env: Env, fail: (message: string)
     model: model === undefined ? null : /[\\/]|^\.+$/.test(model) ? resolve(model) : model,
     modelsFolder: modelsFolder(options, env),
     configured,
-    // A model that is named is wanted for English too.
+    // A model given with --model also transcribes English, unless the bundled engine is as accurate.
     priority: model === undefined ? "auto" : "quality",
     threads: threadsOf(options),
     memoryLimitBytes: options.memoryLimit * 1024 ** 2,

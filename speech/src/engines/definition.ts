@@ -21,7 +21,7 @@ export interface EngineDefinition<Spec extends AnyEngineSpec> {
    */
   prepare?(): Promise<unknown>;
   /**
-   * @param options.prepared resolves to the result of `prepare`; to null if the engine has no `prepare`
+   * @param options.prepared resolves to the result of `prepare`, or to null if the engine has no `prepare`
    * @throws SpeechError `model_unusable`
    */
   open(

@@ -60,7 +60,7 @@ export function chooseSpelling(
 
 /**
  * Returns whether a result may be wrong because of the vocabulary: it is empty, has a low probability, consists only of
- * terms, or contains two consecutive terms of the vocabulary in a row.
+ * terms, or contains two terms in a row that are consecutive in the vocabulary.
  */
 export function isDoubtful(result: RecognitionResult, vocabulary: readonly string[]): boolean {
   if (result.words.length === 0 || result.meanLogProbability < MIN_MEAN_LOG_PROBABILITY) return true;

@@ -1,4 +1,4 @@
-/** Shorter texts are too often mistaken for a similar language, such as Spanish for Catalan. */
+/** The language of shorter texts is too often confused with a similar one, such as Spanish with Catalan. */
 const MIN_CHARACTERS = 40;
 /** eld knows neither Indonesian nor Swahili, and reports text in them as Malay or Tagalog. */
 const CONFUSED = new Set(["ms", "tl"]);

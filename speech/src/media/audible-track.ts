@@ -1,5 +1,5 @@
 import { SpeechError } from "../errors.ts";
-import { isSilence } from "./audio.ts";
+import { isSharedSilence } from "./audio.ts";
 import { SILENCE_PEAK } from "./decode-summary.ts";
 import type { DecodeOptions, Decoder, Probe } from "./media.ts";
 
@@ -43,7 +43,7 @@ async function findSound(
   const audio = decoder.decode(path, options);
   try {
     for await (const chunk of audio.chunks) {
-      if (!isSilence(chunk) && chunk.some((sample) => Math.abs(sample) >= SILENCE_PEAK)) return "found";
+      if (!isSharedSilence(chunk) && chunk.some((sample) => Math.abs(sample) >= SILENCE_PEAK)) return "found";
     }
   } catch (error) {
     if (error instanceof SpeechError && error.code === "undecodable_audio") return "unknown";

@@ -5,7 +5,7 @@ const ZEROS = new Float32Array(60 * SAMPLE_RATE);
 
 /**
  * Yields `count` samples of digital silence. All chunks share one buffer, so they must not be modified or
- * transferred. `isSilence` recognizes them by that buffer, without reading samples. Hours of padding are therefore
+ * transferred. `isSharedSilence` recognizes them by that buffer, without reading samples. Hours of padding are therefore
  * almost free.
  */
 export function* silence(count: number): Generator<Float32Array> {
@@ -13,6 +13,6 @@ export function* silence(count: number): Generator<Float32Array> {
 }
 
 /** Returns whether `silence` created the chunk. Other chunks may also contain digital silence. */
-export function isSilence(chunk: Float32Array): boolean {
+export function isSharedSilence(chunk: Float32Array): boolean {
   return chunk.buffer === ZEROS.buffer;
 }

@@ -47,7 +47,7 @@ export async function findNodeAv(): Promise<NodeAvInstallation | null> {
     .request({ kind: "version" }, LOAD_TIMEOUT_SECONDS, signal)
     .then(
       () => null,
-      // The package reports each place that it tried on a line of its own.
+      // The package reports each place that it tried on its own line.
       (error: Error) => error.message.replace(/\s+/g, " ").trim(),
     );
   return { ...installation, fault };
@@ -118,7 +118,7 @@ class NodeAvBackend implements Backend {
     run.reply();
   }
 
-  /** Sends a request whose reply does not include blocks. */
+  /** Sends a request that has no output besides its reply. */
   async request(
     request: NodeAvRequest,
     timeoutSeconds: number,

@@ -144,7 +144,7 @@ function wholeNumber(text: string | null): number | null {
 /** Aborts a stalled request. */
 class Watchdog {
   readonly signal: AbortSignal;
-  readonly #abortTimer = new AbortController();
+  readonly #stalled = new AbortController();
   readonly #outer: AbortSignal;
   readonly #stallMs: number;
   readonly #minBytes: number;
@@ -154,7 +154,7 @@ class Watchdog {
     this.#outer = outer;
     this.#stallMs = stallMs;
     this.#minBytes = (minBytesPerSecond * stallMs) / 1000;
-    this.signal = AbortSignal.any([outer, this.#abortTimer.signal]);
+    this.signal = AbortSignal.any([outer, this.#stalled.signal]);
     this.#wait(responseMs, "did not respond");
   }
 
@@ -195,7 +195,7 @@ class Watchdog {
   #wait(ms: number, problem: string): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#abortTimer.abort(new ConnectionError(`the server ${problem} for ${Math.round(ms / 1000)} s`));
+      this.#stalled.abort(new ConnectionError(`the server ${problem} for ${Math.round(ms / 1000)} s`));
     }, ms);
   }
 
@@ -204,7 +204,7 @@ class Watchdog {
     if (error instanceof SpeechError) return error;
     if (this.#outer.aborted) return this.#outer.reason;
     if (error instanceof ConnectionError) return error;
-    if (this.#abortTimer.signal.aborted) return this.#abortTimer.signal.reason;
+    if (this.#stalled.signal.aborted) return this.#stalled.signal.reason;
     // `fetch` reports "fetch failed" with the reason as the cause.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const text = cause instanceof Error ? [cause.message, codeOf(cause)].find(Boolean) : String(cause);

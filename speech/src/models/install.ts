@@ -80,7 +80,7 @@ async function downloadFiles(
 ): Promise<{ source: Manifest["source"]; done: ManifestFile[] }> {
   for (let startedOver = false; ; startedOver = true) {
     try {
-      const record = await describe(context, model, partialFolder);
+      const record = await openRecord(context, model, partialFolder);
       await requireSpace(partialFolder, await missingBytes(record, partialFolder));
       const done: ManifestFile[] = [];
       for (const entry of record.files) {
@@ -100,7 +100,7 @@ async function downloadFiles(
 }
 
 /** Returns the stored record if a download is resumed, else requests the metadata of all files from the hub. */
-async function describe(
+async function openRecord(
   context: DownloadContext,
   model: KnownModel,
   partialFolder: string,

@@ -10,6 +10,7 @@ export interface ModelLock {
 /**
  * Acquires the lock of a model if it is free.
  * @param path of the lock file, which is created if necessary and never removed
+ * @returns the holder if it is not free
  * @throws SpeechError `model_store_failed`
  */
 export function tryModelLock(path: string): ModelLock | { holder: string } {

@@ -144,11 +144,11 @@ export function openModelStore({
   ): Promise<{ model: StoredModel; wasInstalled: boolean }> {
     requireName(model.name);
     const paths = { folder: folderOf(model.name), partialFolder: folderOf(model.name) + PARTIAL };
-    const whole = async () => {
+    const findComplete = async () => {
       const found = await inspectInstalled(model.name, paths.folder);
       return found?.state === "installed" && hasEncoder(found, model, encoder) ? found : null;
     };
-    const before = await whole();
+    const before = await findComplete();
     if (before) return { model: before, wasInstalled: true };
     const meter = new ProgressMeter(() => performance.now());
     await makeFolders(folder).catch((error) => {
@@ -159,7 +159,7 @@ export function openModelStore({
       if (partial) onProgress(meter.progress(partial.bytes, partial.totalBytes, true));
     });
     try {
-      const meanwhile = await whole();
+      const meanwhile = await findComplete();
       if (meanwhile) return { model: meanwhile, wasInstalled: true };
       const download = (chosen: KnownModel) =>
         downloadModel(
@@ -175,7 +175,7 @@ export function openModelStore({
         if (!isMissing || typeof encoder !== "function" || chosen === model) throw error;
         await download(model);
       });
-      const installed = await whole();
+      const installed = await findComplete();
       if (installed) return { model: installed, wasInstalled: false };
       throw new SpeechError("model_store_failed", `${paths.folder} was changed by another program.`);
     } finally {

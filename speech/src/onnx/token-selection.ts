@@ -84,7 +84,7 @@ export const SAMPLING_TEMPERATURES = [0.2, 0.4, 0.6, 0.8, 1];
 export interface Sampling {
   /** Above 0. */
   temperature: number;
-  /** Returns the next random number, 0 … 1. */
+  /** Returns the next random number, 0 ≤ x < 1. */
   random: () => number;
 }
 
@@ -105,7 +105,7 @@ function drawToken(logits: Float32Array, highest: number, { temperature, random 
   return drawn;
 }
 
-/** The generator mulberry32, whose numbers are 0 … 1. */
+/** Returns the generator mulberry32, which returns numbers 0 ≤ x < 1. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -21,7 +21,7 @@ export function readMemoryLimit(root = "/"): MemoryLimit | null {
   return lowest === undefined ? null : { bytes: lowest.bytes, source: lowest.source };
 }
 
-/** Returns the limit of which the least memory is available. Null if the system is not Linux. */
+/** Returns the limit with the least available memory. Null if the system is not Linux. */
 export function readAvailableMemory(root = "/"): AvailableMemory | null {
   return readLimits(root).toSorted((a, b) => a.availableBytes - b.availableBytes)[0] ?? null;
 }

@@ -77,7 +77,7 @@ export interface ErrorMessage {
 /** How V8 and ONNX Runtime report a failed allocation, which has no error code. */
 const ALLOCATION_FAILED = /bad_alloc|allocate memory|allocation failed/i;
 
-/** An error caused by a failed allocation becomes `engine_out_of_memory`, whatever the engine made of it. */
+/** An error caused by a failed allocation becomes `engine_out_of_memory`, even if the engine reported another error. */
 export function toErrorMessage(error: unknown): ErrorMessage {
   if (!(error instanceof Error)) return { code: null, message: String(error), stack: null };
   const stack = error.stack ?? null;

@@ -1,6 +1,6 @@
 /** Background is quiet and steady for at least this many windows (3 s). */
 const RUN_WINDOWS = 94;
-/** Maximum level of background, dBFS. It includes noise of −60 dBFS. Speech at this level is not detected anyway. */
+/** Maximum level of background, dBFS. Noise of −60 dBFS is below it, and speech below it is not detected anyway. */
 const LOUDEST_DB = -54;
 /**
  * Maximum difference between the windows of a run. Over 3 s, white noise varies by 1 dB and pink noise by 10 dB, but clean

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { InferenceSession, Tensor, type TypedTensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
-import { isSilence, SAMPLE_RATE } from "../media/audio.ts";
+import { isSharedSilence, SAMPLE_RATE } from "../media/audio.ts";
 import { release } from "../onnx/tensors.ts";
 import { DIGITAL_SILENCE_DB, findBackground, findSilence, levelOf } from "./background.ts";
 import { amplifyQuietAudio } from "./quiet-audio.ts";
@@ -283,7 +283,7 @@ async function* inBlocks(
   for await (const chunk of chunks) {
     for (let taken = 0; taken < chunk.length; ) {
       const part = chunk.subarray(taken, taken + block.length - filled);
-      if (isSilence(part)) zeros.fill(filled, filled + part.length);
+      if (isSharedSilence(part)) zeros.fill(filled, filled + part.length);
       else {
         block.set(part, filled);
         zeros.overwritten(filled, filled + part.length);

@@ -71,6 +71,7 @@ export class Fleet {
     }
   }
 
+  /** The process that clients call. */
   get front(): Member {
     return this.members[0]!;
   }

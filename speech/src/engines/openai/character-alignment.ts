@@ -1,4 +1,4 @@
-/** Texts whose product of lengths is larger are aligned evenly. No real utterance is that long. */
+/** If the product of their lengths is larger, two texts are aligned evenly. No real utterance is that long. */
 const MAX_CELLS = 9_000_000;
 
 const BOTH = 0;

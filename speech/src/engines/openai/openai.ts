@@ -32,7 +32,7 @@ export interface OpenAiOptions {
   maxAttempts?: number;
   /** How long an utterance is retried after its first failure; 10 minutes by default. */
   retryTimeoutMs?: number;
-  /** For interactive programs: whether a server that was never reachable is an error instead of being retried. */
+  /** For interactive programs: whether a server that was never reached is an error instead of being retried. */
   failsIfUnreachable?: boolean;
   /** Cooldown of a server after a failure; 1 second by default. It doubles after each further failure. */
   cooldownMs?: number;

@@ -36,7 +36,7 @@ export function recognitionResult(
   const spokenLanguage = language ?? response.language;
   const { text, segmentAt } = responseText(response);
   const words = SOUND_NOTE.test(text) ? [] : splitWords(text, spokenLanguage);
-  const pieces = response.words.some(hasTime) ? response.words : sentences(response, text, seconds);
+  const pieces = response.words.some(hasTime) ? response.words : segmentsOrText(response, text, seconds);
   const hasWordTimes = pieces === response.words;
   const spans = speech?.map((span) => ({ start: span.start - start, end: span.end - start }));
   const timeOfShare = hasWordTimes ? evenly : byLoudness(samples, spans);
@@ -101,7 +101,8 @@ function responseText({ text, segments }: TranscriptionResponse) {
   };
 }
 
-function sentences(
+/** Returns the segments if any has a time, or else the whole text. */
+function segmentsOrText(
   { segments }: TranscriptionResponse,
   text: string,
   seconds: number,

@@ -79,7 +79,7 @@ export class TranscriptionServers {
    */
   async transcribe(
     utterance: Utterance,
-    form: TranscriptionRequest,
+    transcriptionRequest: TranscriptionRequest,
     signal: AbortSignal,
   ): Promise<TranscriptionResponse> {
     const { retryTimeoutMs, maxAttempts } = this.#options;
@@ -90,17 +90,19 @@ export class TranscriptionServers {
       if (slot === null) break;
       const { server } = slot;
       const { quirks } = server;
-      const outcome = await this.#attempt(server, utterance, form, signal).catch((error: unknown) => {
-        slot.release();
-        throw error;
-      });
+      const outcome = await this.#attempt(server, utterance, transcriptionRequest, signal).catch(
+        (error: unknown) => {
+          slot.release();
+          throw error;
+        },
+      );
       if ("response" in outcome) {
         server.lastFailure = null;
         slot.succeeded(utterance.samples.length / SAMPLE_RATE);
         if (!outcome.response.fromWhisperCpp || quirks.isWhisperCpp) return outcome.response;
         server.quirks = { ...server.quirks, isWhisperCpp: true };
         // Without `language`, whisper.cpp assumed English, so ask again.
-        if (form.language !== null) return outcome.response;
+        if (transcriptionRequest.language !== null) return outcome.response;
         continue;
       }
       const { failure } = outcome;
@@ -110,7 +112,7 @@ export class TranscriptionServers {
         slot.release();
         continue;
       }
-      if (failure.rejects.includes("prompt") && form.prompt !== "" && !quirks.rejectsPrompt) {
+      if (failure.rejects.includes("prompt") && transcriptionRequest.prompt !== "" && !quirks.rejectsPrompt) {
         server.quirks = { ...server.quirks, rejectsPrompt: true };
         slot.release();
         continue;

@@ -72,8 +72,9 @@ class Whisper implements Engine {
   readonly #processLogits: LogitsProcessor;
   readonly #batchRows: number;
   #tokenizer: TextTokenizer | null = null;
-  /** Encoder states, cached so that each utterance is encoded only once. The languages below are cached too. */
+  /** Encoder states, cached so that each utterance is encoded only once. */
   readonly #states = new WeakMap<Utterance, Tensor>();
+  /** Detected languages, which `recognize` needs again. */
   readonly #detected = new WeakMap<Utterance, LanguageProbabilities>();
 
   constructor(model: WhisperModel, graphs: WhisperGraphs, maxBatchBytes: number) {
