@@ -1,4 +1,7 @@
-/** Uploads the sample to the service at ADDRESS with KEY, waits until its transcription has ended, and prints its video id. */
+/**
+ * Uploads the sample to the service at ADDRESS with KEY, waits until its transcription has ended, and prints the video's
+ * ID.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Subtext } from "../client/src/index.ts";

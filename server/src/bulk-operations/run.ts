@@ -43,8 +43,8 @@ const SKIPPED: ReadonlySet<AppErrorCode> = new Set<AppErrorCode>([
 class NotPendingError extends Error {}
 
 /**
- * Selects the remaining videos of an operation, and retries or deletes all of them. The transaction that processes a video also records its outcome, so
- * that after a crash the next run processes only the remaining ones.
+ * Selects the remaining videos of an operation, and retries or deletes all of them. The transaction that processes a
+ * video also records its outcome, so that after a crash the next run processes only the remaining ones.
  */
 export async function runBulkOperation(
   deps: BulkOperationDeps,
