@@ -62,18 +62,18 @@ interface Encoder {
 }
 
 async function openEncoder(model: WhisperModel, threads: number): Promise<Encoder> {
-  const session = await load(model.encoderPath, () =>
-    InferenceSession.create(model.encoderPath, sessionOptions(threads, {})),
-  );
-  const [input] = session.inputMetadata;
-  if (!input?.isTensor || !session.outputNames.includes("last_hidden_state")) {
-    throw new SpeechError("model_unusable", `${model.encoderPath} is not a Whisper encoder.`);
-  }
-  return { session, inputName: input.name, inputType: parseFloatType(input.type, input.name) };
+  const open = () => InferenceSession.create(model.encoderPath, sessionOptions(threads, {}));
+  return await load(model.encoderPath, open, (session) => {
+    const [input] = session.inputMetadata;
+    if (!input?.isTensor || !session.outputNames.includes("last_hidden_state")) {
+      throw new SpeechError("model_unusable", `${model.encoderPath} is not a Whisper encoder.`);
+    }
+    return { session, inputName: input.name, inputType: parseFloatType(input.type, input.name) };
+  });
 }
 
 async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2SeqDecoder> {
-  const session = await load(model.decoderPath, async () => {
+  const open = async () => {
     const graph = addCrossAttentionOutputs(await readFile(model.decoderPath));
     // The graph is loaded from memory, so the runtime needs the folder of its external weights.
     const externalWeights = { model_external_initializers_file_folder_path: dirname(model.decoderPath) };
@@ -82,21 +82,23 @@ async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2Se
     // weights are dequantized once, on load.
     const noFusion = { disable_quant_qdq: "1" };
     return InferenceSession.create(graph, sessionOptions(threads, { ...externalWeights, ...noFusion }));
+  };
+  return await load(model.decoderPath, open, (session) => {
+    const decoder = describeDecoder(session);
+    if (decoder.vocabularySize !== model.vocabularySize) {
+      throw new SpeechError(
+        "model_unusable",
+        `${model.decoderPath} has a vocabulary of ${decoder.vocabularySize} tokens, but config.json specifies ${model.vocabularySize}.`,
+      );
+    }
+    if (decoder.heads !== model.decoderHeads) {
+      throw new SpeechError(
+        "model_unusable",
+        `${model.decoderPath} has ${decoder.heads} attention heads, but config.json has ${model.decoderHeads}.`,
+      );
+    }
+    return decoder;
   });
-  const decoder = describeDecoder(session);
-  if (decoder.vocabularySize !== model.vocabularySize) {
-    throw new SpeechError(
-      "model_unusable",
-      `${model.decoderPath} has a vocabulary of ${decoder.vocabularySize} tokens, but config.json specifies ${model.vocabularySize}.`,
-    );
-  }
-  if (decoder.heads !== model.decoderHeads) {
-    throw new SpeechError(
-      "model_unusable",
-      `${model.decoderPath} has ${decoder.heads} attention heads, but config.json has ${model.decoderHeads}.`,
-    );
-  }
-  return decoder;
 }
 
 function sessionOptions(threads: number, settings: Record<string, unknown>): InferenceSession.SessionOptions {
@@ -108,12 +110,20 @@ function sessionOptions(threads: number, settings: Record<string, unknown>): Inf
   };
 }
 
-/** Reports any error of `open` as `model_unusable`. */
-async function load(path: string, open: () => Promise<InferenceSession>): Promise<InferenceSession> {
-  try {
-    return await open();
-  } catch (error) {
+/** Reports any error of `open` as `model_unusable`. Releases the session if `describe` rejects it. */
+async function load<T>(
+  path: string,
+  open: () => Promise<InferenceSession>,
+  describe: (session: InferenceSession) => T,
+): Promise<T> {
+  const session = await open().catch((error: unknown): never => {
     if (error instanceof SpeechError) throw error;
     throw new SpeechError("model_unusable", `${path} cannot be loaded.`, { cause: error });
+  });
+  try {
+    return describe(session);
+  } catch (error) {
+    await session.release();
+    throw error;
   }
 }

@@ -2,7 +2,8 @@ import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { InferenceSession } from "onnxruntime-node";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Engine, RecognitionResult, RecognizeOptions } from "../../../src/engines/engine.ts";
 import { createLogitsProcessor } from "../../../src/engines/whisper/logits-processors.ts";
 import { openWhisper } from "../../../src/engines/whisper/whisper.ts";
@@ -359,13 +360,6 @@ describe("a model that is damaged", () => {
     expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
   });
 
-  test("is reported: another graph in place of the decoder", async () => {
-    await writeMadeWhisper(folder, { scripts: [{ says: hello }] });
-    const encoder = await readFile(join(folder, "onnx", "encoder_model.onnx"));
-    await writeFile(join(folder, "onnx", "decoder_model_merged.onnx"), encoder);
-    expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
-  });
-
   test("is reported: a decoder with an input of unknown meaning", async () => {
     await writeMadeWhisper(folder, { scripts: [{ says: hello }], takesPositions: true });
     const path = join(folder, "onnx", "decoder_model_merged.onnx");
@@ -387,6 +381,22 @@ describe("a model that is damaged", () => {
     const generation = { alignment_heads: [[1, 5]] };
     await writeMadeWhisper(folder, { scripts: [{ says: hello }], config, generation });
     expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
+  });
+
+  test.each<[string, rejected: string, other: string, sessions: number]>([
+    ["encoder", "encoder_model", "decoder_model_merged", 1],
+    ["decoder", "decoder_model_merged", "encoder_model", 2],
+  ])("is not kept in memory if its %s is another graph", async (_, rejected, other, sessions) => {
+    await writeMadeWhisper(folder, { scripts: [{ says: hello }] });
+    const graph = await readFile(join(folder, "onnx", `${other}.onnx`));
+    await writeFile(join(folder, "onnx", `${rejected}.onnx`), graph);
+    const { prototype } = InferenceSession as unknown as { prototype: InferenceSession };
+    const create = vi.spyOn(InferenceSession, "create");
+    const release = vi.spyOn(prototype, "release");
+    expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
+    expect(create).toHaveBeenCalledTimes(sessions);
+    expect(release).toHaveBeenCalledTimes(sessions);
+    vi.restoreAllMocks();
   });
 
   test.each<[string, Partial<MadeWhisperOptions>]>([
