@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { moonshinePaths } from "@subtext/speech/engines/moonshine/model-paths";
+import { neighborhood } from "@subtext/speech/engines/moonshine/word-onsets";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { englishClips } from "./accuracy/clips.ts";
 import { SAMPLE_RATE, Speaker } from "./accuracy/synthetic-speech.ts";
@@ -14,13 +15,13 @@ const FILE = join(import.meta.dirname, "../../speech/src/engines/moonshine/word-
 const CLIPS_PER_VOICE = 3;
 const FRAME_SAMPLES = 384;
 const FRAME_OFFSET = 256;
-/** Strength of the L2 regularization for standardized states. From 0.0001 to 0.003, word times are equally accurate. */
-const REGULARIZATION = 0.001;
+/** Strength of the L2 regularization for standardized states. With less, word starts of real speech are less accurate. */
+const REGULARIZATION = 0.01;
 const NEWTON_STEPS = 8;
 
 interface Example {
-  /** The encoder's state of a frame. */
-  state: Float32Array;
+  /** The encoder's states of a frame and its neighbors. */
+  states: Float32Array;
   isWordStart: boolean;
 }
 
@@ -34,7 +35,7 @@ writeFileSync(
 
 export const ONSET_BIAS = ${bias.toPrecision(4)};
 export const ONSET_SCALE = ${scale.toPrecision(4)};
-/** Base64 of an 8-bit integer for each value of a state, in units of \`ONSET_SCALE\`. */
+/** Base64 of an 8-bit integer for each value of three states, in units of \`ONSET_SCALE\`. */
 export const ONSET_WEIGHTS =
   "${Buffer.from(bytes.buffer).toString("base64")}";
 `,
@@ -62,7 +63,7 @@ async function readExamples(): Promise<Example[]> {
     );
     for (let frame = 0; frame < frames; frame++) {
       found.push({
-        state: data.subarray(frame * width, (frame + 1) * width),
+        states: neighborhood(data, width, frame),
         isWordStart: starts.has(frame),
       });
     }
@@ -73,7 +74,7 @@ async function readExamples(): Promise<Example[]> {
 
 /** Maximizes the likelihood by Newton's method. */
 function logisticRegression(rows: readonly Example[]): { weights: Float64Array; bias: number } {
-  const width = rows[0]!.state.length;
+  const width = rows[0]!.states.length;
   const { means, deviations } = momentsOf(rows);
   // The last parameter is the bias.
   const parameters = new Float64Array(width + 1);
@@ -85,9 +86,9 @@ function logisticRegression(rows: readonly Example[]): { weights: Float64Array; 
       gradient[index] = REGULARIZATION * rows.length * parameters[index]!;
       hessian[index]![index] = REGULARIZATION * rows.length;
     }
-    for (const { state, isWordStart } of rows) {
+    for (const { states, isWordStart } of rows) {
       for (let index = 0; index < width; index++) {
-        input[index] = (state[index]! - means[index]!) / deviations[index]!;
+        input[index] = (states[index]! - means[index]!) / deviations[index]!;
       }
       const probability = 1 / (1 + Math.exp(-dot(parameters, input)));
       const curvature = probability * (1 - probability);
@@ -108,13 +109,13 @@ function logisticRegression(rows: readonly Example[]): { weights: Float64Array; 
 }
 
 function momentsOf(rows: readonly Example[]): { means: Float64Array; deviations: Float64Array } {
-  const width = rows[0]!.state.length;
+  const width = rows[0]!.states.length;
   const means = new Float64Array(width);
   const squares = new Float64Array(width);
-  for (const { state } of rows) {
+  for (const { states } of rows) {
     for (let index = 0; index < width; index++) {
-      means[index] = means[index]! + state[index]! / rows.length;
-      squares[index] = squares[index]! + state[index]! ** 2 / rows.length;
+      means[index] = means[index]! + states[index]! / rows.length;
+      squares[index] = squares[index]! + states[index]! ** 2 / rows.length;
     }
   }
   return { means, deviations: squares.map((square, index) => Math.sqrt(square - means[index]! ** 2)) };

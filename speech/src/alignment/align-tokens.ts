@@ -31,7 +31,6 @@ const PAUSE_BEGIN_COST = 2;
 const WORD_COST_QUIET = 0.5;
 /** Weight of the log odds of word starts. Attention shows which word is spoken, but not exactly where it starts. */
 const ONSET_WEIGHT = 3;
-const MAX_ONSET_LOG_ODDS = 6;
 /** A token that takes e times as long as expected costs this much. */
 const DURATION_COST = 5;
 /** Added to the letters of each token, because short tokens take longer per letter. */
@@ -148,7 +147,7 @@ function cheapestPath(costs: Float32Array, input: AlignmentInput): FrameSpan[] {
     if (step === steps) break;
     if (onsets !== null && wordStarts[step]) {
       for (let frame = 0; frame < frames; frame++) {
-        reached[frame] = reached[frame]! - ONSET_WEIGHT * onsetAt(onsets, frame);
+        reached[frame] = reached[frame]! - ONSET_WEIGHT * onsets[frame]!;
       }
     }
     const token = addToken(
@@ -240,10 +239,6 @@ function prefixSums(values: Float32Array): Float64Array {
   return sums;
 }
 
-function onsetAt(onsets: Float32Array, frame: number): number {
-  return Math.min(MAX_ONSET_LOG_ODDS, Math.max(-MAX_ONSET_LOG_ODDS, onsets[frame] ?? -MAX_ONSET_LOG_ODDS));
-}
-
 /**
  * Moves each word's start inside its frame or into a neighboring frame, to the mean position of the three frames, weighted
  * by the odds of a word start. The previous token ends there if there is no pause between them.
@@ -256,7 +251,9 @@ function refineWordStarts(
   for (const [step, span] of spans.entries()) {
     if (!wordStarts[step]) continue;
     const frame = span.start;
-    const [before, here, after] = [frame - 1, frame, frame + 1].map((at) => Math.exp(onsetAt(onsets, at)));
+    const [before, here, after] = [frame - 1, frame, frame + 1].map((at) =>
+      Math.exp(onsets[at] ?? -Infinity),
+    );
     const offset = 0.5 + (after! - before!) / (before! + here! + after!);
     const previous = spans[step - 1];
     const isAdjacent = previous?.end === frame;

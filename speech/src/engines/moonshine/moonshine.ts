@@ -197,7 +197,7 @@ class Moonshine implements Engine {
       attentionFrames: sequence.frames,
       wordStarts: Array.from({ length: sequence.steps }, (_, step) => wordStarts.has(step)),
       quiet: quietFrames(samples, frames, FRAMES),
-      onsets: wordOnsets(states),
+      onsets: wordOnsets(states, frames),
       letters: Array.from({ length: sequence.steps }, (_, step) => letterCount(pieces[step] ?? "")),
     });
     return {

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
-import { InferenceSession } from "onnxruntime-node";
+import { InferenceSession, Tensor } from "onnxruntime-node";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Engine, RecognitionResult } from "../../../src/engines/engine.ts";
 import { readMoonshine } from "../../../src/engines/moonshine/model.ts";
+import { moonshinePaths } from "../../../src/engines/moonshine/model-paths.ts";
 import { openMoonshine } from "../../../src/engines/moonshine/moonshine.ts";
+import { wordOnsets } from "../../../src/engines/moonshine/word-onsets.ts";
 import { findPhraseLoop } from "../../../src/engines/phrase-loops.ts";
 import { packUtterances } from "../../../src/vad/utterances.ts";
 import { openVoiceActivityDetector, scoreAudio } from "../../../src/vad/voice-activity.ts";
@@ -94,6 +96,29 @@ test("places words at the time they are spoken", () => {
   expect(quantile(startErrors, 0.9)).toBeLessThanOrEqual(0.12);
   expect(quantile(endErrors, 0.5)).toBeLessThanOrEqual(0.02);
   expect(quantile(endErrors, 0.9)).toBeLessThanOrEqual(0.12);
+});
+
+test("finds most word starts in the most likely frames, each with its neighbors, and ignores padding", async () => {
+  const encoder = await InferenceSession.create(moonshinePaths().encoderPath);
+  const frames: { likelihood: number; isStart: boolean }[] = [];
+  for (const { samples, words } of clips) {
+    const input = new Tensor("float32", samples, [1, samples.length]);
+    const { last_hidden_state } = await encoder.run({ input_values: input });
+    const states = last_hidden_state!.data as Float32Array;
+    const [, count = 0, width = 0] = last_hidden_state!.dims;
+    const onsets = wordOnsets(states, count);
+    const padded = new Float32Array(states.length + 5 * width);
+    padded.set(states);
+    expect(wordOnsets(padded, count)).toEqual(onsets);
+    const starts = new Set(words.map(({ start }) => start && Math.floor((start * 16_000 - 256) / 384)));
+    for (const [frame, likelihood] of onsets.entries())
+      frames.push({ likelihood, isStart: starts.has(frame) });
+  }
+  await encoder.release();
+  const starts = frames.filter(({ isStart }) => isStart).length;
+  const first = frames.toSorted((a, b) => b.likelihood - a.likelihood).slice(0, starts);
+  const share = first.filter(({ isStart }) => isStart).length / starts;
+  expect(share).toBeGreaterThan(0.5);
 });
 
 test("returns words in order, without overlap, inside their utterance and with a confidence", () => {
