@@ -11,13 +11,13 @@ import type { Scope } from "./scope.ts";
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
 /**
- * Prevents cross-site request forgery: rejects requests from pages of other origins. Requests with an `Authorization`
- * header pass, because pages of other origins cannot set it without a preflight request, which fails.
+ * Prevents cross-site request forgery: rejects requests from pages of other origins. Requests with a bearer token pass,
+ * because pages of other origins cannot send one without a preflight request, which fails.
  * @throws AppError `origin_not_allowed`
  */
 export function rejectOtherOrigins(request: FastifyRequest, allowed: string): void {
-  const { origin, cookie, authorization } = request.headers;
-  if (SAFE_METHODS.includes(request.method) || authorization !== undefined) return;
+  const { origin, cookie } = request.headers;
+  if (SAFE_METHODS.includes(request.method) || hasBearerToken(request)) return;
   if (origin === allowed || (origin === undefined && cookie === undefined)) return;
   throw new AppError("origin_not_allowed", `Only pages of ${allowed} (PUBLIC_URL) may do this.`);
 }
@@ -99,14 +99,19 @@ async function authenticate(
   request: FastifyRequest,
   { operators, commandLineToken }: AccessOptions,
 ): Promise<Actor> {
-  const { authorization } = request.headers;
-  if (authorization !== undefined) {
-    if (equalInConstantTime(authorization, `Bearer ${commandLineToken}`)) return "command line";
+  if (hasBearerToken(request)) {
+    const isCommandLine = equalInConstantTime(request.headers.authorization!, `Bearer ${commandLineToken}`);
+    if (isCommandLine) return "command line";
     throw new AppError("sign_in_required", "The token does not belong to the running service.");
   }
   const session = await operators.findSession(authHeaders(request));
   if (!session) throw new AppError("sign_in_required", "There is no session, or it has ended.");
   return session;
+}
+
+/** Ignores other schemes: browsers send the password of a proxy with basic authentication to the service as well. */
+function hasBearerToken({ headers }: FastifyRequest): boolean {
+  return /^Bearer /i.test(headers.authorization ?? "");
 }
 
 export function auditActorOf(actor: Actor | null, { ip }: FastifyRequest): AuditActor {

@@ -333,6 +333,18 @@ describe("a session", () => {
   });
 });
 
+test("a session works behind a proxy with basic authentication, but not for pages of other origins", async () => {
+  const headers = {
+    authorization: `Basic ${btoa("olive:secret")}`,
+    cookie: cookieOf(await signIn(subtext, credentials)),
+  };
+  expect((await send(subtext, "/environments", { headers })).statusCode).toBe(200);
+  const create = (origin: string, name: string) =>
+    send(subtext, "/environments", { method: "POST", headers: { ...headers, origin }, body: { name } });
+  expect((await create(subtext.url, "Behind a proxy")).statusCode).toBe(201);
+  expect(codeOf(await create("https://evil.example", "Forged"))).toEqual([403, "origin_not_allowed"]);
+});
+
 describe("the command line's token", () => {
   test("grants access to the operator API, and similar tokens do not", async () => {
     expect((await sendAsCommandLine(subtext, "/environments")).statusCode).toBe(200);
