@@ -45,7 +45,7 @@ export const ERROR_DESCRIPTIONS: Record<AppErrorCode, string> = {
   upload_conflict:
     "`Upload-Offset` is not the current offset of the upload. Request it with HEAD and continue from there.",
   open_upload_limit_reached:
-    "The environment has 1,000 unfinished uploads, or their lengths add up to 100 × `MAX_UPLOAD_BYTES`. Of an upload with a deferred length, the received bytes count, so more of it is refused too. Uploads created by `POST /api/v1/videos` count too. Finish some, cancel them, or let them expire.",
+    "The environment has 1,000 unfinished uploads, or their lengths add up to 100 × `MAX_UPLOAD_BYTES`. An upload with a deferred length counts with its received bytes, so its next chunk can also get this error. Uploads created by `POST /api/v1/videos` count too. Finish some, cancel them, or let them expire.",
   upload_locked:
     "Another request is writing to the upload. A HEAD request also gets this response while the service cannot check the upload, because stock clients continue after 423 but create a second upload after 503.",
   upload_rejected: "The request is not valid tus 1.0; `detail` says why.",

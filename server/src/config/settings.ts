@@ -92,7 +92,7 @@ export const SETTING_GROUPS = {
     },
     SPEECH_PRIORITY: {
       description:
-        "What recognizes clear English if a Whisper model is installed; see [engines](engines.md#how-engines-are-chosen). `quality`: the model, if it is more accurate than the bundled engine. `speed`: the bundled engine. `auto`: the model if it reaches at least 4 × real time on this machine, otherwise the bundled engine.",
+        "What recognizes clear English if `ENGINE=auto` selects an installed Whisper model; see [engines](engines.md#how-engines-are-chosen). `quality`: the model, if it is more accurate than the bundled engine. `speed`: the bundled engine. `auto`: the model if it reaches at least 4 × real time on this machine, otherwise the bundled engine.",
       choices: SPEECH_PRIORITIES,
       example: "speed",
       default: "auto",

@@ -31,7 +31,7 @@ export function addSetup(program: Command, terminal: Terminal): void {
       .addOption(transcriptionSwitch())
       .option(
         "--engine <name>",
-        "the bundled engine (bundled), or a model to download; settings such as WHISPER_MODEL override it",
+        "the bundled engine (bundled), or a model to download; rejected if settings such as WHISPER_MODEL determine the engine",
       ),
     terminal,
     async (client, options: Options) => {

@@ -13,7 +13,7 @@ export const openAi = {
     settings: {
       SPEECH_SERVERS: {
         description:
-          "Base URLs of OpenAI-compatible servers, your own or a provider's, that transcribe instead of this machine. Recordings are sent to them.",
+          "Base URLs of OpenAI-compatible servers, your own or a provider's, that transcribe instead of this machine. The speech in recordings is sent to them.",
         value: "URLs, separated by commas",
         example: "http://gpu1:8000/v1,http://gpu2:8000/v1",
         default: null,
