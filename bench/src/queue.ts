@@ -148,7 +148,7 @@ async function printYielding(): Promise<void> {
   const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
   printTable(
     `A recording of ${hours} h on one worker, alone and with a clip every ${clipIntervalSeconds} s`,
-    ["", "worker time", "attempts", "resuming", "share of worker time", "throughput lost"],
+    ["", "worker time", "attempts", "resuming", "resuming, share of worker time", "throughput lost"],
     results.map((result) => [
       result === alone ? "alone" : "with clips",
       `${result.workSeconds.toFixed(1)} s`,

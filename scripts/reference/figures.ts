@@ -63,8 +63,8 @@ export function renderEngineFigures(): string {
   const rows = [
     ["word error rate, clean synthetic speech", bundled("fresh voices, clean", "WER"), whisper("WER")],
     [
-      "word starts, p50 / p90",
-      `${bundled("all", "start median")} / ${bundled("all", "start p90")}`,
+      "word starts, clean synthetic speech, p50 / p90",
+      `${bundled("fresh voices, clean", "start median")} / ${bundled("fresh voices, clean", "start p90")}`,
       `${whisper("start median")} / ${whisper("start p90")}`,
     ],
   ];
