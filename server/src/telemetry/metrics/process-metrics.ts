@@ -55,7 +55,7 @@ export function watchProcess(
   );
   const starts = new Counter({
     name: "subtext_speech_process_starts_total",
-    help: "Engine processes started. An engine process that is idle for ten minutes is stopped.",
+    help: "Speech processes started. A speech process that is idle for ten minutes is stopped.",
     registers,
   });
 
