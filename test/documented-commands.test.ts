@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { PUBLISHED_NAMES } from "../packaging/names.ts";
+import { PUBLISHED_NAMES, RUNTIME_PREFIX } from "../packaging/names.ts";
+import { PLATFORMS } from "../packaging/speech-parts.ts";
 import { codeSpans, documentedPages, OTHER_PAGES, readBlocks } from "./support/documented-blocks.ts";
 import { findCallFault, findCalls, findOptionFaults } from "./support/documented-commands.ts";
 
@@ -56,7 +57,8 @@ describe("instructions for the installation", () => {
       })),
     );
     expect(names.length).toBeGreaterThan(3);
-    const published = Object.values(PUBLISHED_NAMES);
+    const runtimes = PLATFORMS.map((platform) => RUNTIME_PREFIX + platform);
+    const published = [...Object.values(PUBLISHED_NAMES), ...runtimes];
     expect(names.filter(({ name }) => !published.includes(name))).toEqual([]);
     const install = /\bnpm install (?:--\S+ )*(?!--)([\w@-][^\s`]*)/g;
     const installed = texts.flatMap(({ text }) => [...text.matchAll(install)].map(([, name = ""]) => name));
