@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { AppError } from "../lib/errors.ts";
 
 /**
  * Runs long work whose result only this client needs. The signal aborts when the client closes the connection, or its
@@ -9,7 +10,7 @@ export async function whileConnected<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const disconnected = new AbortController();
-  const abort = () => disconnected.abort();
+  const abort = () => disconnected.abort(new AppError("request_timeout", "The client has disconnected."));
   if (socket.readableEnded) abort();
   socket.once("end", abort).once("close", abort);
   try {
