@@ -16,6 +16,7 @@ export const COSTS = {
   rowWrites: 32,
   logKib: 22,
   rowsKib: 13.5,
+  searchIndexMbPerAudioHour: 0.3,
   idleStatementsPerWorkerMinute: 37,
   /** Includes words, captions, text, confidence and waveform. */
   filesKibPerMinute: 10,
@@ -70,6 +71,10 @@ export function computeCapacity({ videosPerDay, minutes, mebibytes, peak, busy }
       ["PostgreSQL: rows written per second", round(perSecond * COSTS.rowWrites)],
       ["PostgreSQL: write-ahead log", gib(COSTS.logKib)],
       ["PostgreSQL: stored rows", gib(COSTS.rowsKib)],
+      [
+        "PostgreSQL: search index",
+        `${((audioHours * COSTS.searchIndexMbPerAudioHour * 1e6) / 1024 ** 3).toFixed(0)} GiB per day`,
+      ],
       [
         "PostgreSQL: connections",
         `up to ${CONNECTIONS_PER_PROCESS} per process: ${round((workers + apiProcesses) * CONNECTIONS_PER_PROCESS)} for ${workers} workers and ${apiProcesses} api processes`,

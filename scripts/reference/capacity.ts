@@ -28,7 +28,7 @@ export function renderCosts(): string {
       ],
       [
         "stored rows",
-        `${COSTS.rowsKib.toFixed(0)} KiB with indexes; the search index adds 0.3 MB per hour of speech`,
+        `${COSTS.rowsKib.toFixed(0)} KiB with indexes; the search index adds ${COSTS.searchIndexMbPerAudioHour} MB per hour of speech`,
         "`npm run bench:queue -- --only cost`",
       ],
       [

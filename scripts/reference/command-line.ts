@@ -15,7 +15,7 @@ export function renderCommandLine(): string {
 ${sentence(program.description())}
 
 What to write instead of \`subtext\` [depends on the installation](quickstart.md#run-commands). With \`--json\`, a command prints
-JSON instead of text. The exit code is 0 if the command succeeded, 1 if it failed, and 2 if its usage was wrong.
+JSON instead of text. The exit code is 0 if the command succeeded, 1 if it failed, and 2 for a usage error.
 
 ${commands.map((command) => renderCommand(command, "##")).join("\n")}`;
 }

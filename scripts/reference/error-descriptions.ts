@@ -151,7 +151,7 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
   model_download_failed:
     "The model hub does not respond, or refuses the request. Downloaded bytes are kept; `subtext models pull` resumes.",
   model_corrupt: "The model's files do not match the hub's hashes: `subtext models rm`, then `pull`.",
-  model_store_failed: "`MODELS_DIR` is full or not writable, or another process is downloading to it.",
+  model_store_failed: "`MODELS_DIR` is full or not writable, or another program changed the files in it.",
   engine_crashed: "The engine's process crashed.",
   engine_hung: "The engine's process sent no heartbeats or made no progress.",
   insufficient_memory:

@@ -24,7 +24,7 @@ export const SPEECH_ERRORS = {
   model_download_failed: { retryable: true },
   /** Downloaded content does not match the hub's hash, or files of an installed model have changed or are missing. */
   model_corrupt: { retryable: true },
-  /** The models folder is not writable or full, or another process is downloading to it. */
+  /** The models folder is full, not writable or in use, or another program changed the files in it. */
   model_store_failed: { retryable: true },
   /** The speech process or one of its threads ended unexpectedly. */
   engine_crashed: { retryable: true },
