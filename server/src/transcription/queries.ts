@@ -335,3 +335,17 @@ async function changesRow(update: {
   const { numUpdatedRows } = await update.executeTakeFirst();
   return numUpdatedRows > 0n;
 }
+
+/**
+ * Locks a video, so that retention cannot delete its recording until the transaction ends.
+ * @returns when retention deleted the recording; null if it exists; undefined if the video does not exist
+ */
+export async function lockRecording(tx: Tx, videoId: string): Promise<Date | null | undefined> {
+  const video = await tx
+    .selectFrom("video")
+    .select("recording_deleted_at")
+    .where("id", "=", videoId)
+    .forUpdate()
+    .executeTakeFirst();
+  return video?.recording_deleted_at;
+}

@@ -4,8 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import { enqueue } from "../queue/transcription-jobs.ts";
-import { lockRecording } from "../videos/retention-queries.ts";
-import { findTranscription, reopenFailedTranscription } from "./queries.ts";
+import { findTranscription, lockRecording, reopenFailedTranscription } from "./queries.ts";
 
 /**
  * FAILED → PENDING. Keeps the earlier attempts.

@@ -5,9 +5,8 @@ import { findEnvironment } from "../environments/queries.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
-import { findTranscriptionByVideo } from "../transcription/queries.ts";
+import { findTranscriptionByVideo, lockRecording } from "../transcription/queries.ts";
 import { findVideo, insertVideo, noSuchVideo } from "../videos/queries.ts";
-import { lockRecording } from "../videos/retention-queries.ts";
 import { type AcceptDeps, acceptUpload, aiTranscriptionOff } from "./accept-upload.ts";
 import { deleteUpload } from "./upload-store.ts";
 

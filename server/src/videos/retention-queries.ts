@@ -148,14 +148,6 @@ export async function deleteDue(
   return taken;
 }
 
-/**
- * Locks a video, so that retention cannot delete its recording until the transaction ends.
- * @returns when retention deleted the recording; null if it exists; undefined if the video does not exist
- */
-export async function lockRecording(tx: Tx, videoId: string): Promise<Date | null | undefined> {
-  return (await lockVideo(tx, videoId))?.recording_deleted_at;
-}
-
 async function lockVideo(tx: Tx, id: string): Promise<VideoRow | undefined> {
   return await tx.selectFrom("video").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
 }
