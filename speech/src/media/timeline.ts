@@ -6,7 +6,9 @@ const TOLERANCE_SECONDS = 0.1;
 /** A larger step back is a clock reset, not an overlap. */
 const MAX_OVERLAP_SECONDS = 1;
 /** A larger step ahead is a clock error, not a gap. */
-export const MAX_GAP_SECONDS = 3600;
+const MAX_GAP_SECONDS = 3600;
+/** A larger step back between packets is a clock reset, not the order in which video frames are stored. */
+const MAX_REORDERING_SECONDS = 60;
 
 /** Samples per channel. */
 export interface Placement {
@@ -57,8 +59,7 @@ export class PacketClock {
     this.#ends.set(stream, clock);
     const shifted = at === null ? clock.end : at - this.#first! + clock.shift;
     const step = shifted - clock.end;
-    // Video frames may be stored out of order, so small steps back are not jumps.
-    const jumped = step > MAX_GAP_SECONDS || step < -MAX_GAP_SECONDS;
+    const jumped = step > MAX_GAP_SECONDS || step < -MAX_REORDERING_SECONDS;
     if (jumped) clock.shift -= step;
     clock.end = Math.max(clock.end, (jumped ? clock.end : shifted) + duration);
   }

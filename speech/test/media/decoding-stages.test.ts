@@ -153,6 +153,14 @@ describe("the timeline", () => {
     clock.add(1, null, 0.02);
     expect(clock.seconds).toBeCloseTo(20.04, 6);
   });
+
+  test("measures what follows a reset of the packets' clock", () => {
+    const clock = new PacketClock();
+    for (const start of [0, 0]) {
+      for (let second = start; second < 2400; second++) clock.add(0, second, 1);
+    }
+    expect(clock.seconds).toBeCloseTo(4800, 6);
+  });
 });
 
 describe("the reader of ffmpeg's Matroska", () => {
