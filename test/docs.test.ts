@@ -8,7 +8,7 @@ import { findProseFaults } from "../scripts/check-prose.ts";
 import { renderReference } from "../scripts/write-reference.ts";
 import { APP_ERRORS } from "../server/src/lib/errors.ts";
 import { readContents } from "../site/src/contents.ts";
-import { slugOf } from "../site/src/markdown.ts";
+import { slugOf, unlinkSources } from "../site/src/markdown.ts";
 import {
   codeSpans,
   documentedPages,
@@ -234,6 +234,32 @@ test("the lint of prose reports phrases and long sentences, but not code", () =>
   ]);
   const code = `\`\`\`sh\necho can not\n\`\`\`\n`;
   expect(findProseFaults(`${code}| ${long} |\n\nA \`can not\` in code.`)).toEqual([]);
+});
+
+test("the site links the pages of docs/, but no other files of the repository", () => {
+  const typesOf = (relativePath: string, href: string): string[] => {
+    const link = {
+      type: "link_open",
+      tag: "a",
+      content: "",
+      children: null,
+      attrGet: () => href,
+      attrSet() {},
+    };
+    const children = [link, { ...link, type: "text" }, { ...link, type: "link_close" }];
+    const tokens = [{ ...link, type: "inline", children }];
+    unlinkSources({
+      core: { ruler: { push: (_name, rule) => rule({ tokens, env: { relativePath } }) } },
+    });
+    return children.map(({ type }) => type);
+  };
+  const linked = ["link_open", "text", "link_close"];
+  expect(typesOf("decisions/0068-separate-channels.md", "../calls.md#when-channels-are-separate")).toEqual(
+    linked,
+  );
+  expect(typesOf("api.md", "https://example.com/../a")).toEqual(linked);
+  expect(typesOf("backup.md", "../deploy/systemd/subtext-backup.service")).toEqual(["text", "text", "text"]);
+  expect(typesOf("decisions/0001-x.md", "../../README.md")).toEqual(["text", "text", "text"]);
 });
 
 /** Returns the anchors that GitHub generates for the headings of a page. */

@@ -4,7 +4,7 @@ import { transformerStyleToClass } from "@shikijs/transformers";
 import { defineConfig } from "vitepress";
 import { readContents } from "../src/contents.ts";
 import { finishBuild } from "../src/finish-build.ts";
-import { anchorTableRows, dropEmptyHeaders, slugOf, unlinkSources } from "../src/markdown.ts";
+import { anchorTableRows, demoteEmptyHeaders, slugOf, unlinkSources } from "../src/markdown.ts";
 
 /** A copy of `docs/`, because pages must be next to `node_modules` to resolve Vue. */
 const PAGES = join(import.meta.dirname, "../pages");
@@ -46,7 +46,7 @@ export default defineConfig({
     codeTransformers: [codeClasses],
     languageAlias: { caddy: "nginx" },
     config(md) {
-      md.use(anchorTableRows).use(dropEmptyHeaders).use(unlinkSources);
+      md.use(anchorTableRows).use(demoteEmptyHeaders).use(unlinkSources);
     },
   },
   themeConfig: {

@@ -1,3 +1,5 @@
+import { posix } from "node:path";
+
 /** The part of markdown-it's API that the plugins use. */
 interface Token {
   type: string;
@@ -7,9 +9,14 @@ interface Token {
   attrGet(name: string): string | null;
   attrSet(name: string, value: string): void;
 }
+interface State {
+  tokens: Token[];
+  /** The page's path in `docs/`, from VitePress. */
+  env: { relativePath: string };
+}
 interface MarkdownIt {
   core: {
-    ruler: { push(name: string, rule: (state: { tokens: Token[] }) => void): void };
+    ruler: { push(name: string, rule: (state: State) => void): void };
   };
 }
 
@@ -42,8 +49,8 @@ export function anchorTableRows(md: MarkdownIt): void {
 }
 
 /** Turns empty header cells into ordinary cells, because headers without text confuse screen readers. */
-export function dropEmptyHeaders(md: MarkdownIt): void {
-  md.core.ruler.push("drop_empty_headers", ({ tokens }) => {
+export function demoteEmptyHeaders(md: MarkdownIt): void {
+  md.core.ruler.push("demote_empty_headers", ({ tokens }) => {
     for (const [index, token] of tokens.entries()) {
       const [inline, end] = tokens.slice(index + 1, index + 3);
       if (token.type === "th_open" && inline?.content === "" && end) token.tag = end.tag = "td";
@@ -53,11 +60,13 @@ export function dropEmptyHeaders(md: MarkdownIt): void {
 
 /** Replaces links to files outside `docs/`, which the site does not contain, with their text. */
 export function unlinkSources(md: MarkdownIt): void {
-  md.core.ruler.push("unlink_sources", ({ tokens }) => {
+  md.core.ruler.push("unlink_sources", ({ tokens, env }) => {
+    const folder = posix.dirname(env.relativePath);
     for (const { children } of tokens) {
       let inSources = false;
       for (const token of children ?? []) {
-        if (token.type === "link_open") inSources = token.attrGet("href")?.startsWith("../") ?? false;
+        if (token.type === "link_open")
+          inSources = posix.join(folder, token.attrGet("href") ?? "").startsWith("../");
         if (!inSources || !token.type.startsWith("link_")) continue;
         token.type = "text";
       }
