@@ -45,6 +45,13 @@ test("English and German have the same messages with the same parameters", async
   expect(shapeOf(ofEnglish, ["checks"])).toEqual(shapeOf(ofGerman, ["checks"]));
 });
 
+test("German formats a retention policy", () => {
+  expect(GERMAN.audit.retentionPolicy({ days: 1, deletes: "video" })).toBe("Videos nach 1 Tag löschen");
+  expect(GERMAN.audit.retentionPolicy({ days: 90, deletes: "recording" })).toBe(
+    "Aufnahmen nach 90 Tagen löschen",
+  );
+});
+
 test("the problems that have a German text exist", () => {
   const codes = Object.keys(GERMAN.problems);
   expect(codes.length).toBeGreaterThan(30);

@@ -62,7 +62,7 @@ export async function seedAudit(
       {
         action: "environment.retention_changed",
         environment,
-        detail: { from: null, to: "recording after 90 days" },
+        detail: { from: null, to: { days: 90, deletes: "recording" } },
       },
     ],
     [

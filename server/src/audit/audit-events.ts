@@ -2,7 +2,7 @@ import type { ActorKind, AuditAction, AuditDetail } from "../db/enums.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { EnvironmentRow } from "../db/tables/environments.ts";
 import type { WebhookEndpointRow } from "../db/tables/webhooks.ts";
-import { findEnvironment } from "../environments/queries.ts";
+import { findEnvironment, retentionOf } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { insertAuditEvent } from "./queries.ts";
@@ -113,19 +113,11 @@ export function environmentChanges(before: WeightedEnvironment, after: WeightedE
   const changes: [AuditAction, AuditDetail[string], AuditDetail[string]][] = [
     ["environment.transcription_changed", before.ai_transcription, after.ai_transcription],
     ["environment.origins_changed", before.allowed_origins, after.allowed_origins],
-    ["environment.retention_changed", describeRetention(before), describeRetention(after)],
+    ["environment.retention_changed", retentionOf(before), retentionOf(after)],
     ["environment.weight_changed", before.weight, after.weight],
     ["environment.vocabulary_changed", before.vocabulary, after.vocabulary],
   ];
   return changes
     .filter(([, from, to]) => JSON.stringify(from) !== JSON.stringify(to))
     .map(([action, from, to]) => ({ action, environment, detail: { from: from ?? null, to: to ?? null } }));
-}
-
-/** Formats a policy as `recording after 30 days`; returns null if everything is kept. */
-function describeRetention({
-  retention_days: days,
-  retention_deletes: deletes,
-}: EnvironmentRow): string | null {
-  return days === null ? null : `${deletes} after ${days} days`;
 }

@@ -42,7 +42,7 @@ export const ACTOR_KINDS = ["operator", "command_line", "api_key", "service", "s
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
 /** Old and new values; never a secret. */
-export type AuditDetail = Record<string, string | number | boolean | null | string[]>;
+export type AuditDetail = Record<string, string | number | boolean | null | string[] | RetentionPolicy>;
 
 /** `valid`: authorizes requests. `ended`: revoked or expired. */
 export const API_KEY_STATES = ["valid", "ended"] as const;

@@ -100,7 +100,7 @@ describe("audit entries of an operator's changes have actor, time, address and s
       {
         ...common,
         action: "environment.retention_changed",
-        detail: { from: null, to: "recording after 30 days" },
+        detail: { from: null, to: { days: 30, deletes: "recording" } },
       },
     ]);
     expect(await auditedBy(() => asOwner(path, { method: "PATCH", body }))).toEqual([]);

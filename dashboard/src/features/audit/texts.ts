@@ -1,5 +1,10 @@
 import type { AuditActorView, AuditEventView } from "@subtext/server/admin/contract/audit";
-import { type AuditAction, type AuditDetail, BULK_OPERATION_KINDS } from "@subtext/server/db/enums";
+import {
+  type AuditAction,
+  type AuditDetail,
+  BULK_OPERATION_KINDS,
+  type RetentionPolicy,
+} from "@subtext/server/db/enums";
 import { audit as texts } from "../../messages/en/audit.ts";
 import { formatDate } from "../../ui/format.ts";
 import { permissionName } from "../api-keys/permissions.ts";
@@ -38,7 +43,7 @@ function describe(action: AuditAction, detail: AuditDetail): string[] {
     case "environment.weight_changed":
       return [texts.fromTo(String(detail.from), String(detail.to))];
     case "environment.retention_changed":
-      return [texts.fromTo(valueText(detail.from, texts.forever), valueText(detail.to, texts.forever))];
+      return [texts.fromTo(retentionText(detail.from), retentionText(detail.to))];
     case "api_key.created":
       return [
         permissionNames(detail.permissions),
@@ -49,11 +54,11 @@ function describe(action: AuditAction, detail: AuditDetail): string[] {
     case "webhook_endpoint.disabled":
       return [listText(detail.reason, "")];
     case "operator.role_changed":
-      return [texts.fromTo(valueText(detail.from, texts.noRole), valueText(detail.to, texts.noRole))];
+      return [texts.fromTo(roleText(detail.from, texts.noRole), roleText(detail.to, texts.noRole))];
     case "operator.invited":
     case "operator.joined":
     case "operator.removed":
-      return [valueText(detail.role, texts.operatorRole)];
+      return [roleText(detail.role, texts.operatorRole)];
     case "bulk_operation.requested":
       // Absent from the event of a large operation, whose videos are counted while they are selected.
       return [
@@ -91,8 +96,17 @@ function listText(value: Value, emptyText: string, translate = (text: string) =>
   return translate(String(value));
 }
 
-function valueText(value: Value, emptyText: string): string {
-  return listText(value, emptyText, texts.value);
+function roleText(value: Value, emptyText: string): string {
+  return listText(value, emptyText, texts.recordedRole);
+}
+
+/** Older events contain an English text instead of the policy. */
+function retentionText(value: Value): string {
+  return isPolicy(value) ? texts.retentionPolicy(value) : listText(value, texts.forever);
+}
+
+function isPolicy(value: Value): value is RetentionPolicy {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function fieldName(field: string): string {

@@ -2,7 +2,7 @@ import type { audit as english } from "../en/audit.ts";
 import { formatNumber, plural } from "../numbers.ts";
 
 const ROLES: Record<string, string> = { owner: "Inhaber", editor: "Bearbeiter", viewer: "Betrachter" };
-const DELETED: Record<string, string> = { recording: "Aufnahmen", video: "Videos" };
+const DELETED = { recording: "Aufnahmen", video: "Videos" };
 
 export const audit: typeof english = {
   title: "Audit-Protokoll",
@@ -45,9 +45,9 @@ export const audit: typeof english = {
     "transcription.canceled": "Transkription abgebrochen",
     "transcript.edited": "Transkript korrigiert",
     "transcript.restored": "Version des Transkripts wiederhergestellt",
-    "bulk_operation.requested": "Aktion für viele Videos angefordert",
-    "bulk_operation.canceled": "Aktion für viele Videos abgebrochen",
-    "bulk_operation.finished": "Aktion für viele Videos beendet",
+    "bulk_operation.requested": "Sammelaktion angefordert",
+    "bulk_operation.canceled": "Sammelaktion abgebrochen",
+    "bulk_operation.finished": "Sammelaktion abgeschlossen",
   },
   bulkKinds: { retry: "Wiederholung", delete: "Löschung", download: "Download von Transkripten" },
   videos: (count) => plural(count, "Video", "Videos"),
@@ -65,21 +65,18 @@ export const audit: typeof english = {
   transcriptionTurned: (isOn) => `KI-Transkription ${isOn ? "eingeschaltet" : "ausgeschaltet"}`,
   endpointEnabled: (isEnabled) => `Webhook-Endpunkt ${isEnabled ? "aktiviert" : "deaktiviert"}`,
   transcriptionIs: (isOn) => (isOn ? "KI-Transkription ein" : "KI-Transkription aus"),
-  fromTo: (from, to) => `von ${from} zu ${to}`,
+  fromTo: (from, to) => `${from} → ${to}`,
   none: "keine",
   forever: "unbegrenzt",
   operatorRole: "Benutzer",
   noRole: "keine Rolle",
-  expires: (date) => `läuft ab am ${date}`,
+  expires: (date) => `läuft am ${date} ab`,
   neverExpires: "läuft nie ab",
   changed: (fields) => `geändert: ${fields}`,
   nothing: "nichts",
-  fields: { url: "URL", eventTypes: "Ereignisse", metadata: "Metadaten", enabled: "aktiviert" },
-  value: (recorded) =>
-    recorded
-      .replace(/^(owner|editor|viewer)(?= in |$)/, (role) => ROLES[role] ?? role)
-      .replace(
-        /^(recording|video) after (\d+) days$/,
-        (_, deletes, days) => `${DELETED[deletes]} nach ${days} Tagen`,
-      ),
+  fields: { url: "URL", eventTypes: "Ereignisse", metadata: "Metadaten", enabled: "Status" },
+  recordedRole: (recorded) =>
+    recorded.replace(/^(owner|editor|viewer)(?= in |$)/, (role) => ROLES[role] ?? role),
+  retentionPolicy: ({ days, deletes }) =>
+    `${DELETED[deletes] ?? deletes} nach ${plural(days, "Tag", "Tagen")} löschen`,
 };

@@ -1,3 +1,4 @@
+import type { RetentionPolicy } from "@subtext/server/db/enums";
 import { formatNumber, plural } from "../numbers.ts";
 import { translated } from "../translated.ts";
 
@@ -72,7 +73,8 @@ export const audit = translated("audit", {
   neverExpires: "never expires",
   changed: (fields: string) => `changed ${fields}`,
   nothing: "nothing",
-  fields: { url: "URL", eventTypes: "events", metadata: "metadata", enabled: "enabled" },
-  /** Returns a role or a retention policy in the words of the log, e.g. `editor in Production` or `video after 90 days`. */
-  value: (recorded: string) => recorded,
+  fields: { url: "URL", eventTypes: "events", metadata: "metadata", enabled: "status" },
+  /** @param recorded e.g. `editor` or `editor in Production` */
+  recordedRole: (recorded: string) => recorded,
+  retentionPolicy: ({ days, deletes }: RetentionPolicy) => `${deletes} after ${plural(days, "day", "days")}`,
 });
