@@ -9,11 +9,12 @@ import { SpawnedService } from "./spawned-service.ts";
 import { quantile } from "./statistics.ts";
 import { printTable } from "./table.ts";
 
-// Measures how long people wait for the service to start, and for the transcript of a short recording, after an upload
-// and on the command line.
+// Measures how long the service takes to start, and how long a short recording takes to transcribe after an upload and
+// on the command line.
 
 const { values } = parseArgs({ options: { runs: { type: "string", default: "5" } } });
 const runs = Number(values.runs);
+if (!Number.isInteger(runs) || runs < 1) throw new Error("--runs must be an integer of at least 1");
 const COMMAND = join(import.meta.dirname, "../../speech/bin/subtext-speech.js");
 /** Delay between two reads of a transcription. */
 const POLL_MS = 20;
@@ -22,6 +23,7 @@ requireFfmpeg();
 console.log(MACHINE);
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-latency-"));
 const rows: string[][] = [];
+const service = new SpawnedService(join(folder, "data"), await freePort());
 try {
   const clip = (seconds: number) => {
     const path = join(folder, `${seconds}.mp4`);
@@ -30,17 +32,16 @@ try {
   };
   const [short, medium] = [clip(2), clip(10)];
   report(
-    "the command, a clip of 2 s",
+    "command line, 2 s clip",
     repeat(() => timeCommand(short)),
   );
 
-  const service = new SpawnedService(join(folder, "data"), await freePort());
   const timeStart = async () => {
     const startedAt = performance.now();
     await service.start();
     return performance.now() - startedAt;
   };
-  report("the first start of the service", [await timeStart()]);
+  report("first start of the service", [await timeStart()]);
   await service.end("SIGTERM");
   const tenant = await service.createTenant(null);
   const timeUpload = async (path: string) => {
@@ -57,21 +58,21 @@ try {
     cold.push(await timeUpload(SAMPLE));
     if (turn < runs - 1) await service.end("SIGTERM");
   }
-  report("a later start", starts);
-  report("an upload of 43 s, the first after a start", cold);
+  report("later start", starts);
+  report("43 s recording, first upload after a start", cold);
   const warm = { sample: [] as number[], medium: [] as number[] };
   for (let turn = 0; turn < runs; turn++) {
     warm.sample.push(await timeUpload(SAMPLE));
     warm.medium.push(await timeUpload(medium));
   }
-  report("an upload of 43 s, with a running engine", warm.sample);
-  report("an upload of 10 s, with a running engine", warm.medium);
-  await service.end("SIGTERM");
+  report("43 s recording, engine running", warm.sample);
+  report("10 s recording, engine running", warm.medium);
 } finally {
+  await service.end("SIGTERM");
   await rm(folder, { recursive: true, force: true });
 }
 printTable(
-  "From the start of the service to /readyz, of the command to its end, and from the last byte of an upload to COMPLETED",
+  "Service: from start to /readyz. Command line: from start to exit. Upload: from the last byte to COMPLETED.",
   ["", "median", "fastest", "slowest"],
   rows,
 );
