@@ -51,7 +51,7 @@ export function renderAccuracyFigures(): string {
     "Detected language, bundled engine",
     "English or not, bundled engine",
     "Whisper engine",
-    "Detected language, whisper engine",
+    "Detected language, Whisper engine",
   ]);
 }
 
