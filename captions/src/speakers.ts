@@ -1,13 +1,13 @@
+/*
+ * Renders transcripts with the names of speakers, for people who download them. The other renderers ignore names. Words
+ * without a speaker get no label. A paragraph or caption never contains words of two speakers.
+ */
+
 import { layOutCues } from "./cues.ts";
 import { renderSrt } from "./srt.ts";
 import { renderText } from "./text.ts";
 import { escapeText, renderCues } from "./vtt.ts";
 import type { Word } from "./words.ts";
-
-/**
- * Renders transcripts with the names of speakers, for people who download them. The other renderers ignore names. Words
- * without a speaker have no name; a paragraph or a caption never contains the words of two speakers.
- */
 
 /** Renders paragraphs like `renderText`. The first of each turn begins with the name: `Ada: Hello.` */
 export function renderSpeakerText(words: readonly Word[]): string {
@@ -19,14 +19,14 @@ export function renderSpeakerSrt(words: readonly Word[], options: { language: st
   return renderSrt(nameTurns(separateTurns(words)), options);
 }
 
-/** Renders a WebVTT file in which each caption has a voice tag: `<v Ada>Hello.` */
+/** Renders a WebVTT file in which each caption with a known speaker has a voice tag: `<v Ada>Hello.` */
 export function renderSpeakerVtt(words: readonly Word[], options: { language: string }): string {
   return renderCues(layOutCues(separateTurns(words), options), ({ speaker }) =>
     speaker === undefined ? "" : `<v ${escapeText(speaker)}>`,
   );
 }
 
-/** Assigns turns of different speakers to alternating channels, because captions and paragraphs do not mix channels. */
+/** Alternates the channel when the speaker or channel changes, because captions and paragraphs do not mix channels. */
 function separateTurns(words: readonly Word[]): Word[] {
   let channel = 1;
   return words.map((word, index) => {

@@ -135,7 +135,7 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
   unreadable_media:
     "Not a media file: empty, text, random bytes, or an MP4 file without its index. Upload the original file.",
   unsupported_media:
-    "An image, or a file that only refers to media, such as a playlist or a session description.",
+    "An image, a file that only refers to media, such as a playlist or a session description, or a file with too many silent audio tracks.",
   undecodable_audio: "The audio is encrypted, has an unknown codec, or almost all of it fails to decode.",
   media_too_long: "Longer than `MAX_DURATION_SECONDS`. Raise it and reprocess.",
   language_unsupported:
@@ -144,7 +144,7 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
     "The recording has at least 3 s of clear speech, but the bundled engine recognized nothing with confidence, probably because the speech is in another language. Install a multilingual [model](models.md), then reprocess.",
   decoder_unavailable:
     "Neither ffmpeg nor the optional package node-av works; `subtext doctor` states why. `apt install ffmpeg`, then reprocess.",
-  decoder_crashed: "The decoder crashed or exceeded its limits.",
+  decoder_crashed: "The decoder crashed or exceeded a limit, or its output is unusable.",
   model_unusable:
     "A model file is missing, damaged or unsupported. Reinstalling Subtext restores the bundled model.",
   model_not_found: "No model has this name, or it is not installed: `subtext models list`.",
@@ -152,7 +152,7 @@ export const FAILURE_DESCRIPTIONS: Record<FailureCode, string> = {
     "The model hub does not respond, or refuses the request. Downloaded bytes are kept; `subtext models pull` resumes.",
   model_corrupt: "The model's files do not match the hub's hashes: `subtext models rm`, then `pull`.",
   model_store_failed: "`MODELS_DIR` is full or not writable, or another program changed the files in it.",
-  engine_crashed: "The engine's process crashed.",
+  engine_crashed: "The engine's process crashed, sent an invalid message, or could not load the engine.",
   engine_hung: "The engine's process sent no heartbeats or made no progress.",
   insufficient_memory:
     "One speech process does not fit into the memory of the container or machine; the message says how much it needs.",

@@ -1,8 +1,8 @@
-/** Errors of transcriptions and of model downloads. The codes are part of the public API, as reasons for failures. */
+/** Errors of transcriptions and of model downloads. The codes are part of the public API, as failure reasons. */
 export const SPEECH_ERRORS = {
   /** Not a media file: empty, text, random bytes, or without its index (`moov`). */
   unreadable_media: { retryable: false },
-  /** An image, or a file that only refers to media, such as a playlist. */
+  /** An image, a file that only refers to media, such as a playlist, or a file with too many silent audio tracks. */
   unsupported_media: { retryable: false },
   /** The audio track is encrypted, has an unknown codec, or hardly any of it decodes. */
   undecodable_audio: { retryable: false },
@@ -14,7 +14,7 @@ export const SPEECH_ERRORS = {
   language_undetermined: { retryable: false },
   /** Neither ffmpeg nor the optional package node-av can be used. */
   decoder_unavailable: { retryable: true },
-  /** The decoder was killed or exceeded its time limit. */
+  /** The decoder crashed or exceeded a limit, or its output is unusable. */
   decoder_crashed: { retryable: true },
   /** A model file is missing, damaged or unsupported. */
   model_unusable: { retryable: true },
@@ -26,7 +26,7 @@ export const SPEECH_ERRORS = {
   model_corrupt: { retryable: true },
   /** The models folder is full, not writable or in use, or another program changed the files in it. */
   model_store_failed: { retryable: true },
-  /** The speech process or one of its threads ended unexpectedly. */
+  /** The speech process or one of its threads crashed, sent an invalid message, or could not load the engine. */
   engine_crashed: { retryable: true },
   /** The speech process sent no heartbeat or made no progress. */
   engine_hung: { retryable: true },
@@ -46,7 +46,7 @@ export type SpeechErrorCode = keyof typeof SPEECH_ERRORS;
 
 export class SpeechError extends Error {
   readonly code: SpeechErrorCode;
-  /** Whether the same file may succeed later. */
+  /** Whether an automatic retry with the same file may succeed. */
   readonly retryable: boolean;
 
   constructor(code: SpeechErrorCode, message: string, options?: ErrorOptions) {

@@ -132,7 +132,7 @@ function checkedVocabulary(vocabulary: readonly string[]): string[] {
   if (wrong >= 0) {
     throw new AppError(
       "invalid_request",
-      `A term has 1 to ${MAX_TERM_CHARACTERS} printable characters and no comma. Change number ${wrong + 1}.`,
+      `Term ${wrong + 1} is invalid. Terms must have 1 to ${MAX_TERM_CHARACTERS} printable characters and no commas.`,
     );
   }
   const seen = new Set<string>();

@@ -13,8 +13,8 @@ interface FileWord {
 }
 
 /**
- * Arranges the words in columns and splits them into paragraphs. Paragraphs break where the plain text does and where the
- * speaker changes. Very long ones are split further, because the page renders paragraphs one by one.
+ * Converts the words to one array per field and splits them into paragraphs. Paragraphs break where the plain text does
+ * and where the speaker changes. Long ones are split further, because the browser lays out only visible paragraphs.
  * @param confidences 0 … 1, one for each word
  */
 export function transcriptWords(
