@@ -36,7 +36,7 @@ export const apiKeys: typeof english = {
   revokeQuestion: (name) => `${name} widerrufen?`,
   revokeEffect:
     "Anfragen mit diesem Schlüssel schlagen sofort fehl. Dies kann nicht rückgängig gemacht werden.",
-  wasLastUsed: (when) => `Er wurde zuletzt verwendet: ${when}.`,
+  wasLastUsed: (when) => `Zuletzt verwendet: ${when}.`,
   revokedWhen: (when) => `Widerrufen ${when}`,
   expiredWhen: (when) => `Abgelaufen ${when}`,
   newKey: "Neuer Schlüssel",

@@ -24,7 +24,7 @@ export const operators: typeof english = {
   invitationsHint: "Offene Einladungen laufen nach 7 Tagen ab.",
   invited: (when) => `Eingeladen ${when}`,
   revoke: "Widerrufen",
-  revokeOf: (email) => `Einladung von ${email} widerrufen`,
+  revokeOf: (email) => `Einladung für ${email} widerrufen`,
   revoked: "Einladung widerrufen.",
   invite: "Einladen",
   inviteSomeone: "Jemanden einladen",

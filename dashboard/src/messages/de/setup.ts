@@ -20,7 +20,7 @@ export const setup: typeof english = {
   speechEngine: "Spracherkennung",
   engine: "Engine",
   engineHint:
-    "Whisper-Modelle beherrschen 99 Sprachen. Bis eines heruntergeladen ist, wird nur Englisch transkribiert. Für Ihren eigenen Transkriptionsserver setzen Sie SPEECH_SERVERS.",
+    "Whisper-Modelle beherrschen 99 Sprachen. Bis eines heruntergeladen ist, wird nur Englisch transkribiert. Um Ihren eigenen Transkriptionsserver zu verwenden, setzen Sie SPEECH_SERVERS.",
   bundledEngine: "Mitgeliefert – nur Englisch",
   download: (size: string) => `Download ${size}`,
   memory: (size: string) => `Speicher ${size}`,

@@ -29,7 +29,7 @@ export const shell: typeof english = {
   signOut: "Abmelden",
   signOutQuestion: "Abmelden?",
   uploadsStop:
-    "Es laufen noch Uploads. Sie werden jetzt angehalten und fortgesetzt, sobald Sie dieselben Dateien erneut hinzufügen.",
+    "Es laufen noch Uploads. Beim Abmelden werden sie angehalten. Um sie fortzusetzen, fügen Sie dieselben Dateien erneut hinzu.",
   theme: "Design",
   themes: { system: "System", light: "Hell", dark: "Dunkel" },
   environments: "Umgebungen",

@@ -19,7 +19,7 @@ export const ui: typeof english = {
   notFound: "Seite nicht gefunden",
   notFoundHint: "Sie wurde möglicherweise verschoben oder gelöscht.",
   goToVideos: "Zu den Videos",
-  forbidden: "Ihre Rolle umfasst diese Seite nicht. Bitten Sie einen Inhaber um Zugriff.",
+  forbidden: "Ihre Rolle hat keinen Zugriff auf diese Seite. Bitten Sie einen Inhaber um Zugriff.",
   environmentGone: "Diese Umgebung existiert nicht mehr.",
   unreachable: "Der Server ist nicht erreichbar. Prüfen Sie Ihre Verbindung und ob Subtext läuft.",
   nothingAtAddress: "Unter dieser Adresse gibt es nichts.",

@@ -30,7 +30,7 @@ export const videoState: typeof english = {
     },
     language_unsupported: {
       problem: "Das installierte Modell unterstützt die gesprochene Sprache nicht.",
-      remedy: "Installieren Sie ein mehrsprachiges: {command} models pull",
+      remedy: "Installieren Sie ein mehrsprachiges Modell: {command} models pull",
     },
     language_undetermined: {
       problem:
@@ -51,7 +51,7 @@ export const videoState: typeof english = {
     },
     model_not_found: {
       problem: "Das Sprachmodell ist nicht installiert.",
-      remedy: "Führen Sie {command} models list aus und laden Sie eines herunter.",
+      remedy: "Führen Sie {command} models list aus und laden Sie ein Modell herunter.",
     },
     model_download_failed: {
       problem: "Das Sprachmodell konnte nicht heruntergeladen werden.",
@@ -95,7 +95,7 @@ export const videoState: typeof english = {
       remedy: "Prüfen Sie, ob er die Transkriptions-API von OpenAI unterstützt.",
     },
     storage_full: {
-      problem: "Der Speicherplatz ist voll.",
+      problem: "Es ist kein Speicherplatz mehr frei.",
       remedy: "Geben Sie Speicherplatz frei und versuchen Sie es erneut.",
     },
     storage_unavailable: {
@@ -108,7 +108,7 @@ export const videoState: typeof english = {
     },
     storage_object_unusable: {
       problem: "Der Speicher kann die hochgeladene Datei nicht lesen.",
-      remedy: "Prüfen Sie die Festplatte oder den Bucket, oder laden Sie die Datei erneut hoch.",
+      remedy: "Prüfen Sie die Festplatte oder den Bucket oder laden Sie die Datei erneut hoch.",
     },
     storage_object_missing: {
       problem: "Die hochgeladene Datei fehlt.",
@@ -120,7 +120,7 @@ export const videoState: typeof english = {
     },
     canceled: {
       problem: "Transkription abgebrochen.",
-      remedy: "Eine Wiederholung setzt dort fort, wo sie aufgehört hat.",
+      remedy: "Eine Wiederholung setzt die Transkription an derselben Stelle fort.",
     },
   },
   seeLog: "Details stehen im Serverprotokoll.",

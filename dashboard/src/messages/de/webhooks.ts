@@ -4,7 +4,7 @@ import { formatNumber, plural } from "../numbers.ts";
 export const webhooks: typeof english = {
   title: "Webhooks",
   description: (environment) =>
-    `Diese URLs werden benachrichtigt, wenn Transkriptionen in ${environment} abgeschlossen sind.`,
+    `Diese URLs werden benachrichtigt, wenn Transkriptionen in ${environment} enden.`,
   noneYet: "Noch keine Endpunkte",
   purpose: "Fügen Sie einen hinzu, um benachrichtigt zu werden, statt regelmäßig abzufragen.",
   askOwner: "Bitten Sie einen Inhaber, einen hinzuzufügen.",
@@ -61,7 +61,7 @@ export const webhooks: typeof english = {
   disabledSince: (time) => `Deaktiviert seit ${time}.`,
   failingSince: (time) => `Fehlerhaft seit ${time}.`,
   deliveredCount: (count) => `${formatNumber(count)} zugestellt`,
-  retryingCount: (count) => `${formatNumber(count)} in Wiederholung`,
+  retryingCount: (count) => plural(count, "wird wiederholt", "werden wiederholt"),
   failedCount: (count) => `${formatNumber(count)} fehlgeschlagen oder abgebrochen`,
   deliveries: "Zustellungen",
   noDeliveries: "Noch keine Zustellungen.",
@@ -91,7 +91,7 @@ export const webhooks: typeof english = {
   disable: "Deaktivieren",
   disableQuestion: "Diesen Endpunkt deaktivieren?",
   disableEffect:
-    "Ausstehende Wiederholungen werden abgebrochen, und Ereignisse werden in dieser Zeit nicht zugestellt. Sie können den Endpunkt wieder aktivieren.",
+    "Ausstehende Wiederholungen werden abgebrochen. Solange der Endpunkt deaktiviert ist, werden keine Ereignisse zugestellt. Sie können ihn wieder aktivieren.",
   enable: "Aktivieren",
   delete: "Löschen",
   saved: "Endpunkt gespeichert.",
