@@ -169,7 +169,9 @@ describe("words stand if they are spoken", () => {
 
   test("although they are a term of the vocabulary that a server was sent", async () => {
     const answer = (prompt: string | null) => (prompt === null ? "Sub text." : "Subtext.");
-    const server = await startTranscriptionServer({ manner: (_, { prompt }) => ({ text: answer(prompt) }) });
+    const server = await startTranscriptionServer({
+      responder: (_, { prompt }) => ({ text: answer(prompt) }),
+    });
     const multilingual = await openOpenAi({ servers: [{ url: server.origin, apiKey: null }], model: "made" });
     try {
       const { words } = await transcriptOf(written("term", sequence(0.5, theChildren, 0.5)), {

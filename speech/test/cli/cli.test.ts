@@ -210,14 +210,14 @@ describe("recordings", () => {
       { word: "monde", start: 0.7, end: 1.1 },
     ];
     const server = await startTranscriptionServer({
-      manner: () => ({ language: "french", text: "Bonjour monde.", words, segments: [], duration: 3 }),
+      responder: () => ({ language: "french", text: "Bonjour monde.", words, segments: [], duration: 3 }),
       apiKey: "secret",
     });
     onTestFinished(() => server.stop());
     const args = ["--server", server.origin, "--server-model", "large", short];
     const result = await run(args, { env: { SPEECH_SERVER_KEYS: "secret" } });
     expect(result).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^Bonjour monde\./), err: "" });
-    expect(server.questions[0]).toMatchObject({ model: "large", authorization: "Bearer secret" });
+    expect(server.requests[0]).toMatchObject({ model: "large", authorization: "Bearer secret" });
     const refused = await run(args);
     expect(refused).toMatchObject({ exitCode: 1, out: "" });
     expect(refused.err).toMatch(/^subtext-speech: [^\n]+: engine_refused: [^\n]+ 401 [^\n]+\n$/);

@@ -11,7 +11,7 @@ import { tinyWhisperModel } from "../support/language-recordings.ts";
 import { saying } from "../support/openai-engines.ts";
 import { spoken } from "../support/spoken.ts";
 import { ENGLISH_WORDS } from "../support/tone-words.ts";
-import { gpt4oTranscribe, type Manner, speaches } from "../support/transcription-server-formats.ts";
+import { gpt4oTranscribe, type Responder, speaches } from "../support/transcription-server-formats.ts";
 import { startTranscriptionServer, type TranscriptionServer } from "../support/transcription-servers.ts";
 
 const RATE = 16_000;
@@ -38,11 +38,11 @@ const CANDIDATES: Record<string, Candidate> = {
   "openai, a server of plain text": server(gpt4oTranscribe),
 };
 
-function server(manner: Manner): Candidate {
+function server(responder: Responder): Candidate {
   let started: TranscriptionServer;
   return {
     open: async () => {
-      started = await startTranscriptionServer({ manner });
+      started = await startTranscriptionServer({ responder });
       return await openOpenAi({ servers: [{ url: started.origin, apiKey: null }], model: "whisper-1" });
     },
     speech: () => saying(ENGLISH_WORDS).samples,

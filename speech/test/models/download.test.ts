@@ -9,9 +9,9 @@ import {
   emptyStore,
   expectError,
   expectInstalled,
+  FAST_RETRIES,
   FILES,
   filesOf,
-  HASTY,
   MIB,
   MODEL,
   pull,
@@ -90,7 +90,7 @@ describe("a download", () => {
   test("continues where connections break again and again", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { cutAfterBytes: 1.2 * MIB };
-    await pull(store, hub, { retryPolicy: { ...HASTY, maxAttempts: 2 } });
+    await pull(store, hub, { retryPolicy: { ...FAST_RETRIES, maxAttempts: 2 } });
     await expectInstalled(store);
     expect(hub.gets("decoder.onnx").map(({ headers }) => headers.range)).toEqual([
       undefined,

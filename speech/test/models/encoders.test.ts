@@ -6,7 +6,7 @@ import type { InstallOptions, ModelStore } from "../../src/models/store.ts";
 import { preferredEncoder } from "../../src/processes/encoder-choice.ts";
 import { measureEncoderSpeedInWorker } from "../../src/processes/model-worker.ts";
 import { ModelHub } from "../support/model-hub.ts";
-import { emptyStore, HASTY } from "../support/model-pulls.ts";
+import { emptyStore, FAST_RETRIES } from "../support/model-pulls.ts";
 
 const TINY = KNOWN_MODELS[0]!;
 const QUANTIZED = "onnx/encoder_model_quantized.onnx";
@@ -31,7 +31,7 @@ async function install(
   await store.install(TINY, {
     hub: { url: hub.url, token: null },
     signal: new AbortController().signal,
-    retryPolicy: HASTY,
+    retryPolicy: FAST_RETRIES,
     ...options,
   });
   const { manifest } = await store.find(TINY.name);

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { emptyStore, expectError, HASTY, MIB, MODEL, pull, startHub } from "../support/model-pulls.ts";
+import { emptyStore, expectError, FAST_RETRIES, MIB, MODEL, pull, startHub } from "../support/model-pulls.ts";
 
 /** A hub that answers every request so. */
 async function hubThat(answer: RequestListener) {
@@ -18,7 +18,7 @@ test("a download that begins again after every cut, and never gets further, is g
   const [hub, store] = [await startHub(), await emptyStore()];
   hub.faults = { withoutRanges: true, cutAfterBytes: 1.5 * MIB };
   await expectError(pull(store, hub), "model_download_failed", /cannot be downloaded/);
-  expect(hub.gets("encoder.onnx").length).toBeLessThanOrEqual(HASTY.maxAttempts + 1);
+  expect(hub.gets("encoder.onnx").length).toBeLessThanOrEqual(FAST_RETRIES.maxAttempts + 1);
 });
 
 test("content without a stated length and without an end is not taken for longer than a model can be", async () => {

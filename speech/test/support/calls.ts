@@ -15,7 +15,7 @@ export function twoChannelCall({ pauseSeconds = 0.4, sentences = 6 } = {}): Chan
   return channels;
 }
 
-/** The words that each speaker of `twoChannelCall` says. */
+/** Returns the text of each speaker of `twoChannelCall`. */
 export function textsOfCall(sentences = 6): [string, string] {
   const texts = ENGLISH.slice(0, sentences).map((name) => spoken(name).text);
   const of = (channel: number) => texts.filter((_, index) => index % 2 === channel).join(" ");
@@ -37,7 +37,7 @@ export function delayed(samples: Float32Array, milliseconds: number): Float32Arr
   return result;
 }
 
-/** The same noise on each call for a level, dBFS. */
+/** Returns white noise at a level in dBFS (RMS), the same on each call. */
 export function whiteNoise(length: number, decibels: number): Float32Array {
   let seed = 1 - decibels;
   const peak = Math.sqrt(3) * 10 ** (decibels / 20);

@@ -11,19 +11,19 @@ import { packUtterances, type UtteranceGroup } from "../../src/vad/utterances.ts
 import { type ScoredAudio, WINDOW_SAMPLES } from "../../src/vad/voice-activity.ts";
 
 /**
- * Fake engines and fake speech for behavior that no real model can be made to show. Each sample's value encodes
- * a language; every half second is one word, named after its start time. An engine that is given a language
- * other than the spoken one translates, as Whisper does.
+ * Fake engines and fake speech for behavior that tests cannot produce with real models. Each sample's value encodes a
+ * language; every half second is one word, named after its start time. If the given language differs from the spoken
+ * one, the multilingual engine translates, as Whisper does.
  */
 
 const LANGUAGES = ["en", "es", "pt", "fr", "cy", "noise"] as const;
 export type FakeLanguage = (typeof LANGUAGES)[number];
 const WORD_SECONDS = 0.5;
 
-/** Seconds of a language, or of silence. */
+/** Seconds of a language; null for silence. */
 export type FakeSpeech = [language: FakeLanguage | null, seconds: number];
 
-/** The utterances of fake speech, as voice activity detection and the packer return them. */
+/** Returns the utterances of fake speech, as `packUtterances` returns them, in groups of about four minutes. */
 export async function fakeRecording(
   parts: readonly FakeSpeech[],
   maxUtteranceSeconds = 20,
@@ -42,7 +42,6 @@ export async function fakeRecording(
   const groups: UtteranceGroup[] = [{ utterances: [], settledSeconds: 0 }];
   for await (const group of packUtterances(blocks(), maxUtteranceSeconds)) {
     const last = groups.at(-1)!;
-    // A group spans about four minutes.
     if (last.utterances.length > 0 && group.settledSeconds - last.utterances[0]!.start > 240)
       groups.push(group);
     else {
@@ -73,7 +72,7 @@ export async function fakeCall(
   }));
 }
 
-/** The words that the recording says, by their language. */
+/** Returns the recording's words in a language. */
 export function fakeWords(groups: readonly UtteranceGroup[], language: FakeLanguage): string[] {
   return groups
     .flatMap(({ utterances }) => utterances)
@@ -121,7 +120,7 @@ export interface FakeEngine extends Engine {
   detectedSeconds: number[];
 }
 
-/** Transcribes in the language given, or else in the one spoken most. */
+/** Transcribes in the given language, or else in the most spoken one. */
 export function fakeMultilingual(options: FakeEngineOptions = {}): FakeEngine {
   const engine: FakeEngine = {
     name: options.name ?? "fake-multilingual",
@@ -157,7 +156,7 @@ export function fakeMultilingual(options: FakeEngineOptions = {}): FakeEngine {
   return engine;
 }
 
-/** Recognizes English well; any other language becomes English of low confidence. */
+/** Recognizes English well; any other language becomes English with low confidence. */
 export function fakeEnglishOnly(): FakeEngine {
   const engine: FakeEngine = {
     name: "fake-english",

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 /** The folder of a real, trained model: see `../tiny-whisper/README.md`. */
 export const tinyWhisperModel = fileURLToPath(new URL("../tiny-whisper/model", import.meta.url));
 
-/** A recording that `../fixtures/languages/make.ts` made for that model, of voices it was not trained on. */
+/** A recording that `../fixtures/languages/make.ts` created with voices that the tiny Whisper model was not trained on. */
 export interface LanguageRecording {
   /** An MP4 file with AAC audio. */
   path: string;
@@ -14,7 +14,7 @@ export interface LanguageRecording {
   sentences: RecordedSentence[];
 }
 
-/** Times are seconds of the recording. */
+/** Times are in seconds from the start of the recording. */
 export interface RecordedSentence {
   language: string;
   text: string;

@@ -3,10 +3,10 @@ import type { Decoder, DecodeSummary, Probe } from "../../src/media/media.ts";
 import { openNodeAv } from "../../src/media/node-av.ts";
 
 const [ffmpeg, nodeAv] = await Promise.all([openFfmpeg(), openNodeAv()]);
-if (ffmpeg === null) console.info("There is no ffmpeg of 5.1 or newer here: its tests are skipped.");
-if (nodeAv === null) console.info("The optional package node-av is not here: its tests are skipped.");
+if (ffmpeg === null) console.info("ffmpeg 5.1 or newer is not installed. Its tests are skipped.");
+if (nodeAv === null) console.info("The optional package node-av is not installed. Its tests are skipped.");
 
-/** What this machine can decode with; every test runs against each. */
+/** The decoders of this machine. Every test runs with each of them. */
 export const decoders: [name: string, decoder: Decoder][] = [];
 if (ffmpeg !== null) decoders.push(["ffmpeg", ffmpeg]);
 if (nodeAv !== null) decoders.push(["node-av", nodeAv]);
@@ -14,7 +14,7 @@ if (nodeAv !== null) decoders.push(["node-av", nodeAv]);
 export interface Decoded {
   probe: Probe;
   summary: DecodeSummary;
-  /** Seconds of the media at which a sound begins after 0.1 s without any. */
+  /** Times in seconds at which a sound begins after at least 0.1 s of silence. */
   onsets: number[];
   peak: number;
 }
@@ -44,7 +44,7 @@ export async function decodeAll(
   return { probe, summary: audio.summary(), onsets, peak };
 }
 
-/** The code of the SpeechError that probing or decoding ends with. */
+/** Returns the code of the SpeechError that probing or decoding fails with. */
 export async function failure(decoder: Decoder, path: string, maxDurationSeconds?: number): Promise<unknown> {
   return decodeAll(decoder, path, maxDurationSeconds).then(
     ({ summary }) => `decoded ${JSON.stringify(summary)}`,

@@ -4,14 +4,14 @@ import { fileURLToPath } from "node:url";
 
 const FIXTURES = fileURLToPath(new URL("../fixtures/media/", import.meta.url));
 
-/** A file that `../fixtures/media/make-media.sh` made. */
+/** Returns the path of a file that `../fixtures/media/make-media.sh` created. */
 export function fixture(name: string): string {
   return join(FIXTURES, name);
 }
 
-/** Writes a changed copy of a fixture, or bytes of one's own, and gives its path. */
 export type Change = (bytes: Buffer) => Uint8Array;
 
+/** Writes a changed copy of a fixture, and returns its path. */
 export async function changed(folder: string, name: string, change: Change): Promise<string> {
   return written(folder, name, change(await readFile(fixture(name))));
 }
@@ -26,7 +26,7 @@ export function cutTo(share: number): Change {
   return (bytes) => bytes.subarray(0, Math.floor(bytes.length * share));
 }
 
-/** Noise, the same on every run, over a part of the file. */
+/** Overwrites part of the file with noise, the same on every run. */
 export function damaged(fromShare: number, toShare: number): Change {
   return (bytes) => {
     const copy = Buffer.from(bytes);
@@ -36,13 +36,13 @@ export function damaged(fromShare: number, toShare: number): Change {
   };
 }
 
-/** Everything that the file holds of sound and picture is noise, its index is whole. */
+/** Overwrites all media data with noise. Requires that the index comes first; it stays intact. */
 export const noiseInMdat: Change = (bytes) => {
   const start = bytes.indexOf("mdat") + 4;
   return Buffer.concat([bytes.subarray(0, start), noise(bytes.length - start)]);
 };
 
-/** By default, ffmpeg writes the index last. */
+/** Removes the index, which ffmpeg writes last by default. */
 export const withoutMoov: Change = (bytes) => bytes.subarray(0, bytes.indexOf("moov") - 4);
 
 export const unknownCodec: Change = (bytes) => {
@@ -52,7 +52,7 @@ export const unknownCodec: Change = (bytes) => {
   return copy;
 };
 
-/** Makes every track of an MP4, whose index must be last, say that its media lie at a URL. */
+/** Makes every track of an MP4 refer to media at a URL. The index must come last. */
 export function referencing(url: string): Change {
   const place = Buffer.from(`${url}\0`, "latin1");
   const grow = (bytes: Buffer): Buffer => {
@@ -62,9 +62,9 @@ export function referencing(url: string): Change {
       const type = bytes.toString("latin1", at + 4, at + 8);
       let body: Buffer = bytes.subarray(at + 8, at + size);
       if (["moov", "trak", "mdia", "minf", "dinf"].includes(type)) body = grow(body);
-      // A full box with a count of entries before them.
+      // The entries follow version, flags and a count.
       if (type === "dref") body = Buffer.concat([body.subarray(0, 8), grow(body.subarray(8))]);
-      // Flag 1 would say that the media are in this file.
+      // Without flag 1, which means that the media are in this file.
       if (type === "url ") body = Buffer.concat([Buffer.alloc(4), place]);
       const header = Buffer.from(bytes.subarray(at, at + 8));
       header.writeUInt32BE(body.length + 8);
@@ -87,7 +87,7 @@ export function noise(length: number): Buffer {
   );
 }
 
-/** 16-bit PCM at 8 kHz; `sample` gives −1 … 1 for a time in seconds and a channel. */
+/** 16-bit PCM at 8 kHz; `sample` returns −1 … 1 for a time in seconds and a channel. */
 export function wav(
   channels: number,
   seconds: number,
@@ -116,7 +116,7 @@ export function wav(
   return Buffer.concat([header, data]);
 }
 
-/** The beeps that the fixtures hold: 60 ms of 1 kHz. */
+/** Returns the signal of the fixtures at a time in seconds: three beeps of 60 ms at 1 kHz. */
 export function beep(at: number): number {
   const sounds = [0.5, 1.25, 2.25].some((start) => at >= start && at < start + 0.06);
   return sounds ? 0.5 * Math.sin(2 * Math.PI * 1000 * at) : 0;

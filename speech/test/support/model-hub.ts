@@ -11,37 +11,37 @@ import { setTimeout as delay } from "node:timers/promises";
 
 export interface ServedFile {
   content: Buffer;
-  /** Stored in large file storage: the hub redirects to its content network, and states a SHA-256. */
+  /** Whether the file is in large file storage: the hub redirects to its CDN and states a SHA-256. */
   large: boolean;
 }
 
-/** What is wrong with the hub; nothing where left out. */
+/** Faults of the hub; by default, none. */
 export interface HubFaults {
-  /** Answers to the next requests for content, before any that gives some. */
+  /** Error statuses of the next requests for content. */
   statuses?: number[];
-  /** The connection breaks after so many bytes of every answer. */
+  /** Closes the connection after this many bytes of content. */
   cutAfterBytes?: number;
-  /** Takes requests for content and never answers. */
+  /** Never responds to requests for content. */
   silent?: boolean;
-  /** Begins an answer, gives so many bytes, and no more. */
+  /** Sends this many bytes of content, then nothing more. */
   stallAfterBytes?: number;
-  /** Gives one byte every so many milliseconds. */
+  /** Sends one byte at a time, with this delay after each. */
   trickleMs?: number;
-  /** A pause before every piece of 64 KiB, milliseconds. */
+  /** Delay before each chunk of 64 KiB. */
   pieceDelayMs?: number;
-  /** States hashes that the content does not have. */
+  /** States hashes that do not match the content. */
   wrongHashes?: boolean;
-  /** States neither commit nor hash, as a plain file server does, whose own tags look like hashes all the same. */
+  /** States neither commit nor hash, like a plain file server. Its ETags still look like hashes. */
   plain?: boolean;
-  /** Redirects requests for small files to another of its paths, which states only the hash. */
+  /** Redirects requests for small files to another path of the hub, whose response states only the hash. */
   ownRedirects?: boolean;
-  /** Gives no lengths. */
+  /** Omits the lengths of files. */
   withoutLengths?: boolean;
-  /** Knows no ranges. */
+  /** Ignores `Range`. */
   withoutRanges?: boolean;
-  /** Gives the newest content whatever commit is asked for. */
+  /** Serves the newest content for every commit. */
   ignoresRevisions?: boolean;
-  /** Asks for this bearer token. */
+  /** Requires this bearer token. */
   token?: string;
 }
 
@@ -52,20 +52,20 @@ export interface SeenRequest {
   headers: IncomingMessage["headers"];
 }
 
-/** A hub of models on loopback, with a content network of another origin, as the public one has. */
+/** A model hub on loopback with a CDN at another origin, like the public hub. */
 export class ModelHub {
   faults: HubFaults = {};
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url = "";
-  /** Called with each request before it is answered. */
+  /** Called with each request before the response. */
   onRequest: (request: SeenRequest) => void = () => {};
   readonly requests: SeenRequest[] = [];
-  /** Bytes of content that were given to connections. */
+  /** Bytes of content sent, except with `trickleMs`. */
   bytesServed = 0;
   readonly #commits = new Map<string, Map<string, ServedFile>>();
   #newest = "";
-  readonly #hub = createServer(this.#guarded("hub", (...request) => this.#resolve(...request)));
-  readonly #cdn = createServer(this.#guarded("cdn", (...request) => this.#giveFromNetwork(...request)));
+  readonly #hub = createServer(this.#listener("hub", (...request) => this.#resolve(...request)));
+  readonly #cdn = createServer(this.#listener("cdn", (...request) => this.#serveFromCdn(...request)));
 
   static async start(repository: string, files: Record<string, ServedFile>): Promise<ModelHub> {
     const hub = new ModelHub();
@@ -79,14 +79,14 @@ export class ModelHub {
     return this.#newest;
   }
 
-  /** A new commit on `main`; earlier ones stay. */
+  /** Adds a commit to `main`; earlier commits remain available. */
   push(repository: string, files: Record<string, ServedFile>): void {
     const served = Object.entries(files).map(([path, file]) => [`${repository}/${path}`, file] as const);
     this.#newest = createHash("sha1").update(`${this.#commits.size} ${repository}`).digest("hex");
     this.#commits.set(this.#newest, new Map(served));
   }
 
-  /** Takes earlier commits away, as a squashed history does. */
+  /** Removes earlier commits, as when a history is squashed. */
   forgetHistory(): void {
     for (const commit of this.#commits.keys()) if (commit !== this.#newest) this.#commits.delete(commit);
   }
@@ -98,14 +98,14 @@ export class ModelHub {
     }
   }
 
-  /** Requests for content of a file. */
+  /** Returns the hub's requests for the content of a file. */
   gets(path: string): SeenRequest[] {
     return this.requests.filter(
       (request) => request.server === "hub" && request.method === "GET" && request.path.endsWith(`/${path}`),
     );
   }
 
-  #guarded(
+  #listener(
     server: "hub" | "cdn",
     handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   ): RequestListener {
@@ -114,7 +114,7 @@ export class ModelHub {
       const seen = { server, method, path: url, headers };
       this.requests.push(seen);
       this.onRequest(seen);
-      // A client that goes away is no fault of the hub.
+      // Ignore clients that disconnect.
       response.on("error", () => {});
       handle(request, response).catch(() => response.destroy());
     };
@@ -127,11 +127,11 @@ export class ModelHub {
     if (this.faults.token && request.headers.authorization !== `Bearer ${this.faults.token}`) {
       return void response.writeHead(401).end();
     }
-    const moved = revision === "main" || this.faults.ignoresRevisions;
-    const commit = moved ? this.#newest : revision;
+    const isNewest = revision === "main" || this.faults.ignoresRevisions;
+    const commit = isNewest ? this.#newest : revision;
     const file = this.#commits.get(commit)?.get(`${repository}/${path}`);
     if (!file) return void response.writeHead(404).end("Entry not found");
-    if (request.method === "GET" && (await this.#misbehaves(response))) return;
+    if (request.method === "GET" && (await this.#failsRequest(response))) return;
 
     const { plain, wrongHashes } = this.faults;
     const hash = wrongHashes ? "0".repeat(file.large ? 64 : 40) : hashOf(file);
@@ -142,28 +142,28 @@ export class ModelHub {
     }
     if (!file.large) {
       response.setHeader("etag", `"${plain ? commit : hash}"`);
-      return await this.#give(request, response, file.content);
+      return await this.#serve(request, response, file.content);
     }
     if (!plain) response.setHeader("x-linked-etag", `"${hash}"`);
     if (!plain && !this.faults.withoutLengths) response.setHeader("x-linked-size", file.content.length);
     response.writeHead(302, { location: `${urlOf(this.#cdn)}/${commit}/${repository}/${path}` }).end();
   }
 
-  async #giveFromNetwork(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #serveFromCdn(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [commit = "", ...path] = (request.url ?? "").slice(1).split("/");
     const file = this.#commits.get(commit)?.get(path.join("/"));
     if (!file) return void response.writeHead(403).end();
     response.setHeader("etag", `"network-${commit.slice(0, 8)}"`);
-    await this.#give(request, response, file.content);
+    await this.#serve(request, response, file.content);
   }
 
-  async #misbehaves(response: ServerResponse): Promise<boolean> {
+  async #failsRequest(response: ServerResponse): Promise<boolean> {
     const status = this.faults.statuses?.shift();
     if (status !== undefined) response.writeHead(status, { "retry-after": "0" }).end();
     return status !== undefined || this.faults.silent === true;
   }
 
-  async #give(request: IncomingMessage, response: ServerResponse, content: Buffer): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse, content: Buffer): Promise<void> {
     const { withoutRanges, withoutLengths } = this.faults;
     const [, from] = /^bytes=(\d+)-$/.exec(request.headers.range ?? "") ?? [];
     const condition = request.headers["if-range"];
@@ -188,9 +188,9 @@ export class ModelHub {
     const last = Math.min(content.length, cutAfterBytes ?? stallAfterBytes ?? content.length);
     for (let at = 0; at < last && !response.destroyed; at += 65_536) {
       if (pieceDelayMs) await delay(pieceDelayMs);
-      const piece = content.subarray(at, Math.min(at + 65_536, last));
-      this.bytesServed += piece.length;
-      await new Promise((resolve) => response.write(piece, resolve));
+      const chunk = content.subarray(at, Math.min(at + 65_536, last));
+      this.bytesServed += chunk.length;
+      await new Promise((resolve) => response.write(chunk, resolve));
     }
     if (stallAfterBytes !== undefined && last < content.length) return;
     if (last < content.length) response.destroy();

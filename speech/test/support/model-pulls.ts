@@ -27,14 +27,14 @@ export const MODEL: KnownModel = {
   prefersBundledForEnglish: true,
 };
 
-/** Impatient, so that a test of giving up is short. */
-export const HASTY: DownloadRetryPolicy = {
+/** Short timeouts and delays, so that tests of failed downloads are fast. */
+export const FAST_RETRIES: DownloadRetryPolicy = {
   timeouts: { responseMs: 300, stallMs: 300, minBytesPerSecond: 1_000 },
   maxAttempts: 3,
   firstDelayMs: 1,
 };
 
-/** The same for the same seed, and nothing that compresses or repeats. */
+/** Returns pseudorandom bytes that depend only on the seed. */
 function bytesOf(seed: string, length: number): Buffer {
   return createHash("shake256", { outputLength: length }).update(seed).digest();
 }
@@ -70,11 +70,11 @@ export const pull = (store: ModelStore, hub: Pick<ModelHub, "url">, options: Par
   store.install(MODEL, {
     hub: { url: hub.url, token: null },
     signal: new AbortController().signal,
-    retryPolicy: HASTY,
+    retryPolicy: FAST_RETRIES,
     ...options,
   });
 
-/** Pulls until so much has arrived, then lets go. */
+/** Cancels the pull after at least this many bytes. */
 export async function pullInPart(store: ModelStore, hub: ModelHub, bytes: number): Promise<void> {
   const stop = new AbortController();
   const onProgress = ({ receivedBytes }: DownloadProgress) => {

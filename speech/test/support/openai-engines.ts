@@ -11,7 +11,7 @@ import {
   type TranscriptionServerOptions,
 } from "./transcription-servers.ts";
 
-/** Servers and engines that end with the test that began them. */
+/** Returns functions that start servers and engines, which stop after the test. */
 export function serversAndEngines() {
   const opened: { stop(): Promise<void> }[] = [];
   afterEach(async () => {
@@ -19,7 +19,7 @@ export function serversAndEngines() {
   });
   return {
     async started(options: Partial<TranscriptionServerOptions> = {}): Promise<TranscriptionServer> {
-      const server = await startTranscriptionServer({ manner: speaches, ...options });
+      const server = await startTranscriptionServer({ responder: speaches, ...options });
       opened.push(server);
       return server;
     },
@@ -37,7 +37,7 @@ export function serversAndEngines() {
   };
 }
 
-/** The words one after the other, each for 0.4 s with 0.1 s before it, after a second of silence. */
+/** Returns an utterance: after a second of silence, each word takes 0.4 s and follows a pause of 0.1 s. */
 export function saying(words: readonly string[], start = 0): Utterance & { said: ToneWord[] } {
   const said = words.map((word, index) => ({ word, start: 1.1 + 0.5 * index, end: 1.5 + 0.5 * index }));
   return { samples: tones(said, 2 + 0.5 * words.length), start, said };
@@ -51,7 +51,7 @@ export function texts({ words }: RecognitionResult): string[] {
   return words.map(({ word }) => word);
 }
 
-/** The error that it ends with. */
+/** Returns the error that the promise rejects with. */
 export async function failure(result: Promise<unknown>): Promise<SpeechError> {
   const error = await result.then(
     () => null,

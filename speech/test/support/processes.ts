@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** All descendants of a process, from Linux' /proc. */
+/** Returns the pids of all descendants of a process, from Linux's /proc. */
 export function descendants(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     const children = readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean);
@@ -10,20 +10,20 @@ export function descendants(pid: number): number[] {
   });
 }
 
-/** Descendants whose command line contains the text. */
+/** Returns the pids of descendants whose command line contains the text. */
 export function descendantsRunning(pid: number, text: string): number[] {
   return descendants(pid).filter((child) => commandLine(child).includes(text));
 }
 
-/** Whether a process runs; zombies do not count. */
+/** Returns whether a process is running; zombies are not. */
 export function runs(pid: number): boolean {
   const status = existing(() => readFileSync(`/proc/${pid}/status`, "utf8"), "");
   return status !== "" && !/^State:\s+Z/m.test(status);
 }
 
 /** Polls until the condition holds or the test times out. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 function commandLine(pid: number): string {
@@ -39,7 +39,7 @@ export function nodeWithPreload(folder: string, source: string): string {
   return node;
 }
 
-/** Until the end of the test, the Node.js processes that start load this module first. */
+/** Until the end of the test, makes Node.js processes that start with `process.execPath` load this module first. */
 export function preloadInChildren(folder: string, source: string): void {
   const { execPath } = process;
   process.execPath = nodeWithPreload(folder, source);
@@ -48,13 +48,13 @@ export function preloadInChildren(folder: string, source: string): void {
   });
 }
 
-/** A module for `preloadInChildren`: the system is too old for native code. */
+/** A module for `preloadInChildren` that simulates a system that is too old for native code. */
 export const FAILING_NATIVE_CODE = `
   process.dlopen = () => {
     throw new Error("libc.so.6: version \`GLIBC_9.9' not found");
   };`;
 
-/** A process may be gone between being listed and being looked at. */
+/** Returns `otherwise` if the process has ended since it was listed. */
 function existing<T>(look: () => T, otherwise: T): T {
   try {
     return look();

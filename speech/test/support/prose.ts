@@ -1,6 +1,6 @@
 /**
- * Ordinary prose with a name and numbers, about as much as a person says in half a minute: what a recognizer
- * returns for real speech and no filter may drop. Keys are ISO 639-1 codes.
+ * Ordinary prose with a name and numbers, about half a minute of speech. Filters of recognition results must keep it.
+ * Keys are ISO 639-1 codes.
  */
 export const PROSE: Readonly<Record<string, { script: string; text: string }>> = {
   en: {
@@ -157,7 +157,7 @@ export const PROSE: Readonly<Record<string, { script: string; text: string }>> =
   },
 };
 
-/** About how many characters of a long text people say per second. */
+/** Characters that people say per second, by script. */
 const CHARACTERS_PER_SECOND = { Han: 4, Japanese: 6, Hangul: 6, other: 12 };
 
 export interface ProseSample {
@@ -166,7 +166,7 @@ export interface ProseSample {
   seconds: number;
 }
 
-/** Of each language about half a minute, ten words with a name and ten with numbers. */
+/** For each language: the whole text, its first ten words, which contain a name, and ten words with numbers. */
 export const PROSE_SAMPLES = Object.entries(PROSE).map(([language, { script, text }]) => {
   const rate =
     CHARACTERS_PER_SECOND[script as keyof typeof CHARACTERS_PER_SECOND] ?? CHARACTERS_PER_SECOND.other;
@@ -179,7 +179,7 @@ export const PROSE_SAMPLES = Object.entries(PROSE).map(([language, { script, tex
   };
 });
 
-/** One language of each script, with a phrase that is repeated as in a decoding loop. */
+/** For one language of each script: a phrase, and its repetition as in a decoding loop. */
 export const PROSE_LOOPS = Object.values(
   Object.groupBy(Object.entries(PROSE), ([, { script }]) => script),
 ).map((languages) => {
@@ -196,7 +196,7 @@ function tenWords(language: string, text: string): string {
   return text.slice(0, index + segment.length);
 }
 
-/** What remains of a text without white space. */
+/** Returns the text without whitespace. */
 export function proseLetters(text: string): string {
   return text.replace(/\s/g, "");
 }

@@ -1,4 +1,4 @@
-/** Sounds made by formula, 16 kHz mono; none of them is speech. */
+/** Synthetic sounds without speech, 16 kHz mono. */
 
 const RATE = 16_000;
 const TURN = 2 * Math.PI;
@@ -7,7 +7,7 @@ function made(seconds: number, sampleAt: (seconds: number) => number): Float32Ar
   return Float32Array.from({ length: seconds * RATE }, (_, index) => sampleAt(index / RATE));
 }
 
-/** The same noise every time, −1 … 1. */
+/** Returns a generator of white noise, −1 … 1, the same on every run. */
 function noise(): () => number {
   let state = 1;
   return () => {
@@ -48,7 +48,7 @@ export function nonSpeech(seconds: number): Record<string, Float32Array> {
   };
 }
 
-/** Noise of one level, dBFS (RMS), as a muted input or a quiet room produces for hours. */
+/** Returns noise at a constant level in dBFS (RMS), like that of a muted input or a quiet room. */
 export function steadyNoise(
   kind: "white noise" | "pink noise" | "mains hum",
   decibels: number,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { openDecoder } from "../../src/media/open-decoder.ts";
 
-/** Speech that `../fixtures/speech/make.ts` made, with what was said when. */
+/** Speech that `../fixtures/speech/make.ts` created, with its text and word times in seconds. */
 export interface Spoken {
   samples: Float32Array;
   text: string;
@@ -28,13 +28,13 @@ function muLawSamples(file: Buffer): Float32Array {
   });
 }
 
-/** A recording of real speech beside the project, where there is one. */
+/** Returns the path of a recording of real speech next to the repository; null if it is missing. */
 export function realSpeech(name: string): string | null {
   const path = fileURLToPath(new URL(`../../../../shared/audio/${name}`, import.meta.url));
   return existsSync(path) ? path : null;
 }
 
-/** All samples of a recording, by whichever decoder is there. */
+/** Decodes a recording with the installed decoder. */
 export async function decoded(path: string): Promise<Float32Array> {
   const { signal } = new AbortController();
   const decoder = await openDecoder();
@@ -47,7 +47,7 @@ export function plainWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 }
 
-/** Aligns two texts: index pairs of the words that agree, and the word error rate. */
+/** Aligns two texts. Returns the index pairs of matching words, and the word error rate. */
 export function compareWords(said: readonly string[], recognized: readonly string[]) {
   const width = recognized.length + 1;
   const distance = new Uint32Array((said.length + 1) * width);

@@ -4,7 +4,7 @@ import type { KnownModel } from "../../src/models/catalog.ts";
 import { tinyWhisperModel } from "./language-recordings.ts";
 import { ModelHub, type ServedFile } from "./model-hub.ts";
 
-/** Serves the trained model of the tests in place of a model of the catalog with 8 bits. */
+/** Starts a hub that serves the tiny Whisper model under the file names of an 8-bit model of the catalog. */
 export async function startTinyModelHub(model: KnownModel): Promise<ModelHub> {
   const files = await Promise.all(
     model.files.map(async (path): Promise<[string, ServedFile]> => {

@@ -29,7 +29,7 @@ export interface ToneWord {
   end: number;
 }
 
-/** Audio in which each word is a tone from its start to its end; times in multiples of 20 ms. */
+/** Returns audio in which each word is a tone. Times must be multiples of 20 ms. */
 export function tones(words: readonly ToneWord[], seconds: number): Float32Array {
   const samples = new Float32Array(Math.round(seconds * RATE));
   for (const { word, start, end } of words) {
@@ -41,7 +41,7 @@ export function tones(words: readonly ToneWord[], seconds: number): Float32Array
   return samples;
 }
 
-/** What is said in the audio, and when, to 20 ms. */
+/** Recognizes the words of the audio, with times in multiples of 20 ms. */
 export function wordsOfTones(samples: Float32Array): ToneWord[] {
   const words: ToneWord[] = [];
   for (let at = 0; at + WINDOW <= samples.length; at += WINDOW) {
@@ -54,7 +54,7 @@ export function wordsOfTones(samples: Float32Array): ToneWord[] {
   return words;
 }
 
-/** One window of each word's tone, and of the same a quarter of a turn later. */
+/** One window of each word's tone as cosine and sine. */
 const WAVES = VOCABULARY.map((_, index) => {
   const turn = (2 * Math.PI * (FIRST_HERTZ + HERTZ_BETWEEN * index)) / RATE;
   const wave = (shape: (angle: number) => number) =>
@@ -62,7 +62,7 @@ const WAVES = VOCABULARY.map((_, index) => {
   return [wave(Math.cos), wave(Math.sin)] as const;
 });
 
-/** By its strength at each word's frequency; none has it where nothing sounds. */
+/** Returns the word whose frequency is strong in the window; undefined for silence. */
 function toneOf(window: Float32Array): string | undefined {
   if (window.every((sample) => Math.abs(sample) < 0.01)) return undefined;
   const strength = (wave: Float64Array) => window.reduce((sum, sample, at) => sum + sample * wave[at]!, 0);
@@ -72,7 +72,7 @@ function toneOf(window: Float32Array): string | undefined {
   return VOCABULARY[found];
 }
 
-/** @throws Error where it is not 16 bit, 16 kHz, mono */
+/** @throws Error unless the file is 16-bit PCM, 16 kHz, mono */
 export function wavSamples(file: Buffer): Float32Array {
   const isPlain =
     file.toString("latin1", 0, 4) === "RIFF" &&
@@ -82,7 +82,7 @@ export function wavSamples(file: Buffer): Float32Array {
     file.readUInt32LE(24) === RATE &&
     file.readUInt16LE(34) === 16 &&
     file.readUInt32LE(40) === file.length - 44;
-  if (!isPlain) throw new Error("This is no WAV file of 16 bit, 16 kHz, mono.");
+  if (!isPlain) throw new Error("The file is not a WAV file with 16-bit PCM, 16 kHz, mono.");
   const samples = file.subarray(44);
   return Float32Array.from(
     { length: samples.length / 2 },

@@ -3,7 +3,7 @@ import type { ToneWord } from "./tone-words.ts";
 /** The response formats of real transcription servers. */
 
 /** A request as the server parsed it. */
-export interface Question {
+export interface TranscriptionRequest {
   path: string;
   authorization: string | undefined;
   model: string | null;
@@ -23,8 +23,8 @@ export interface RecognizedSpeech {
 
 const CODES = { english: "en", spanish: "es", japanese: "ja" } as const;
 
-/** Builds a server's response: JSON, or the bytes of a text. A string is the message of a 400. */
-export type Manner = (speech: RecognizedSpeech, question: Question) => unknown;
+/** Returns a server's response: an object for JSON, a buffer for plain text, or a string for the message of a 400. */
+export type Responder = (speech: RecognizedSpeech, request: TranscriptionRequest) => unknown;
 
 const plain = (word: string) => word.replace(/^[¿]|[,:!?.。]+$/gu, "");
 const spoken = ({ words, language }: RecognizedSpeech) =>
@@ -52,7 +52,7 @@ function bareWords({ word, start, end }: ToneWord): ToneWord[] {
 }
 
 /** OpenAI, whisper-1: words without punctuation, the language by name. */
-export const openAi: Manner = (speech, { granularities, language }) => {
+export const openAi: Responder = (speech, { granularities, language }) => {
   if (language === "auto")
     return "Invalid language 'auto'. Language parameter must be specified in ISO-639-1.";
   return {
@@ -66,7 +66,7 @@ export const openAi: Manner = (speech, { granularities, language }) => {
 };
 
 /** speaches (faster-whisper): words with punctuation, the language by code. */
-export const speaches: Manner = (speech) => ({
+export const speaches: Responder = (speech) => ({
   task: "transcribe",
   language: CODES[speech.language],
   duration: speech.seconds,
@@ -81,16 +81,16 @@ export const speaches: Manner = (speech) => ({
 });
 
 /** whisper.cpp's server: assumes English by default; returns parts of words in short segments. */
-export const whisperCpp: Manner = (speech, question) => {
-  const understood = question.language ?? "en";
+export const whisperCpp: Responder = (speech, request) => {
+  const understood = request.language ?? "en";
   const isTranslated = understood === "en" && speech.language !== "english";
   const pieces = speech.words.flatMap(({ word, start, end }, index) => {
     const text = isTranslated ? "translated" : word;
-    // Like its tokens: the rest of a word and its punctuation have no leading space.
+    // As in its tokens, only the first part of a word has a leading space.
     const parts = text.match(/^¿|\p{L}{1,3}|[\p{N}.]+|./gu) ?? [];
     const step = (end - start) / parts.length;
     return parts.map((part, at) => ({
-      // Neither token can show a character that both share.
+      // A character that is split between two tokens becomes U+FFFD.
       word: (at === 0 && speech.language !== "japanese" ? " " : "") + (part === "天気" ? "天\ufffd" : part),
       text: (at === 0 && speech.language !== "japanese" ? " " : "") + part,
       start: start + at * step,
@@ -135,7 +135,7 @@ export const whisperCpp: Manner = (speech, question) => {
 };
 
 /** vLLM: segments only, unknown numbers as null, the duration as a string. */
-export const vllm: Manner = (speech) => ({
+export const vllm: Responder = (speech) => ({
   duration: String(speech.seconds),
   language: CODES[speech.language],
   text: ` ${spoken(speech)}`,
@@ -147,7 +147,7 @@ export const vllm: Manner = (speech) => ({
 });
 
 /** LocalAI: times in nanoseconds, no language. */
-export const localAi: Manner = (speech) => {
+export const localAi: Responder = (speech) => {
   const { start, end } = segmentOf(speech);
   return {
     segments: [{ id: 0, start: start * 1e9, end: end * 1e9, text: spoken(speech), tokens: null }],
@@ -156,23 +156,23 @@ export const localAi: Manner = (speech) => {
 };
 
 /** Early Groq: rejects requests for word timestamps. */
-export const withoutWords: Manner = (speech, question) =>
-  question.granularities.length > 0
+export const withoutWords: Responder = (speech, request) =>
+  request.granularities.length > 0
     ? "`timestamp_granularities[]` not supported by this model"
-    : vllm(speech, question);
+    : vllm(speech, request);
 
 /** OpenAI, gpt-4o-transcribe: text only, and a message that names the parameter. */
-export const gpt4oTranscribe: Manner = (speech, { responseFormat }) =>
+export const gpt4oTranscribe: Responder = (speech, { responseFormat }) =>
   responseFormat === "json"
     ? { text: spoken(speech), usage: { type: "tokens", total_tokens: 40 } }
     : `response_format '${responseFormat}' is not compatible with model 'gpt-4o-transcribe-api-ev3'. Use 'json' instead.`;
 
 /** vLLM with a model without timestamps. */
-export const vllmWithoutTimestamps: Manner = (speech, { responseFormat }) =>
+export const vllmWithoutTimestamps: Responder = (speech, { responseFormat }) =>
   responseFormat === "json"
     ? { text: spoken(speech), usage: { type: "duration", seconds: Math.ceil(speech.seconds) } }
     : `Currently do not support ${responseFormat} for Qwen/Qwen3-ASR-1.7B`;
 
 /** A server that sends nothing but text. */
-export const textOnly: Manner = (speech, { responseFormat }) =>
+export const textOnly: Responder = (speech, { responseFormat }) =>
   responseFormat === "text" ? Buffer.from(`${spoken(speech)}\n`) : "response_format must be 'text'";

@@ -1,41 +1,41 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ENGLISH_WORDS, JAPANESE_WORDS, SPANISH_WORDS, wavSamples, wordsOfTones } from "./tone-words.ts";
-import type { Manner, Question, RecognizedSpeech } from "./transcription-server-formats.ts";
+import type { RecognizedSpeech, Responder, TranscriptionRequest } from "./transcription-server-formats.ts";
 
 /**
- * Transcription servers of the test's own. They truly listen: what they answer comes from the audio that they
- * were sent, so that what is cut wrongly, sent twice or put in the wrong place is noticed.
+ * Transcription servers for tests. They transcribe the audio of the request, so that tests notice audio that was cut
+ * wrongly, sent twice or put in the wrong place.
  */
 
-/** What goes wrong with one request. */
+/** What goes wrong with a request. */
 type Fault =
   | { status: number; body?: string; headers?: Record<string, string> }
-  | "cut before the answer"
-  | "cut in the answer"
-  | "never answer"
+  | "cut before the response"
+  | "cut in the response"
+  | "never respond"
   | "never end"
-  | "endless answer";
+  | "endless response";
 
 export interface TranscriptionServer {
   /** `http://127.0.0.1:<port>` */
   origin: string;
-  questions: Question[];
-  /** Requests under way now, and the most there were. */
+  requests: TranscriptionRequest[];
+  /** Requests in progress, and the maximum so far. */
   inFlight: number;
   mostInFlight: number;
-  /** Taken by the next requests, one each. */
+  /** Faults of the next requests, one each. */
   faults: Fault[];
-  /** Taken by every request while it is there. */
+  /** Fault of all requests after those in `faults`; null for none. */
   fault: Fault | null;
-  /** Called before an answer is sent; it is sent once the promise resolves. */
-  before: (question: Question) => Promise<void>;
+  /** Called before each response, which is sent when the promise resolves. */
+  before: (parsed: TranscriptionRequest) => Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TranscriptionServerOptions {
-  manner: Manner;
-  /** Paths at which it transcribes. */
+  responder: Responder;
+  /** By default, `/v1/audio/transcriptions`. */
   path?: string;
   apiKey?: string;
   maxBytes?: number;
@@ -48,11 +48,11 @@ export async function startTranscriptionServer(
     state.inFlight++;
     state.mostInFlight = Math.max(state.mostInFlight, state.inFlight);
     response.on("close", () => state.inFlight--);
-    void answer(request, response, options, state);
+    void respond(request, response, options, state);
   });
   const state: TranscriptionServer = {
     origin: await listening(http),
-    questions: [],
+    requests: [],
     inFlight: 0,
     mostInFlight: 0,
     faults: [],
@@ -71,7 +71,7 @@ async function listening(http: Server): Promise<string> {
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
 }
 
-async function answer(
+async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   options: TranscriptionServerOptions,
@@ -94,7 +94,7 @@ async function answer(
   const form = await new Response(body, { headers: { "content-type": type } }).formData();
   const audio = Buffer.from(await (form.get("file") as File).arrayBuffer());
   const text = (field: string) => form.get(field) as string | null;
-  const question: Question = {
+  const parsed: TranscriptionRequest = {
     path: request.url,
     authorization: request.headers.authorization,
     model: text("model"),
@@ -105,10 +105,10 @@ async function answer(
     fields: [...form.keys()],
     audioBytes: audio.length,
   };
-  state.questions.push(question);
-  await state.before(question);
+  state.requests.push(parsed);
+  await state.before(parsed);
   const fault = state.faults.shift() ?? state.fault;
-  if (fault !== null && fault !== undefined) return goWrong(fault, request, response, send);
+  if (fault !== null && fault !== undefined) return respondWithFault(fault, request, response, send);
 
   const words = wordsOfTones(wavSamples(audio));
   const count = (vocabulary: readonly string[]) =>
@@ -116,16 +116,16 @@ async function answer(
   const languages = { english: ENGLISH_WORDS, spanish: SPANISH_WORDS, japanese: JAPANESE_WORDS };
   const [language] = Object.entries(languages).toSorted(([, a], [, b]) => count(b) - count(a))[0]!;
   const seconds = (audio.length - 44) / 32_000;
-  const said = options.manner(
+  const said = options.responder(
     { words, seconds, language: language as RecognizedSpeech["language"] },
-    question,
+    parsed,
   );
   if (typeof said === "string") send(400, { error: { message: said, type: "invalid_request_error" } });
   else if (Buffer.isBuffer(said)) send(200, said.toString(), { "content-type": "text/plain" });
   else send(200, said);
 }
 
-function goWrong(
+function respondWithFault(
   fault: Fault,
   request: IncomingMessage,
   response: ServerResponse,
@@ -136,21 +136,21 @@ function goWrong(
     return;
   }
   switch (fault) {
-    case "cut before the answer":
+    case "cut before the response":
       request.socket.destroy();
       break;
-    case "cut in the answer":
+    case "cut in the response":
       response.writeHead(200, { "content-length": "1000" });
       response.write('{"text": "half of');
       setImmediate(() => request.socket.destroy());
       break;
-    case "never answer":
+    case "never respond":
       break;
     case "never end":
       response.writeHead(200);
       response.write('{"text": "and so on');
       break;
-    case "endless answer": {
+    case "endless response": {
       response.writeHead(200);
       const more = () => {
         while (response.writable && response.write(" ".repeat(65_536)));

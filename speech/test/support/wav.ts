@@ -9,7 +9,7 @@ function readWav(path: string): Float32Array {
   return Float32Array.from({ length: pcm.length >> 1 }, (_, index) => pcm.readInt16LE(2 * index) / 32_768);
 }
 
-/** The bytes of such a file, with one channel or with several of the same length. */
+/** Returns a 16 kHz 16-bit WAV file. All channels must have the same length. */
 export function wavFile(...channels: readonly [Float32Array, ...Float32Array[]]): Buffer {
   const count = channels.length;
   const frames = channels[0].length;
@@ -35,7 +35,7 @@ export function wavFile(...channels: readonly [Float32Array, ...Float32Array[]])
   return file;
 }
 
-/** One clip after the other; numbers are seconds of silence. */
+/** Concatenates clips; numbers are seconds of silence. */
 export function sequence(...parts: readonly (Float32Array | number)[]): Float32Array {
   const clips = parts.map((part) => (typeof part === "number" ? new Float32Array(16_000 * part) : part));
   const whole = new Float32Array(clips.reduce((sum, clip) => sum + clip.length, 0));

@@ -45,16 +45,16 @@ describe("many utterances", () => {
   test("are spread over a fleet", async () => {
     const servers = await Promise.all([
       started(),
-      started({ manner: openAi }),
-      started({ manner: whisperCpp }),
+      started({ responder: openAi }),
+      started({ responder: whisperCpp }),
     ]);
     const engine = await engineOf(
       servers.map(({ origin }) => origin),
       { concurrency: 2 },
     );
     expectInOrder(await engine.recognize(many, { signal }));
-    for (const { questions, mostInFlight } of servers) {
-      expect(questions.length).toBeGreaterThan(0);
+    for (const { requests, mostInFlight } of servers) {
+      expect(requests.length).toBeGreaterThan(0);
       expect(mostInFlight).toBeLessThanOrEqual(2);
     }
   });
@@ -65,21 +65,21 @@ describe("many utterances", () => {
     const [well, locked, nonsense] = await Promise.all([
       started(),
       started({ apiKey: "sk-other" }),
-      started({ manner: () => ["?"] }),
+      started({ responder: () => ["?"] }),
     ]);
     const elsewhere = await started({ path: "/elsewhere" });
     const urls = [gone, locked, nonsense, elsewhere, well].map(({ origin }) => `${origin}/v1`);
     expectInOrder(await (await engineOf(urls)).recognize(many, { signal }));
-    expect(well.questions).toHaveLength(many.length);
+    expect(well.requests).toHaveLength(many.length);
   });
 
   test("are transcribed by a server that comes back", async () => {
     const server = await started();
     server.faults = [
       { status: 503 },
-      "cut before the answer",
+      "cut before the response",
       { status: 429 },
-      "cut in the answer",
+      "cut in the response",
       { status: 500 },
     ];
     expectInOrder(await (await engineOf([server.origin])).recognize(many, { signal }));
@@ -88,22 +88,22 @@ describe("many utterances", () => {
   test("are given up together if one of them is refused", async () => {
     const server = await started();
     server.before = async () => {
-      if (server.questions.length >= 3) server.fault = { status: 422, body: '{"detail": "too strange"}' };
+      if (server.requests.length >= 3) server.fault = { status: 422, body: '{"detail": "too strange"}' };
     };
     const engine = await engineOf([server.origin], { concurrency: 2 });
     const { code, message } = await failure(engine.recognize(many, { signal }));
     expect([code, message]).toEqual(["engine_refused", expect.stringContaining("too strange")]);
-    expect(server.questions.length).toBeLessThan(many.length);
+    expect(server.requests.length).toBeLessThan(many.length);
   });
 
   test("end at once if the recording is given up", async () => {
     const server = await started();
-    server.fault = "never answer";
+    server.fault = "never respond";
     const abort = new AbortController();
     const engine = await engineOf([server.origin], { concurrency: 3 });
     const asked = new Promise<void>((resolve) => {
       server.before = async () => {
-        if (server.questions.length === 3) resolve();
+        if (server.requests.length === 3) resolve();
       };
     });
     const result = engine.recognize(many, { signal: abort.signal });
@@ -120,17 +120,17 @@ describe("faults of a server", () => {
   const lasting: [string, Partial<TranscriptionServer>, Partial<OpenAiOptions>, string, RegExp][] = [
     ["is overloaded", { fault: { status: 503 } }, {}, "engine_unavailable", /responded with 503/],
     ["limits the rate", { fault: { status: 429 } }, {}, "engine_unavailable", /responded with 429/],
-    ["breaks off", { fault: "cut before the answer" }, {}, "engine_unavailable", /failed: /],
-    ["breaks off in the answer", { fault: "cut in the answer" }, {}, "engine_unavailable", /failed: /],
+    ["breaks off", { fault: "cut before the response" }, {}, "engine_unavailable", /failed: /],
+    ["breaks off in the response", { fault: "cut in the response" }, {}, "engine_unavailable", /failed: /],
     [
-      "never answers",
-      { fault: "never answer" },
+      "never responds",
+      { fault: "never respond" },
       { timeoutMs: 50 },
       "engine_unavailable",
       /the response timed out/,
     ],
     ["never ends", { fault: "never end" }, { timeoutMs: 50 }, "engine_unavailable", /the response timed out/],
-    ["answers without end", { fault: "endless answer" }, {}, "engine_unavailable", /too long/],
+    ["responds without end", { fault: "endless response" }, {}, "engine_unavailable", /too long/],
     [
       "answers a page",
       { fault: { status: 200, body: "<html>Hello" } },
@@ -174,7 +174,7 @@ describe("faults of a server", () => {
       const error = await failure(engine.recognize([saying(["The"])], { signal }));
       expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
       expect(error.message).toContain(server.origin);
-      expect(server.questions).toHaveLength(code === "engine_refused" ? 1 : 2);
+      expect(server.requests).toHaveLength(code === "engine_refused" ? 1 : 2);
     });
   }
 
@@ -205,7 +205,7 @@ describe("faults of a server", () => {
     const server = await started();
     const engine = await engineOf([server.origin.replace("http://", "http://me%40here:secret@")]);
     await engine.recognize([saying(["The"])], { signal });
-    expect(server.questions[0]!.authorization).toBe(`Basic ${btoa("me@here:secret")}`);
+    expect(server.requests[0]!.authorization).toBe(`Basic ${btoa("me@here:secret")}`);
   });
 
   test("a redirect is not followed: the key goes nowhere else", async () => {
@@ -216,7 +216,7 @@ describe("faults of a server", () => {
     const error = await failure(engine.recognize([saying(["The"])], { signal }));
     expect([error.code, error.message]).toEqual(["engine_refused", expect.stringContaining(other.origin)]);
     expect(error.message).not.toContain("secret");
-    expect(other.questions).toEqual([]);
+    expect(other.requests).toEqual([]);
   });
 
   test("one that takes its time to think is not one that cannot be reached", async () => {
@@ -233,7 +233,7 @@ describe("faults of a server", () => {
     const engine = await engineOf([server.origin], { retryTimeoutMs: 60_000 });
     const error = await failure(engine.recognize([saying(["The"])], { signal }));
     expect(error.code).toBe("engine_unavailable");
-    expect(server.questions).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   test("one that was never reached is given up at once where somebody waits, one that was is waited for", async () => {

@@ -6,8 +6,8 @@ import { ENGLISH_WORDS, JAPANESE_WORDS, SPANISH_WORDS, tones } from "../../suppo
 import {
   gpt4oTranscribe,
   localAi,
-  type Manner,
   openAi,
+  type Responder,
   speaches,
   textOnly,
   vllm,
@@ -38,14 +38,14 @@ async function expectMiddlesRecognized(engine: Engine): Promise<void> {
 }
 
 describe("every server's words come back as they are written, when they are said", () => {
-  for (const [name, manner] of Object.entries({ openAi, speaches, whisperCpp }) as [string, Manner][]) {
+  for (const [name, responder] of Object.entries({ openAi, speaches, whisperCpp }) as [string, Responder][]) {
     for (const [language, words] of [
       ["en", ENGLISH_WORDS],
       ["es", SPANISH_WORDS],
       ["ja", JAPANESE_WORDS],
     ] as const) {
       test(`${name}, ${language}`, async () => {
-        const server = await started({ manner });
+        const server = await started({ responder });
         const engine = await engineOf([`${server.origin}/v1`]);
         const utterance = saying(words, 100);
         const [result] = await engine.recognize([utterance], { signal });
@@ -64,14 +64,14 @@ describe("every server's words come back as they are written, when they are said
     }
   }
 
-  for (const [name, manner] of Object.entries({ vllm, localAi, withoutWords }) as [string, Manner][]) {
+  for (const [name, responder] of Object.entries({ vllm, localAi, withoutWords }) as [string, Responder][]) {
     test(`${name} reports segments only: words have shares of them`, async () => {
-      const server = await started({ manner });
+      const server = await started({ responder });
       const engine = await engineOf([server.origin]);
       const utterance = saying(ENGLISH_WORDS, 50);
       const [result] = await engine.recognize([utterance], { signal });
       expect(texts(result!)).toEqual(ENGLISH_WORDS);
-      expect(result!.language).toBe(manner === localAi ? null : "en");
+      expect(result!.language).toBe(responder === localAi ? null : "en");
       const [first, last] = [utterance.said[0]!, utterance.said.at(-1)!];
       expect(result!.words[0]!.start).toBeCloseTo(50 + first.start, 1);
       expect(result!.words.at(-1)!.end).toBeCloseTo(50 + last.end, 1);
@@ -80,34 +80,34 @@ describe("every server's words come back as they are written, when they are said
     });
   }
 
-  for (const [name, manner, formats] of [
+  for (const [name, responder, formats] of [
     ["gpt-4o-transcribe", gpt4oTranscribe, ["verbose_json", "json", "json"]],
     ["vLLM without timestamps", vllmWithoutTimestamps, ["verbose_json", "json", "json"]],
     ["a server of plain text", textOnly, ["verbose_json", "json", "text", "text"]],
   ] as const) {
     test(`${name} is asked for the format that it has, from then on, and its times are estimated`, async () => {
-      const server = await started({ manner });
+      const server = await started({ responder });
       const engine = await engineOf([server.origin], { concurrency: 1 });
       const results = await engine.recognize([saying(ENGLISH_WORDS), pausing], { signal });
       expect(results.map(texts)).toEqual([ENGLISH_WORDS, pausingWords.map(({ word }) => word)]);
-      expect(server.questions.map(({ responseFormat }) => responseFormat)).toEqual(formats);
+      expect(server.requests.map(({ responseFormat }) => responseFormat)).toEqual(formats);
       expect(results.map(({ hasEstimatedTimes }) => hasEstimatedTimes)).toEqual([true, true]);
       await expectMiddlesRecognized(engine);
     });
   }
 
   test("a server that refuses every format is reported with its message", async () => {
-    const server = await started({ manner: () => "response_format is unknown" });
+    const server = await started({ responder: () => "response_format is unknown" });
     const error = await failure((await engineOf([server.origin])).recognize([saying(["The"])], { signal }));
     expect([error.code, error.message]).toEqual([
       "engine_refused",
       expect.stringContaining("response_format is unknown"),
     ]);
-    expect(server.questions).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
   });
 
   test("without any times, words are where voice activity detection found speech, not where it is loud", async () => {
-    const server = await started({ manner: () => ({ text: "The weather is fine!" }) });
+    const server = await started({ responder: () => ({ text: "The weather is fine!" }) });
     const engine = await engineOf([server.origin]);
     const music = Float32Array.from({ length: 6 * 16_000 }, (_, index) => 0.5 * Math.sin(index / 10));
     const speech = [{ start: 22, end: 23, probability: 0.9 }];
@@ -119,7 +119,7 @@ describe("every server's words come back as they are written, when they are said
 
   test("if there is text only, words share the time in which it is loud", async () => {
     const server = await started({
-      manner: ({ words }) => ({ text: words.map(({ word }) => word).join(" ") }),
+      responder: ({ words }) => ({ text: words.map(({ word }) => word).join(" ") }),
     });
     const engine = await engineOf([server.origin]);
     await expectMiddlesRecognized(engine);
@@ -128,13 +128,13 @@ describe("every server's words come back as they are written, when they are said
   });
 
   test("words of a segment share the time in which it is loud", async () => {
-    const server = await started({ manner: vllm });
+    const server = await started({ responder: vllm });
     await expectMiddlesRecognized(await engineOf([server.origin]));
   });
 
   test("if nothing is said there are no words and no language", async () => {
-    for (const manner of [openAi, speaches, whisperCpp, vllm]) {
-      const server = await started({ manner });
+    for (const responder of [openAi, speaches, whisperCpp, vllm]) {
+      const server = await started({ responder });
       const engine = await engineOf([server.origin]);
       const [result] = await engine.recognize([saying([])], { signal });
       expect(result).toMatchObject({ words: [], language: null, truncated: false });
@@ -148,7 +148,7 @@ describe("a request", () => {
     const engine = await engineOf([], { servers: [{ url: `${server.origin}/v1/`, apiKey: "sk-right" }] });
     const utterance = saying(ENGLISH_WORDS);
     await engine.recognize([utterance], { signal });
-    expect(server.questions).toEqual([
+    expect(server.requests).toEqual([
       {
         path: "/v1/audio/transcriptions",
         authorization: "Bearer sk-right",
@@ -164,31 +164,31 @@ describe("a request", () => {
   });
 
   test("names the language if it is known, as Whisper calls it", async () => {
-    const server = await started({ manner: openAi });
+    const server = await started({ responder: openAi });
     const engine = await engineOf([server.origin], { concurrency: 1 });
     const utterance = saying(["hace"]);
     const results = await engine.recognize([utterance, utterance, utterance], {
       signal,
       languages: ["es", null, "jv"],
     });
-    expect(server.questions.map(({ language }) => language)).toEqual(["es", null, "jw"]);
+    expect(server.requests.map(({ language }) => language)).toEqual(["es", null, "jw"]);
     expect(results.map(({ language }) => language)).toEqual(["es", "es", "jv"]);
   });
 
   test("is asked again of whisper.cpp, which takes all for English unless reported to report, but only once", async () => {
-    const server = await started({ manner: whisperCpp });
+    const server = await started({ responder: whisperCpp });
     const engine = await engineOf([server.origin], { concurrency: 1 });
     const results = await engine.recognize([saying(SPANISH_WORDS), saying(SPANISH_WORDS)], { signal });
     expect(results.map(texts)).toEqual([SPANISH_WORDS, SPANISH_WORDS]);
-    expect(server.questions.map(({ language }) => language)).toEqual([null, "auto", "auto"]);
-    expect(server.questions.at(-1)!.fields).toContain("suppress_nst");
+    expect(server.requests.map(({ language }) => language)).toEqual([null, "auto", "auto"]);
+    expect(server.requests.at(-1)!.fields).toContain("suppress_nst");
   });
 
   test("leaves out what a server refuses, from then on", async () => {
-    const server = await started({ manner: withoutWords });
+    const server = await started({ responder: withoutWords });
     const engine = await engineOf([server.origin], { concurrency: 1 });
     await engine.recognize([saying(["The"]), saying(["The"])], { signal });
-    expect(server.questions.map(({ granularities }) => granularities.length)).toEqual([2, 0, 0]);
+    expect(server.requests.map(({ granularities }) => granularities.length)).toEqual([2, 0, 0]);
   });
 
   test("is padded if it is shorter than a server takes", async () => {
@@ -196,7 +196,7 @@ describe("a request", () => {
     const engine = await engineOf([server.origin]);
     const samples = tones([{ word: "The", start: 0.1, end: 0.4 }], 0.5);
     const [result] = await engine.recognize([{ samples, start: 3 }], { signal });
-    expect(server.questions[0]!.audioBytes).toBeGreaterThan(32_000);
+    expect(server.requests[0]!.audioBytes).toBeGreaterThan(32_000);
     expect(result!.words).toMatchObject([
       { word: "The", start: expect.closeTo(3.1), end: expect.closeTo(3.4) },
     ]);
@@ -244,15 +244,19 @@ describe("statistics in a response", () => {
   test("if it believes that nobody speaks, there are no words", async () => {
     const doubt = { no_speech_prob: 0.9, avg_logprob: -1.4, compression_ratio: 0.8 };
     const text = " Thank you for watching.";
-    const manner: Manner = () => ({ text, language: "en", segments: [{ start: 0, end: 2, text, ...doubt }] });
-    const server = await started({ manner });
+    const responder: Responder = () => ({
+      text,
+      language: "en",
+      segments: [{ start: 0, end: 2, text, ...doubt }],
+    });
+    const server = await started({ responder });
     const [result] = await (await engineOf([server.origin])).recognize([saying(["The"])], { signal });
     expect(result).toMatchObject({ words: [], language: null, noSpeechProbability: 0.9 });
     expect(result!.meanLogProbability).toBeCloseTo(-1.4);
   });
 
   test("a segment that nobody speaks in does not take the others with it", async () => {
-    const manner: Manner = () => ({
+    const responder: Responder = () => ({
       text: "Well then. Thank you.",
       language: "english",
       segments: [
@@ -260,7 +264,7 @@ describe("statistics in a response", () => {
         { start: 1, end: 2, text: " Thank you.", no_speech_prob: 0.9, avg_logprob: -1.2 },
       ],
     });
-    const server = await started({ manner });
+    const server = await started({ responder });
     const [result] = await (await engineOf([server.origin])).recognize([saying(["The"])], { signal });
     expect(texts(result!)).toEqual(["Well", "then."]);
     expect(result!.noSpeechProbability).toBe(0.1);
@@ -274,8 +278,11 @@ describe("statistics in a response", () => {
       [loop, null],
       [sentence, 7],
     ] as const) {
-      const manner: Manner = () => ({ text, segments: [{ start: 0, end: 2, text, compression_ratio }] });
-      const server = await started({ manner });
+      const responder: Responder = () => ({
+        text,
+        segments: [{ start: 0, end: 2, text, compression_ratio }],
+      });
+      const server = await started({ responder });
       const [result] = await (await engineOf([server.origin])).recognize([saying(["The"])], { signal });
       expect(result!.compressionRatio > 2.4).toBe(text === loop);
     }
@@ -283,7 +290,7 @@ describe("statistics in a response", () => {
 
   for (const text of [" [BLANK_AUDIO]", "(music playing)", "♪ ♪", "*laughs*", " ..."]) {
     test(`"${text}" is nobody's word`, async () => {
-      const server = await started({ manner: () => ({ text, segments: [{ start: 0, end: 2, text }] }) });
+      const server = await started({ responder: () => ({ text, segments: [{ start: 0, end: 2, text }] }) });
       const [result] = await (await engineOf([server.origin])).recognize([saying(["The"])], { signal });
       expect(result!.words).toEqual([]);
     });
@@ -311,7 +318,7 @@ describe("a vocabulary", () => {
       engine,
       Array.from({ length: 100 }, (_, index) => `Überraschung${index}`),
     );
-    const [none, two, hundred] = server.questions.map(({ prompt }) => prompt);
+    const [none, two, hundred] = server.requests.map(({ prompt }) => prompt);
     expect([none, two]).toEqual([null, "Subtext, Anna Weber."]);
     expect(hundred).toMatch(/^Überraschung0, .*\d\.$/);
     expect(Buffer.byteLength(hundred!)).toBeGreaterThan(580);
@@ -320,15 +327,15 @@ describe("a vocabulary", () => {
 
   test("is left out for servers that reject prompts", async () => {
     const server = await started({
-      manner: (speech, question) =>
-        question.prompt === null
-          ? speaches(speech, question)
+      responder: (speech, request) =>
+        request.prompt === null
+          ? speaches(speech, request)
           : "Prompt is not supported: unknown field prompt.",
     });
     const engine = await engineOf([`${server.origin}/v1`]);
     expect(await recognize(engine, ["Subtext"])).toEqual(ENGLISH_WORDS);
     expect(await recognize(engine, ["Subtext"])).toEqual(ENGLISH_WORDS);
-    expect(server.questions.map(({ prompt }) => prompt)).toEqual(["Subtext.", null, null]);
+    expect(server.requests.map(({ prompt }) => prompt)).toEqual(["Subtext.", null, null]);
   });
 
   describe("that the server repeats", () => {
@@ -340,11 +347,11 @@ describe("a vocabulary", () => {
     };
     const recognized = async (utterance: SpokenUtterance, answers: { prompted: string; plain: string }) => {
       const server = await started({
-        manner: (_, { prompt }) => ({ text: prompt === null ? answers.plain : answers.prompted }),
+        responder: (_, { prompt }) => ({ text: prompt === null ? answers.plain : answers.prompted }),
       });
       const engine = await engineOf([`${server.origin}/v1`]);
       const [result] = await engine.recognize([utterance], { signal, vocabulary: ["Subtext", "Anna Weber"] });
-      return { text: texts(result!).join(" "), requests: server.questions.length };
+      return { text: texts(result!).join(" "), requests: server.requests.length };
     };
 
     test.each([

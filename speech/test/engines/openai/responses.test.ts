@@ -11,7 +11,7 @@ import { localAi, openAi, speaches, vllm, whisperCpp } from "../../support/trans
 const SECONDS = 6;
 const START = 40;
 const utterance = { samples: new Float32Array(SECONDS * 16_000), start: START };
-const question = {
+const request = {
   path: "",
   authorization: undefined,
   model: null,
@@ -23,11 +23,11 @@ const question = {
   audioBytes: 0,
 };
 
-const answers = [openAi, speaches, whisperCpp, vllm, localAi].flatMap((manner) =>
+const answers = [openAi, speaches, whisperCpp, vllm, localAi].flatMap((responder) =>
   ([ENGLISH_WORDS, SPANISH_WORDS] as const).map((vocabulary) => {
     const words = vocabulary.map((word, index) => ({ word, start: 0.6 * index, end: 0.6 * index + 0.5 }));
     const speech = { words, seconds: SECONDS, language: "english" } as const;
-    return manner(speech, manner === openAi ? { ...question, language: null } : question);
+    return responder(speech, responder === openAi ? { ...request, language: null } : request);
   }),
 );
 

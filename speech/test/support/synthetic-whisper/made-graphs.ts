@@ -63,9 +63,9 @@ export function madeEncoder(made: MadeGraphs): Uint8Array {
 }
 
 /**
- * A merged decoder with caches: one `If` on `use_cache_branch`. Its answer at a position is the script's;
- * the caches carry what it needs of earlier steps (the selected script, the switches read), so a cache
- * that is lost or swapped between rows gives wrong results, as in a real decoder.
+ * A merged decoder with caches: one `If` on `use_cache_branch`. It returns the script's logits for each position. The caches
+ * contain the selected script and the switches read so far, so a cache that is lost or swapped between rows leads to
+ * wrong results, as in a real decoder.
  */
 export function madeDecoder(made: MadeGraphs): Uint8Array {
   const graph = new GraphWriter("");
@@ -114,7 +114,7 @@ const PROJECTION = {
   zero: "weight_merged_0_zero_point",
 };
 
-/** In 8 bits; leaves the logits unchanged. */
+/** Adds an 8-bit projection that leaves the logits unchanged. */
 function addIdentityMatrix(graph: GraphWriter, size: number): void {
   const zero = 128;
   const weights = new Uint8Array(size ** 2).fill(zero);
@@ -238,7 +238,7 @@ interface CacheContent {
   length: string;
 }
 
-/** A cache that holds `values` in every head and every number of a head. */
+/** Returns a cache that repeats `values` in every head and every element of a head. */
 function cacheOf(
   graph: GraphWriter,
   made: MadeGraphs,
@@ -266,14 +266,14 @@ function unsqueeze(graph: GraphWriter, value: string, axis: number): string {
   return graph.node("Unsqueeze", [value, graph.constant("int64", [1], [axis])]);
 }
 
-/** One dimension of a value: `[n]` where the axis is given in a list, else a scalar. */
+/** Returns one dimension of a value: `[n]` if the axis is given as a list, otherwise a scalar. */
 function dimension(graph: GraphWriter, value: string, axis: number | readonly [number]): string {
   const axes = typeof axis === "number" ? [axis] : axis;
   const index = graph.constant("int64", typeof axis === "number" ? [] : [1], axes);
   return graph.node("Gather", [graph.node("Shape", [value]), index]);
 }
 
-/** The first along each of the axes, one axis after the other. */
+/** Selects the first element along each axis in turn. */
 function first(graph: GraphWriter, value: string, ...axes: number[]): string {
   return axes.reduce(
     (from, axis) => graph.node("Gather", [from, graph.constant("int64", [], [0])], { axis }),

@@ -1,8 +1,8 @@
-/** The tokens of a made model, numbered as in Whisper's own vocabularies: text first, then what is special. */
+/** The tokens of a synthetic model, numbered as in Whisper's vocabularies: text tokens, then special tokens. */
 export interface MadeVocabulary {
-  /** Of each token its text; bytes are written as in the vocabulary file. */
+  /** The text of each token; bytes are written as in the vocabulary file. */
   pieces: readonly string[];
-  /** Number of a token by its text: ` hello`, `<|es|>`, `<|1.50|>`. */
+  /** Returns the id of a token by its text: ` hello`, `<|es|>`, `<|1.50|>`. */
   id(text: string): number;
   size: number;
   firstSpecial: number;
@@ -11,13 +11,13 @@ export interface MadeVocabulary {
 interface Wanted {
   languages: readonly string[];
   texts: Iterable<string>;
-  /** Further tokens of text, which may be parts of characters, as `writtenBytes` returns them. */
+  /** More text tokens, which may be parts of characters, as `writtenBytes` returns them. */
   written?: readonly string[];
   /** Highest timestamp, seconds; null for none. */
   timestampsUntil: number | null;
 }
 
-/** Single bytes, the texts wanted, then the special tokens. */
+/** Contains single bytes, the given texts, then the special tokens. */
 export function madeVocabulary({ languages, texts, written = [], timestampsUntil }: Wanted): MadeVocabulary {
   const bytes = Array.from({ length: 256 }, (_, byte) => writtenByte(byte));
   const known = new Set(written);
@@ -48,7 +48,7 @@ export function madeVocabulary({ languages, texts, written = [], timestampsUntil
     firstSpecial: pieces.length - special.length,
     id(text) {
       const id = ids.get(text) ?? ids.get(writtenText(text));
-      if (id === undefined) throw new Error(`The made model has no token ${text}.`);
+      if (id === undefined) throw new Error(`The synthetic model has no token ${text}.`);
       return id;
     },
   };
@@ -58,7 +58,7 @@ function writtenText(text: string): string {
   return text.startsWith("<|") ? text : writtenBytes(new TextEncoder().encode(text));
 }
 
-/** How GPT-2's vocabulary writes bytes: each as one printable character. */
+/** Writes bytes as GPT-2's vocabulary does: each as one printable character. */
 export function writtenBytes(bytes: Uint8Array): string {
   return [...bytes].map(writtenByte).join("");
 }

@@ -13,16 +13,16 @@ export interface MadeWhisperOptions {
    * evenly, the lowest for the first script. `pitchOf` returns a tone that selects a script.
    */
   scripts: readonly MadeScript[];
-  /** Token → script that it switches to, from there on. `{ "<|es|>": 1 }` writes Spanish on request. */
+  /** Scripts that tokens switch to, keyed by token. With `{ "<|es|>": 1 }`, the prompt for Spanish selects script 1. */
   switches?: Record<string, number>;
-  /** Tokens before the first step of a script; 4 are `start`, language, `transcribe`, `notimestamps`. */
+  /** Tokens before the first step of a script. By default 4: `start`, language, `transcribe`, `notimestamps`. */
   promptTokens?: number;
   languages?: readonly string[];
   /** Tokens of `says` that may be parts of characters, as `writtenBytes` returns them. */
   writtenTokens?: readonly string[];
   /** As in `whisper-tiny.en`: the vocabulary names languages, but the prompt does not. */
   englishOnly?: boolean;
-  /** Whether the vocabulary holds `<|0.00|>` … up to the window's end. */
+  /** Whether the vocabulary contains timestamps from `<|0.00|>` to the end of the window; true by default. */
   timestamps?: boolean;
   windowSeconds?: number;
   melBins?: number;
@@ -38,27 +38,27 @@ export interface MadeWhisperOptions {
   cacheType?: MadeGraphs["cacheType"];
   eightBitProjection?: boolean;
   takesPositions?: boolean;
-  /** Of the graph files: `_quantized`, `_fp16`. */
+  /** Suffix of the graph files, such as `_quantized` or `_fp16`. */
   ending?: string;
-  /** Where the graphs are: beside the other files (`.`) or in `onnx`. */
+  /** Folder of the graphs: that of the other files (`.`), or by default `onnx`. */
   graphFolder?: string;
-  /** Fields that replace what the files state; undefined takes one out. */
+  /** Fields that replace those of the files; undefined removes a field. */
   config?: Record<string, unknown>;
   generation?: Record<string, unknown>;
   preprocessor?: Record<string, unknown>;
 }
 
 interface MadeScript {
-  /** Probabilities at the first position: of `<|es|>`, `<|nospeech|>`, … */
+  /** Probabilities at the first position, such as those of `<|es|>` and `<|nospeech|>`. */
   detects?: Record<string, number>;
-  /** After the last step the text ends. */
+  /** The text ends after the last step. */
   says: readonly MadeStep[];
 }
 
 export interface MadeStep {
   /** The most likely token: ` hello`, `<|0.00|>`, `<|endoftext|>`. */
   token: string;
-  /** 0.9 if left out; the rest is divided evenly among the tokens that are not named. */
+  /** 0.9 by default. What remains is divided evenly among the tokens that are not named. */
   probability?: number;
   others?: Record<string, number>;
   /** Seconds from the window's start that attention points at. */
@@ -181,7 +181,7 @@ export function pitchOf(script: number, scripts: number, seconds: number): Float
   );
 }
 
-/** Slaney's scale: even steps up to 1000 Hz, even ratios above. */
+/** Slaney's mel scale: linear up to 1000 Hz, logarithmic above. */
 function mels(hertz: number): number {
   return hertz < 1000 ? (hertz * 3) / 200 : 15 + (27 * Math.log(hertz / 1000)) / Math.log(6.4);
 }
