@@ -6,8 +6,8 @@ ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 ARG DEBIAN_IMAGE=debian:bookworm-slim
 
 # --- Node.js without debug symbols, and an ffmpeg that decodes audio and common video --------------------
-# Debian's package ffmpeg takes 284 MB with its libraries; docs/decisions/0064-image-contents.md. All demuxers are
-# included, because a file of a kind that is not supported is reported by its kind.
+# Debian's package ffmpeg takes 284 MB with its libraries: see docs/decisions/0064-image-contents.md. All demuxers are
+# included, so that errors can name the format of an unsupported file.
 FROM ${NODE_IMAGE} AS programs
 WORKDIR /build
 RUN sed --in-place 's/^Types: deb$/Types: deb deb-src/' /etc/apt/sources.list.d/debian.sources \
@@ -89,7 +89,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 USER 10001:10001
 EXPOSE 8080
-# The shell's own socket: starting Node.js every half minute would dominate the idle cost.
+# Uses the shell, because starting Node.js every 30 seconds would dominate the CPU time of an idle service.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
   CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/$PORT && printf 'GET /healthz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r line <&3 && [[ $line == *' 200 '* ]]"]
 # tini is process 1: it forwards SIGTERM, even before the service handles it, and reaps the decoders of engines
