@@ -34,7 +34,7 @@ export async function measureWhisper(speaker: Speaker, folder: string, quick: bo
     for (const language of Object.keys(VOICES) as Language[]) {
       const voices = VOICES[language];
       for (const [index, text] of TRAINED_SENTENCES[language].entries()) {
-        // An odd step, so that both voices and all variants take part.
+        // The step is odd, because voices alternate: an even one would select only the first.
         if (quick && index % 3 !== 0) continue;
         const variant = HELD_OUT_VARIANTS[index % HELD_OUT_VARIANTS.length];
         const voice = `${voices[index % voices.length]}+${variant}`;

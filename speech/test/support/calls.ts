@@ -1,7 +1,7 @@
 import type { ChannelPair } from "../../src/media/channel-pair.ts";
 import { ENGLISH, spoken } from "./spoken.ts";
 
-/** A call in which two speakers alternate, one on each channel. A negative pause makes them interrupt each other. */
+/** Returns a call in which two speakers alternate, one per channel. With a negative pause, they interrupt each other. */
 export function twoChannelCall({ pauseSeconds = 0.4, sentences = 6 } = {}): ChannelPair {
   const clips = ENGLISH.slice(0, sentences).map((name) => spoken(name).samples);
   const gap = Math.round(16_000 * pauseSeconds);
