@@ -152,14 +152,14 @@ test("the compose files of a release name the published image and build nothing"
   }
 });
 
-/** The files of each command, of which each changes services of the ones before it. */
+/** The files of each command. Later files override services of earlier ones. */
 const PROJECTS = {
   "compose.yaml": ["compose.yaml"],
   "compose.scale.yaml": ["compose.scale.yaml"],
   "compose.gpu.yaml": ["compose.yaml", "compose.gpu.yaml"],
 };
 
-/** Merges files as far as they need it: lists are replaced, which Compose appends. */
+/** Merges files. Unlike Compose, replaces lists instead of appending to them. */
 function readProject(paths: readonly string[], variables: Record<string, string>) {
   const [first, ...others] = paths.map((path) => readCompose(path, variables));
   for (const { services } of others) {
