@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { startChromium } from "../../captions/test/chromium.ts";
 import { createEnvironment } from "../../server/src/environments/environments.ts";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
 import { accessibilityViolations } from "./accessibility.ts";
@@ -74,6 +75,27 @@ test("after a proxy's 502, live updates reconnect and show what happened in the 
   await addVideo("afterwards.mp4");
   await row(page, "afterwards.mp4").waitFor();
   expect(refused).toBe(3);
+});
+
+test("pages that the browser keeps to go back to hold no connections, and are updated again", async () => {
+  const browser = await startChromium({ ignoreDefaultArgs: ["--disable-back-forward-cache"] });
+  try {
+    const page = await browser.newPage();
+    await signIn(page, dashboard, OWNER);
+    // More often than the number of connections that a browser opens to one server.
+    for (let visit = 1; visit <= 8; visit++) {
+      const order = visit % 2 === 0 ? "asc" : "desc";
+      await page.goto(`${dashboard.url}${environmentPath("/videos")}?order=${order}`);
+      await page.locator("a[data-video]").first().waitFor();
+      await page.evaluate(`window.visit = ${visit}`);
+    }
+    await page.goBack({ waitUntil: "commit" });
+    expect(await page.evaluate("window.visit")).toBe(7);
+    await addVideo("after going back.mp4");
+    await row(page, "after going back.mp4").waitFor();
+  } finally {
+    await browser.close();
+  }
 });
 
 test("the page reports a lost connection while a proxy responds with 502, and recovers", async () => {

@@ -87,10 +87,19 @@ export function useLiveVideos(
       stream.addEventListener("change", receive);
     };
     connect();
-    return () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    // Browsers keep pages to go back to, with their streams. Closes it without waiting for a render.
+    const disconnect = () => {
       clearTimeout(timer);
-      clearTimeout(refetchTimer);
       stream.close();
+    };
+    addEventListener("pagehide", disconnect, { signal });
+    addEventListener("pageshow", ({ persisted }) => persisted && connect(), { signal });
+    return () => {
+      controller.abort();
+      disconnect();
+      clearTimeout(refetchTimer);
       setConnected(true);
     };
   }, [environmentId, queryClient, onChanges, onGap, setConnected, isVisible]);
