@@ -130,6 +130,9 @@ test("the address holds the order and the filters; a search by name, metadata or
   await page.getByLabel("Uploaded on or after").pressSequentially("01012099");
   await page.getByText("No matching videos").waitFor();
   expect(page.url()).toContain("from=2099-01-01");
+  await page.getByLabel("Uploaded on or after").press("2");
+  await page.getByLabel("Failure").focus();
+  await expect.poll(() => page.getByLabel("Uploaded on or after").inputValue()).toBe("2099-01-01");
   await page.getByLabel("Uploaded on or after").fill("");
   await row(page, "phone-recording").waitFor();
   await page.getByLabel("Failure").selectOption("This isn't a valid media file.");

@@ -164,6 +164,8 @@ function Day({
         value={text}
         max="2999-12-31"
         onChange={(event) => change(event.target.value)}
+        // A date that was left incomplete filters nothing.
+        onBlur={() => setText(value)}
       />
     </label>
   );
