@@ -229,6 +229,8 @@ export function createAppRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree,
     context: { queryClient },
+    // Removes what `validateSearch` does not return. Otherwise, pages would receive invalid parameters.
+    search: { strict: true },
     defaultPreload: "intent",
     defaultPendingComponent: Loading,
     defaultErrorComponent: ErrorPage,

@@ -160,6 +160,10 @@ test("the address holds the order and the filters; a search by name, metadata or
     now: new Date(),
   });
   await expect.poll(names, { timeout: 30_000 }).toEqual(["keynote 2.mkv", "keynote.mkv"]);
+
+  await page.goto(`${dashboard.url}/environments/${id}/videos?state=lost&to=2026-13-01&q=keynote`);
+  await expect.poll(names).toEqual(["keynote 2.mkv", "keynote.mkv"]);
+  expect(new URL(page.url()).search).toBe("?q=keynote");
 }, 120_000);
 
 test("of hundreds of videos only those in view are rendered, and the keyboard reaches all of them", async () => {
