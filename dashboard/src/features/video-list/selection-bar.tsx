@@ -52,26 +52,28 @@ export function SelectionBar({
           {all ? texts.allMatching(count) : texts.selected(count)}
         </p>
         {!all && <SelectAll environmentId={environmentId} view={view} selection={selection} />}
-        <div className={css.actions}>
-          {canEdit && (
-            <Button
-              isDisabled={!hasFailed}
-              isPending={start.isPending && start.variables === "retry"}
-              onPress={() => start.mutate("retry")}
-            >
-              {texts.retryFailed}
+        <div className={css.end}>
+          <div className={css.actions}>
+            {canEdit && (
+              <Button
+                isDisabled={!hasFailed}
+                isPending={start.isPending && start.variables === "retry"}
+                onPress={() => start.mutate("retry")}
+              >
+                {texts.retryFailed}
+              </Button>
+            )}
+            <Button isPending={download.isPending} onPress={() => download.mutate()}>
+              <DownloadIcon />
+              <span className={css.wide}>{texts.downloadTranscripts}</span>
+              <span className={css.narrow}>{texts.download}</span>
             </Button>
-          )}
-          <Button isPending={download.isPending} onPress={() => download.mutate()}>
-            <DownloadIcon />
-            <span className={css.wide}>{texts.downloadTranscripts}</span>
-            <span className={css.narrow}>{texts.download}</span>
+            {canEdit && <DeleteSelected count={count} start={start} />}
+          </div>
+          <Button variant="quiet" iconOnly aria-label={texts.clearSelection} onPress={selection.clear}>
+            <CloseIcon />
           </Button>
-          {canEdit && <DeleteSelected count={count} start={start} />}
         </div>
-        <Button variant="quiet" iconOnly aria-label={texts.clearSelection} onPress={selection.clear}>
-          <CloseIcon />
-        </Button>
       </div>
     </section>
   );
