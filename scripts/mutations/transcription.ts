@@ -43,6 +43,15 @@ export const transcriptionMutations: Mutation[] = [
     ],
   ),
   ...of(
+    "server/src/transcription/run.ts",
+    ["server/test/transcription/attempt-model-waits.test.ts"],
+    [
+      ["&& (attempt.wasModelExpected || deps.isModelExpected())", "&& deps.isModelExpected()"],
+      ['return language === "und" && used.every(', "return used.every("],
+      [" && used.every((name) => name === BUNDLED_ENGINE_NAME);", ";"],
+    ],
+  ),
+  ...of(
     "server/src/transcription/recognize.ts",
     ["server/test/transcription/checkpoints.test.ts"],
     [["    await Promise.all(saves);\n", ""]],

@@ -1,3 +1,5 @@
+import { BUNDLED_ENGINE_NAME } from "@subtext/speech/engines/registry";
+import { SpeechError } from "@subtext/speech/errors";
 import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript";
 import type { AttemptOutcome } from "../db/enums.ts";
 import type { Tx } from "../db/schema.ts";
@@ -117,8 +119,15 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     log.info("transcription started");
     const recognized = await recognize(deps, attempt);
     attempt.transcribedAt = deps.clock.now();
-    if (recognized.outcome === "skipped") await skip(deps, attempt, recognized);
-    else await complete(deps, attempt, recognized);
+    if (recognized.outcome === "skipped") {
+      await skip(deps, attempt, recognized);
+      return;
+    }
+    if (isLeftUndetermined(recognized) && (attempt.wasModelExpected || deps.isModelExpected())) {
+      const message = `The bundled engine (${BUNDLED_ENGINE_NAME}) could not determine the language. A multilingual model is being downloaded.`;
+      throw new SpeechError("language_undetermined", message);
+    }
+    await complete(deps, attempt, recognized);
   } catch (error) {
     if (replaced.signal.aborted) await giveUp(deps, attempt);
     else if (shutdown.aborted || yields.signal.aborted) await handBack(deps, attempt);
@@ -127,6 +136,15 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   } finally {
     report(deps, attempt);
   }
+}
+
+/**
+ * Checks whether only the bundled engine recognized the recording and left its language undetermined, so that a
+ * multilingual model may find words that are missing from the transcript.
+ */
+function isLeftUndetermined({ language, engine, languageSegments }: Transcript): boolean {
+  const used = [engine, ...languageSegments.map((segment) => segment.engine)];
+  return language === "und" && used.every((name) => name === BUNDLED_ENGINE_NAME);
 }
 
 function report({ onAttempt, clock }: PipelineDeps, attempt: Attempt): void {

@@ -28,6 +28,41 @@ describe("an attempt", () => {
     expect(await view()).toMatchObject({ state: "failed", waitsFor: null });
   });
 
+  test("that leaves the language undetermined waits for the model in the same way, and completes without one", async () => {
+    const { run, eventsOf, view } = await pendingTranscription();
+    const transcript = { ...FAKE_TRANSCRIPT, language: "und", engine: "moonshine-tiny" };
+    for (const words of [[], transcript.words]) {
+      const recognize = async () => ({ ...transcript, words });
+      expect(await run(recognize, { isModelExpected: true })).toMatchObject({
+        status: "PENDING",
+        failure_count: 0,
+        failure_code: "language_undetermined",
+      });
+      expect(await view()).toMatchObject({ state: "pending", waitsFor: "model" });
+    }
+    expect(await eventsOf()).toEqual([]);
+    // The model was installed during the attempt, which could not use it.
+    let looks = 0;
+    const installed = await run(async () => transcript, { isModelExpected: () => ++looks <= 1 });
+    expect(installed).toMatchObject({ status: "PENDING", failure_count: 0 });
+
+    expect(await run(async () => transcript)).toMatchObject({
+      status: "COMPLETED",
+      language: "und",
+      word_count: 1,
+      failure_code: null,
+    });
+  });
+
+  test.each([
+    { language: "zxx", engine: "moonshine-tiny" },
+    { language: "und", engine: "whisper-tiny" },
+  ])("that finds $language with $engine does not wait for another model", async (found) => {
+    const { run } = await pendingTranscription();
+    const recognize: FakeRecognition = async () => ({ ...FAKE_TRANSCRIPT, ...found });
+    expect(await run(recognize, { isModelExpected: true })).toMatchObject({ status: "COMPLETED", ...found });
+  });
+
   test("that waits for a model gets a job as soon as the model is installed, and no second one later", async () => {
     const [first, second, broken] = await Promise.all([1, 2, 3].map(() => pendingTranscription()));
     const french: FakeRecognition = () =>

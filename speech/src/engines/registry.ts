@@ -43,6 +43,9 @@ export function readConfiguredEngines(settings: EngineSettingsReader, interactiv
   );
 }
 
+/** The name of the bundled engine in transcripts. */
+export const BUNDLED_ENGINE_NAME = moonshine.modelName({ kind: "moonshine" });
+
 export interface EngineSelection {
   bundled: boolean;
   multilingual: EngineSpec | null;

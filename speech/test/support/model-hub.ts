@@ -27,7 +27,7 @@ export interface HubFaults {
   stallAfterBytes?: number;
   /** Sends one byte at a time, with this delay after each. */
   trickleMs?: number;
-  /** Delay before each chunk of 64 KiB. */
+  /** Delay before each chunk of 64 KiB. Can be changed while a response is sent. */
   pieceDelayMs?: number;
   /** States hashes that do not match the content. */
   wrongHashes?: boolean;
@@ -180,14 +180,14 @@ export class ModelHub {
   }
 
   async #send(response: ServerResponse, content: Buffer): Promise<void> {
-    const { cutAfterBytes, stallAfterBytes, pieceDelayMs, trickleMs } = this.faults;
+    const { cutAfterBytes, stallAfterBytes, trickleMs } = this.faults;
     for (let at = 0; trickleMs !== undefined && at < content.length && !response.destroyed; at++) {
       response.write(content.subarray(at, at + 1));
       await delay(trickleMs);
     }
     const last = Math.min(content.length, cutAfterBytes ?? stallAfterBytes ?? content.length);
     for (let at = 0; at < last && !response.destroyed; at += 65_536) {
-      if (pieceDelayMs) await delay(pieceDelayMs);
+      if (this.faults.pieceDelayMs) await delay(this.faults.pieceDelayMs);
       const chunk = content.subarray(at, Math.min(at + 65_536, last));
       this.bytesServed += chunk.length;
       await new Promise((resolve) => response.write(chunk, resolve));
