@@ -61,6 +61,9 @@ test("the setup page creates the owner and the first environment, and its link w
   await page.setViewportSize({ width: 1280, height: 1400 });
   expect(await accessibilityViolations(page)).toEqual([]);
   expect(await engine.inputValue()).toBe("whisper-small");
+  expect(await engine.getByText("(recommended)").allTextContents()).toEqual([
+    expect.stringMatching(/^whisper-small \(recommended\) – download /),
+  ]);
   await engine.selectOption("whisper-tiny");
   await completeSetup(page, dashboard);
   await page.getByRole("button", { name: "Environment: Production" }).waitFor();

@@ -127,14 +127,14 @@ function SetupForm({ token, needsEnvironment, engines }: SetupFormProps) {
   );
 }
 
-/** For example `whisper-small – download 252 MB, memory 2.2 GB, about 8 × real time (estimate)`. */
+/** For example `whisper-small (recommended) – download 252 MB, memory 2.2 GB, about 8 × real time (estimate)`. */
 function describeEngine(engine: SetupView["engines"][number]): string {
-  const { name, downloadBytes, memoryBytes, estimatedSpeed } = engine;
+  const { name, downloadBytes, memoryBytes, estimatedSpeed, isDefault } = engine;
   if (downloadBytes === 0) return texts.bundledEngine;
   const parts = [
     texts.download(formatBytes(downloadBytes)),
     ...(memoryBytes === null ? [] : [texts.memory(formatBytes(memoryBytes))]),
     ...(estimatedSpeed === null ? [] : [texts.estimatedSpeed(formatDecimal(estimatedSpeed))]),
   ];
-  return `${name} – ${parts.join(", ")}`;
+  return `${isDefault ? texts.recommended(name) : name} – ${parts.join(", ")}`;
 }

@@ -22,6 +22,7 @@ export const setup: typeof english = {
   engineHint:
     "Whisper-Modelle beherrschen 99 Sprachen. Bis eines heruntergeladen ist, wird nur Englisch transkribiert. Um Ihren eigenen Transkriptionsserver zu verwenden, setzen Sie SPEECH_SERVERS.",
   bundledEngine: "Mitgeliefert – nur Englisch",
+  recommended: (engine: string) => `${engine} (empfohlen)`,
   download: (size: string) => `Download ${size}`,
   memory: (size: string) => `Speicher ${size}`,
   estimatedSpeed: (speed: string) => `etwa ${speed} × Echtzeit (Schätzung)`,

@@ -22,6 +22,7 @@ export const setup = translated("setup", {
   engineHint:
     "Whisper models support 99 languages. Until one is downloaded, only English is transcribed. For your own transcription server, set SPEECH_SERVERS.",
   bundledEngine: "Bundled – English only",
+  recommended: (engine: string) => `${engine} (recommended)`,
   download: (size: string) => `download ${size}`,
   memory: (size: string) => `memory ${size}`,
   estimatedSpeed: (speed: string) => `about ${speed} × real time (estimate)`,
