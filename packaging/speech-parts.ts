@@ -26,9 +26,9 @@ const BUNDLED = {
     parts: ["dist/silero_vad_v5.onnx"],
     license: join(LICENSES, "silero-vad.txt"),
   },
-  eld: {
-    parts: ["src"],
-    license: join(INSTALLED, "eld/LICENSE"),
+  "cld3-asm": {
+    parts: ["dist/cjs/lib/node"],
+    license: join(LICENSES, "cld3.txt"),
   },
   "node-av": {
     parts: ["dist/lib", "dist/constants", "dist/utils"],
@@ -43,8 +43,7 @@ export function bundleParts(target: string) {
     for (const part of parts) {
       cpSync(join(INSTALLED, name, part), join(folder, part), {
         recursive: true,
-        // Only the small table of eld is used.
-        filter: (path) => !/\.map$|ngrams\/(extrasmall|medium|large)\.js$/.test(path),
+        filter: (path) => !path.endsWith(".map"),
       });
     }
     cpSync(license, join(folder, "LICENSE"));

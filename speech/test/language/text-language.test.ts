@@ -4,6 +4,7 @@ import { languageDetector } from "../../src/language/language-detector.ts";
 import { textLanguage } from "../../src/language/text-language.ts";
 import { MultilingualRecognizer } from "../../src/recognition/multilingual-recognizer.ts";
 import type { SpokenUtterance } from "../../src/vad/utterances.ts";
+import { CONFUSABLE_PROSE } from "../support/confusable-prose.ts";
 import { PROSE, PROSE_SAMPLES } from "../support/prose.ts";
 
 const RATE = 16_000;
@@ -28,6 +29,13 @@ describe("the language of a text", () => {
     expect(identified.length).toBeGreaterThanOrEqual(0.9 * PROSE_SAMPLES.length);
   });
 
+  test.each(CONFUSABLE_PROSE)(
+    "is not a similar one: $name is reported as $language",
+    async ({ language, text }) => {
+      expect(await textLanguage(text)).toBe(language);
+    },
+  );
+
   test("is unknown if the text is short and its script has several languages", async () => {
     expect(await textLanguage("Buenos días.")).toBeNull();
   });
@@ -41,7 +49,7 @@ describe("the language of a text", () => {
 test("text in another language, or in an unknown one, is not requested again in the language of its neighbors", async () => {
   const [first = "", second = "", third = "", fourth = ""] = PROSE.en!.text.match(/.{50,60}(?= )/g)!;
   const start = (language: string) => PROSE[language]!.text.slice(0, 90);
-  const texts = [first, start("km"), second, "Yes, I think so.", third, start("sw"), fourth];
+  const texts = [first, start("km"), second, "Yes, I think so.", third, start("id"), fourth];
   const requests: (string | null)[] = [];
   const engine = new TextOnly(texts, requests);
   const recognizer = new MultilingualRecognizer(engine, null);
@@ -70,7 +78,7 @@ test("every engine that reports no language has its text identified", async () =
 /** An engine that reports no language; each utterance has one text. */
 class TextOnly implements Engine {
   readonly name = "text-only";
-  readonly languages = ["en", "fr", "km", "sw"];
+  readonly languages = ["en", "fr", "id", "km"];
   readonly maxUtteranceSeconds = 30;
   readonly #texts: readonly string[];
   readonly #requests: (string | null)[];
