@@ -70,7 +70,7 @@ describe("a delivery", () => {
       return delay < HOUR ? `${delay / MINUTE} min` : `${delay / HOUR} h`;
     });
     const list = new Intl.ListFormat("en-GB").format(delays);
-    expect(/retried after ([^.]+ h)\b/.exec(text)?.[1]).toBe(list);
+    expect(/deliveries are retried ([^.]+ h) after the previous attempt/.exec(text)?.[1]).toBe(list);
   });
 
   it("adds a random delay of at most a tenth", () => {
