@@ -51,7 +51,7 @@ export interface EngineSelection {
   multilingual: EngineSpec | null;
   /** Whether clearly English speech is transcribed by the bundled engine instead of the multilingual one. */
   bundledTakesEnglish: boolean;
-  /** Tells users what to do if no selected engine supports the spoken language. Empty with a multilingual engine. */
+  /** What users can do if no selected engine supports the spoken language. Empty with a multilingual engine. */
   remedy: string;
 }
 

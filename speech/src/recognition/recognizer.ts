@@ -21,7 +21,7 @@ export interface Engines {
    * multilingual engine that detects languages before it transcribes.
    */
   bundledTakesEnglish: boolean;
-  /** Tells users what to do if no engine supports the spoken language. Empty with a multilingual engine. */
+  /** What users can do if no engine supports the spoken language. Empty with a multilingual engine. */
   remedy: string;
 }
 
